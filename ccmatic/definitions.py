@@ -1,0 +1,66 @@
+"""Finds definitions by name, among those that ccmatic ships, or by path, among a person's own files."""
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+
+from ccmatic.errors import InputError, Unreadable, suggest
+
+
+def load(kind, attribute, name):
+    """The object `attribute` of a definition file: `name` is a file's path, or a name in the folder `kind`."""
+    if is_path(name):
+        if not Path(name).is_file():
+            raise Unreadable("cannot read: no such file", str(name))
+        spec = importlib.util.spec_from_file_location(Path(name).stem, name)
+        module = importlib.util.module_from_spec(spec)
+        _run(lambda: spec.loader.exec_module(module), name)
+    elif name in shipped(kind):
+        module = importlib.import_module(f"ccmatic.{kind}.{name}")
+    else:
+        raise InputError(f"there is no '{name}' in {kind}; {suggest(name, shipped(kind))}")
+    if not hasattr(module, attribute):
+        raise InputError(f"the definition sets no {attribute}", getattr(module, "__file__", name))
+    return getattr(module, attribute)
+
+
+def find_file(kinds, name, suffix):
+    """The path of a file that people name: a path, or a name among those shipped in the folders `kinds`."""
+    if is_path(name):
+        return Path(name)
+    known = {path.stem: path for kind in kinds for path in reversed(_files(kind, suffix))}
+    if name not in known:
+        folders = " or ".join(kind.replace(".", "/") for kind in kinds)
+        raise InputError(f"there is no '{name}' in {folders}; {suggest(name, known)}")
+    return known[name]
+
+
+def shipped(kind, suffix=".py"):
+    """The names in a folder of definitions."""
+    return [path.stem for path in _files(kind, suffix)]
+
+
+def is_path(name):
+    """Whether `name` is a path rather than the name of something shipped."""
+    return Path(name).suffix in (".py", ".toml", ".json") or "/" in str(name)
+
+
+def _files(kind, suffix):
+    package = importlib.import_module(f"ccmatic.{kind}")
+    folder = Path(package.__file__).parent
+    return sorted(path for path in folder.glob(f"*{suffix}") if path.stem != "__init__")
+
+
+def _run(load_module, name):
+    try:
+        load_module()
+    except SyntaxError as error:
+        raise InputError(f"not Python: {error.msg}", str(name), error.lineno) from None
+    except InputError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(sys.exc_info()[2])
+        line = next((frame.lineno for frame in reversed(frames) if frame.filename == str(name)), None)
+        raise InputError(f"{type(error).__name__}: {error}", str(name), line) from None

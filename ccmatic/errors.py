@@ -1,0 +1,32 @@
+"""What ccmatic raises when its input, not its own code, is at fault."""
+
+
+class InputError(Exception):
+    """Bad input: one clear message for a person, which the command line prints before it exits with 2.
+
+    `message` says what was found and what was expected; `file` and `line` say where, if known.
+    """
+
+    def __init__(self, message, file=None, line=None):
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.line = line
+
+    def __str__(self):
+        where = "".join(f"{part}:" for part in (self.file, self.line) if part is not None)
+        return f"{where} {self.message}" if where else self.message
+
+
+class Unreadable(InputError):
+    """A file that is missing, or that cannot be read or written."""
+
+
+def suggest(found, known):
+    """The sentence that names the known word nearest to `found`, else all known words."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(found), list(known), n=1)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    return f"known: {', '.join(sorted(known))}"

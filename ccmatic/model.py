@@ -1,0 +1,232 @@
+"""Network models: the unknowns of a trace, and the contract that a file in models/ fills.
+
+Without loss of generality C = 1 and R_m = 1 step, and no byte is served at t = 0 (ENCODING, notation).
+"""
+
+from dataclasses import dataclass
+
+from ccmatic.belief import is_bound, unknowns
+from ccmatic.formula import boolean, constant, equal, every, iff, implies, linear, real
+
+
+@dataclass(frozen=True)
+class Law:
+    """One named constraint at one step; `str` gives the name that reports use."""
+
+    model: str
+    name: str
+    t: int
+    formula: object
+
+    def __str__(self):
+        return f"{self.model}.{self.name} at t={self.t}"
+
+
+class Delay:
+    """Whole steps of delay of a byte served by t, at each t, in order encoding: one truth value for
+    "at least k steps", k = 1 … horizon."""
+
+    def __init__(self, name, horizon):
+        self.name = name
+        self.horizon = horizon
+        self._late = [[boolean(f"{name}_{t}_{k}") for k in range(1, horizon + 1)] for t in range(horizon)]
+
+    def at_least(self, t, k):
+        """The delay measured at t is k steps or more. Beyond the horizon delays are not told apart."""
+        return constant(True) if k <= 0 else self._late[t][min(k, self.horizon) - 1]
+
+    def exactly(self, t, k):
+        """The delay measured at t is in [k, k+1) steps; k = horizon stands for all that is longer."""
+        if k == self.horizon:
+            return self.at_least(t, k)
+        return every(self.at_least(t, k), ~self.at_least(t, k + 1))
+
+    def pairs(self, column):
+        """Each truth value with what it is for the measured delays in `column`."""
+        for t, row in enumerate(self._late):
+            for k, late in enumerate(row, 1):
+                yield late, column[t] >= k
+
+    def read(self, value):
+        """The measured delays, `value` giving each truth value."""
+        return tuple(sum(value(late) for late in row) for row in self._late)
+
+
+class Execution:
+    """The unknowns of one trace of a model (ENCODING section 1): lists over t = 0 … horizon-1.
+
+    A, S, L, Ld, K: cumulative bytes sent, served, lost, detected as lost, and tokens admitted; r: sending
+    rate over (t-1, t]; Q, F: delay of the last and first byte served; alpha: MSS/R_m; beta: the buffer or
+    None; D: jitter in steps; beliefs: a list of terms each, by name.
+    """
+
+    C = 1
+
+    def __init__(self, model, horizon, buffer, jitter, frozen=False):
+        steps = range(horizon)
+        self.horizon, self.buffer, self.D, self.frozen = horizon, buffer, jitter, frozen
+        self.alpha, self.beta = real("alpha"), buffer.term()
+        self.A, self.S, self.r = ([real(f"{name}_{t}") for t in steps] for name in "ASr")
+        self.L = [real(f"L_{t}") if buffer.finite else linear(0) for t in steps]
+        self.Ld = [real("Ld_0") if buffer.finite else linear(0), *self.L[:-1]]
+        self.K = [real(f"K_{t}") for t in steps] if model.has_tokens else self.S
+        self.Q = Delay("Q", horizon)
+        self.F = Delay("F", horizon)
+        self.beliefs = {belief.name: unknowns(belief, horizon, frozen) for belief in model.beliefs}
+
+    def inflight(self, t):
+        """Bytes in the network beyond propagation, q = A - L - S."""
+        return self.A[t] - self.L[t] - self.S[t]
+
+    def queue(self, t):
+        """Bytes that wait at the bottleneck, A - L - K."""
+        return self.A[t] - self.L[t] - self.K[t]
+
+    def admitted(self, t):
+        """Bytes sent and not lost, A - L."""
+        return self.A[t] - self.L[t]
+
+    def columns(self):
+        """The terms of each column of a trace but for the delays, by name."""
+        names = ("A", "S", "L", "Ld", "K", "r")
+        return {**{name: getattr(self, name) for name in names}, **self.beliefs}
+
+
+class Model:
+    """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `has_tokens`, `measures`
+    (which delays it reads) and `network(x)`, which yields (law name, t, formula) for its own part."""
+
+    name = None
+    beliefs = ()
+    default_jitter = 1
+    has_tokens = True
+    measures = ("Q",)
+
+    def network(self, x):
+        """The laws of this network, beyond what all of them share."""
+        raise NotImplementedError
+
+    def loss_seen(self, x, t):
+        """The loss that the sender has seen by t: one step late."""
+        return x.Ld[t]
+
+    def laws(self, x):
+        """Every law of the network, the sender and the measured delays; not of the beliefs. Each is true of
+        every execution."""
+        parts = [_path(x), _sender(x), _losses(x), self.network(x)]
+        parts += [_measured_delay(x, name) for name in self.measures]
+        for part in parts:
+            yield from self._named(part)
+
+    def assumptions(self, x):
+        """Laws of the published model that some executions break (ENCODING section 5)."""
+        for name in self.measures:
+            yield from self._named(_published_delay(x, name))
+
+    def belief_laws(self, x, reads=None):
+        """The laws of the beliefs named in `reads` (and what they read), or of all: bounds frozen where `x` is."""
+        encoded = {belief.name for belief in self.beliefs} if reads is None else self.closure(reads)
+        for belief in self.beliefs:
+            if belief.name not in encoded:
+                continue
+            if is_bound(belief):
+                yield from self._named(belief.initial(x))
+                yield from self._named(belief.frozen(x) if x.frozen else belief.moving(x))
+            else:
+                yield from self._named(belief.laws(x))
+
+    def closure(self, names):
+        """The beliefs named, and those that their laws read."""
+        by_name = {belief.name: belief for belief in self.beliefs}
+        states = [by_name[name] for name in names if name in by_name and not is_bound(by_name[name])]
+        return set(names).union(*(state.reads for state in states))
+
+    def bounds(self):
+        """The beliefs that are running bounds."""
+        return [belief for belief in self.beliefs if is_bound(belief)]
+
+    def _named(self, part):
+        for name, t, formula in part:
+            yield Law(self.name, name, t, formula)
+
+
+def _path(x):
+    yield "packet_size", 0, every(x.alpha > 0, x.alpha < linear(x.C) / 5)
+    yield "origin", 0, equal(x.S[0], 0)
+    if x.buffer.finite:
+        yield from x.buffer.laws(x.beta, x.alpha)
+
+
+def _sender(x):
+    yield "sent_before", 0, x.A[0] >= 0
+    yield "sends", 0, x.r[0] > 0
+    for t in range(1, x.horizon):
+        yield "sends", t, every(x.r[t] >= x.alpha, equal(x.A[t], x.A[t - 1] + x.r[t]))
+
+
+def _losses(x):
+    if not x.buffer.finite:
+        return
+    yield "loss_detected", 0, every(x.Ld[0] >= 0, x.Ld[0] <= x.L[0])
+    for t in range(1, x.horizon):
+        yield "loss_grows", t, x.L[t] >= x.L[t - 1]
+        yield "loss_is_of_new_bytes", t, x.admitted(t) >= x.admitted(t - 1)
+
+
+def overflow(x, drained, served=None):
+    """Laws of a finite buffer behind which `drained` is cumulative: what does not fit is lost."""
+    if not x.buffer.finite:
+        return
+    full = [drained[t] + x.beta for t in range(x.horizon)]
+    yield "fits_at_first", 0, x.admitted(0) <= full[0]
+    yield "recent_loss_means_full", 0, implies(x.L[0] > x.Ld[0], equal(x.admitted(0), full[0]))
+    for t in range(1, x.horizon):
+        overfull = x.A[t] - x.L[t - 1] > full[t]
+        yield "overflow_is_lost", t, implies(overfull, equal(x.admitted(t), full[t]))
+        yield "only_overflow_is_lost", t, implies(~overfull, equal(x.L[t], x.L[t - 1]))
+
+
+def _measured_delay(x, name):
+    """ENCODING section 5, for the last (`Q`) or first (`F`) byte served."""
+    delay = x.Q if name == "Q" else x.F
+    for t in range(x.horizon):
+        for k in range(1, x.horizon):
+            yield f"{name}_is_one_delay", t, implies(delay.at_least(t, k + 1), delay.at_least(t, k))
+        if x.buffer.finite:
+            for k in range(1, x.horizon + 1):
+                longest = x.beta / x.C + x.D + (name == "F")
+                yield f"{name}_fits_buffer", t, implies(delay.at_least(t, k), longest >= k)
+    for t in range(1, x.horizon):
+        served = x.S[t] > x.S[t - 1]
+        for k in range(1, x.horizon + 1):
+            stays = iff(delay.at_least(t, k), delay.at_least(t - 1, k))
+            yield f"{name}_stays_unless_served", t, implies(~served, stays)
+        for k in range(1, t + 1):
+            sent = x.admitted(t - k)
+            waited = x.S[t] <= sent if name == "Q" else x.S[t - 1] < sent
+            yield f"{name}_is_time_since_sent", t, implies(served, iff(delay.at_least(t, k), waited))
+        yield from _delay_growth(x, name, delay, t)
+
+
+def _delay_growth(x, name, delay, t):
+    """Bytes are served in order: one served at t was not sent before one served at an earlier step. Service
+    comes at least every D + 1 steps, so the delay known at t = 0 may be D steps old."""
+    for back in range(1, t + 1):
+        served_then = x.S[t - back] > x.S[t - back - 1] if back < t else constant(True)
+        stale = 0 if back < t else x.D
+        for k in range(1, x.horizon - back - stale + 1):
+            grown = implies(delay.at_least(t, k + back + stale), delay.at_least(t - back, k))
+            yield f"{name}_grows_with_time", t, implies(served_then, grown)
+
+
+def _published_delay(x, name):
+    """What the published model says more: the measured delay grows by at most one step a step, and the first
+    byte's, too, fits the buffer. Executions in which a step passes without any service break both."""
+    delay = x.Q if name == "Q" else x.F
+    for t in range(x.horizon):
+        for k in range(1, x.horizon + 1):
+            if t and k < x.horizon:
+                grown = implies(delay.at_least(t, k + 1), delay.at_least(t - 1, k))
+                yield f"{name}_grows_by_one_a_step", t, grown
+            if name == "F" and x.buffer.finite:
+                yield "F_fits_buffer_at_once", t, implies(delay.at_least(t, k), x.beta / x.C + x.D >= k)

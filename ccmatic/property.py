@@ -1,0 +1,75 @@
+"""Properties: the contract that a file in properties/ fills."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from fractions import Fraction
+
+from ccmatic.errors import InputError, suggest
+
+
+@dataclass(frozen=True)
+class WayToFail:
+    """One disjunct of a property's negation, with the least that a query for it must encode.
+
+    formula(x): what is then true of the trace. frozen: it can only happen while no bound moves, so `x` has
+    frozen bounds. any_rates: it does not depend on the controller, so the rates may be anyone's.
+    reads: names of the beliefs that the formula reads. beliefs_true: traces on which a bound turns false may be
+    left out, as another way, asked for any rates, covers them (ENCODING section 8, point 5).
+    """
+
+    name: str
+    formula: Callable
+    frozen: bool = False
+    any_rates: bool = False
+    reads: tuple = ()
+    beliefs_true: bool = False
+
+
+class Property:
+    """What a controller must ensure. A subclass is a frozen dataclass whose fields are its thresholds, and gives
+    `name`, `ways_to_fail(model, x)` and `objectives(model, x)`: every way that the property can fail, and the
+    named parts that explain a failure (x has moving bounds there)."""
+
+    name = None
+
+    def ways_to_fail(self, model, buffer):
+        """The ways; the property holds if and only if no trace goes any of them."""
+        raise NotImplementedError
+
+    def objectives(self, model, x):
+        """Named conditions on a trace, for explanations."""
+        raise NotImplementedError
+
+    def parameters(self):
+        """The thresholds as text, for records."""
+        return {field.name: str(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_parameters(cls, given, file=None):
+        """The property with some thresholds set; text and integers are read as exact numbers."""
+        known = {field.name: field for field in fields(cls)}
+        values = {}
+        for name, value in given.items():
+            if name not in known:
+                raise InputError(f"{cls.name} has no parameter '{name}'; {suggest(name, known)}", file)
+            values[name] = _read(cls, known[name], value, file)
+        return cls(**values)
+
+
+def _read(cls, field, value, file):
+    if field.type is not Fraction:
+        choices = field.metadata["choices"]
+        if value not in choices:
+            expected = ", ".join(choices)
+            raise InputError(f"{field.name} is '{value}'; expected one of {expected}", file)
+        return value
+    try:
+        if isinstance(value, (float, bool)):
+            raise ValueError
+        number = Fraction(value)
+    except (ValueError, TypeError, ZeroDivisionError):
+        message = f"{field.name} is {value!r}; expected an exact number, such as 3 or \"1/2\""
+        raise InputError(message, file) from None
+    if number < 0:
+        raise InputError(f"{field.name} is {number}; expected a number >= 0", file)
+    return number

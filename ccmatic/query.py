@@ -1,0 +1,184 @@
+"""Queries: a network, what a controller must ensure on it, and, to synthesise, what shapes it may take."""
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+
+from ccmatic import definitions
+from ccmatic.buffer import Buffer
+from ccmatic.errors import InputError, suggest
+from ccmatic.model import Execution, Model
+from ccmatic.property import Property
+from ccmatic.template import Branch
+from ccmatic.trace import read_text
+
+#: Every section of a query file and the keys that are read there; None: any key, for parameters and records.
+SECTIONS = {
+    "network": ("model", "buffer", "horizon", "jitter", "delay"),
+    "property": None,
+    "template": ("name",),
+    "expect": ("solutions",),
+    "paper": None,
+}
+
+#: `published`: with the laws of the published model that some executions break; `executions`: without.
+DELAYS = ("published", "executions")
+
+
+@dataclass(frozen=True)
+class Query:
+    """model: a network model. horizon: steps of a trace, T. buffer: a Buffer. jitter: D, in steps.
+    property: what must hold. delay: one of DELAYS. template: the search space, or None.
+    expect, paper: what is known of the answer, for tests and reports."""
+
+    model: Model
+    horizon: int
+    buffer: Buffer
+    jitter: int
+    property: Property
+    delay: str = "published"
+    template: Branch | None = None
+    name: str = "query"
+    expect: dict = field(default_factory=dict)
+    paper: dict = field(default_factory=dict)
+
+    def execution(self, frozen=False):
+        """The unknowns of one trace."""
+        return Execution(self.model, self.horizon, self.buffer, self.jitter, frozen)
+
+    def laws(self, x):
+        """The laws of the network, the sender and the measured delays."""
+        yield from self.model.laws(x)
+        if self.delay == "published":
+            yield from self.model.assumptions(x)
+
+    def units(self):
+        """The unit of each belief that a controller may read."""
+        return {belief.name: belief.unit for belief in self.model.beliefs}
+
+    def record(self):
+        """The query as text, for traces and generated files; `from_record` reads it."""
+        return {
+            "model": self.model.name,
+            "horizon": str(self.horizon),
+            "buffer": str(self.buffer),
+            "jitter": str(self.jitter),
+            "delay": self.delay,
+            "property": {"name": self.property.name, **self.property.parameters()},
+        }
+
+    def __str__(self):
+        record = self.record()
+        thresholds = ", ".join(f"{name} {value}" for name, value in record.pop("property").items())
+        return "; ".join([*(f"{name} {value}" for name, value in record.items()), f"property {thresholds}"])
+
+
+def from_record(record, file=None):
+    """The query that `record` describes: sections `network` and `property`, flattened as in `Query.record`."""
+    try:
+        thresholds = dict(record["property"])
+        given = {key: record[key] for key in ("model", "buffer", "horizon")}
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"the query of the trace is not complete: {error!r}", file) from None
+    return make(
+        **given,
+        jitter=record.get("jitter"),
+        delay=record.get("delay", "published"),
+        property=thresholds.pop("name", "synthesis_invariant"),
+        thresholds=thresholds,
+        file=file,
+    )
+
+
+def make(
+    model,
+    buffer,
+    horizon,
+    jitter=None,
+    delay="published",
+    property="synthesis_invariant",
+    thresholds=None,
+    template=None,
+    file=None,
+    **about,
+):
+    """A query from names and numbers as people write them; one InputError where one of them will not do."""
+    network = definitions.load("models", "MODEL", model)
+    jitter = network.default_jitter if jitter is None else _whole("jitter", jitter, 0, file)
+    if network.default_jitter == 0 and jitter:
+        raise InputError(f"the jitter is {jitter}; the {network.name} link has none, expected 0", file)
+    horizon = _whole("horizon", horizon, jitter + 2, file)
+    if delay not in DELAYS:
+        raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}", file)
+    kind = definitions.load("properties", "PROPERTY", property)
+    return Query(
+        model=network,
+        horizon=horizon,
+        buffer=Buffer.parse(buffer),
+        jitter=jitter,
+        property=kind.from_parameters(thresholds or {}, file),
+        delay=delay,
+        template=definitions.load("templates", "TEMPLATE", template) if template else None,
+        **about,
+    )
+
+
+def load(name):
+    """The query in a TOML file, by path or by the name of one in examples/queries."""
+    path = definitions.find_file(["examples.queries"], name, ".toml")
+    text = read_text(path)
+    try:
+        sections = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not TOML: {error}", str(path)) from None
+    _check_keys(sections, text, str(path))
+    network = sections["network"]
+    thresholds = dict(sections.get("property", {}))
+    try:
+        return make(
+            **network,
+            property=thresholds.pop("name", "synthesis_invariant"),
+            thresholds=thresholds,
+            template=sections.get("template", {}).get("name"),
+            name=path.stem,
+            expect=sections.get("expect", {}),
+            paper=sections.get("paper", {}),
+        )
+    except InputError as error:
+        if error.file is None:
+            error.file = str(path)
+        raise
+
+
+def _check_keys(sections, text, file):
+    for section, keys in sections.items():
+        if section not in SECTIONS:
+            message = f"unknown section [{section}]; {suggest(section, SECTIONS)}"
+            raise InputError(message, file, _line(text, section))
+        if not isinstance(keys, dict):
+            raise InputError(f"'{section}' is a value, expected a section [{section}]", file, _line(text, section))
+        known = SECTIONS[section]
+        for key in keys if known else ():
+            if key not in known:
+                message = f"unknown key '{key}' in [{section}]; {suggest(key, known)}"
+                raise InputError(message, file, _line(text, key))
+    for key in ("model", "buffer", "horizon"):
+        if key not in sections.get("network", {}):
+            raise InputError(f"expected '{key}' in the section [network]", file)
+
+
+def _line(text, word):
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(rf"\s*\[?\s*\"?{re.escape(word)}\b", line):
+            return number
+    return None
+
+
+def _whole(name, value, least, file):
+    try:
+        number = int(value) if not isinstance(value, (bool, float)) else None
+    except (TypeError, ValueError):
+        number = None
+    if number is None or number < least:
+        raise InputError(f"the {name} is {value}; expected a whole number of steps >= {least}", file)
+    return number

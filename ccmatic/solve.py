@@ -1,0 +1,120 @@
+"""Solvers behind one contract: an incremental query put to Z3, cvc5 or Yices, or to all of them."""
+
+import shutil
+from fractions import Fraction
+from math import ceil
+
+from pysmt.exceptions import NoSolverAvailableError, SolverReturnedUnknownResultError
+from pysmt.logics import QF_LRA
+from pysmt.shortcuts import Solver, get_env
+from pysmt.smtlib.printers import to_smtlib
+from pysmt.smtlib.solver import SmtLibSolver
+
+from ccmatic.errors import InputError
+from ccmatic.formula import Linear
+
+NAMES = ("z3", "cvc5", "yices")
+
+SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
+
+
+class Disagreement(Exception):
+    """Two solvers gave opposite answers; `script` is the query as SMT-LIB 2."""
+
+    def __init__(self, answers, script):
+        told = ", ".join(f"{name} says {answer}" for name, answer in answers.items())
+        super().__init__(f"the solvers disagree: {told}")
+        self.script = script
+
+
+class Checker:
+    """One incremental query. solvers: some of NAMES; timeout: seconds a check, or None; seed: of the search."""
+
+    def __init__(self, solvers=("z3",), timeout=None, seed=0):
+        self._solvers = {name: _open(name, timeout, seed) for name in solvers}
+        self._satisfied = None
+        self._stack = [[]]
+
+    def add(self, formula):
+        """Assert a formula."""
+        self._stack[-1].append(formula)
+        for solver in self._solvers.values():
+            solver.add_assertion(formula)
+
+    def push(self):
+        """Begin a scope."""
+        self._stack.append([])
+        for solver in self._solvers.values():
+            solver.push()
+
+    def pop(self):
+        """Forget what was asserted since the last `push`."""
+        self._stack.pop()
+        for solver in self._solvers.values():
+            solver.pop()
+
+    def check(self):
+        """SAT, UNSAT, or UNKNOWN if none of the solvers could tell. Raises Disagreement."""
+        answers = {name: _check(solver) for name, solver in self._solvers.items()}
+        known = {answer for answer in answers.values() if answer != UNKNOWN}
+        if len(known) > 1:
+            raise Disagreement(answers, self.script())
+        if SAT in known:
+            self._satisfied = next(self._solvers[name] for name, answer in answers.items() if answer == SAT)
+        return known.pop() if known else UNKNOWN
+
+    def value(self, term):
+        """The exact value of a term or a condition, after SAT."""
+        if isinstance(term, Linear):
+            return term.constant + sum(c * self.value(symbol) for symbol, c in term.coefficients.items())
+        value = self._satisfied.get_value(term).constant_value()
+        return value if isinstance(value, bool) else Fraction(value)
+
+    def script(self, comment=""):
+        """The query as it stands, as a block of SMT-LIB 2 in a scope of its own."""
+        formulas = [formula for scope in self._stack for formula in scope]
+        symbols = sorted(set().union(*(f.get_free_variables() for f in formulas)), key=lambda s: s.symbol_name())
+        lines = [f"; {line}" for line in comment.splitlines()] + ["(push 1)"]
+        lines += [f"(declare-fun {s.symbol_name()} () {s.symbol_type()})" for s in symbols]
+        lines += [f"(assert {to_smtlib(formula, daggify=False)})" for formula in formulas]
+        return "\n".join([*lines, "(check-sat)", "(pop 1)", ""])
+
+
+def _open(name, timeout, seed):
+    """A pySMT solver for linear real arithmetic."""
+    try:
+        if name == "yices":
+            return _open_yices(timeout)
+        options = {"random_seed": seed} if name == "z3" else {"seed": str(seed)}
+        if timeout and name == "z3":
+            options["timeout"] = int(timeout * 1000)
+        elif timeout:
+            options["tlimit-per"] = str(int(timeout * 1000))
+        return Solver(name=name, logic=QF_LRA, solver_options=options)
+    except NoSolverAvailableError:
+        raise InputError(f"the solver {name} is not installed; pip install 'ccmatic[{name}]'") from None
+
+
+def _open_yices(timeout):
+    program = shutil.which("yices-smt2")
+    if program is None:
+        raise NoSolverAvailableError
+    limit = [f"--timeout={ceil(timeout)}"] if timeout else []
+    return _Yices([program, "--incremental", *limit], get_env(), QF_LRA, LOGICS=[QF_LRA])
+
+
+class _Yices(SmtLibSolver):
+    """Yices over a pipe. After a value pySMT leaves the rest of its line unread: pass over it."""
+
+    def _get_answer(self):
+        answer = super()._get_answer()
+        while not answer and self.solver.poll() is None:
+            answer = super()._get_answer()
+        return answer
+
+
+def _check(solver):
+    try:
+        return SAT if solver.solve() else UNSAT
+    except SolverReturnedUnknownResultError:
+        return UNKNOWN

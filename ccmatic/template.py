@@ -1,0 +1,110 @@
+"""Templates: the shapes that a controller may take, with holes and what may fill them.
+
+A file in templates/ gives one `TEMPLATE`, nested `Branch`es. A hole is a tuple of `Form`s, the linear forms
+that may fill it: a condition's hole reads "form > 0", a leaf's hole is the rate.
+"""
+
+import ast
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+
+from ccmatic.units import CONSTANTS
+
+
+@dataclass(frozen=True)
+class Form:
+    """A linear form: (term, coefficient) pairs without zeros; a term is written as in a controller, `MSS / R_m`."""
+
+    coefficients: tuple
+
+    def __str__(self):
+        text = ""
+        for term, coefficient in self.coefficients:
+            size = abs(coefficient)
+            scaled = term if size == 1 else f"{size} * {term}"
+            sign = "-" if coefficient < 0 else "+"
+            text += f" {sign} {scaled}" if text else scaled if sign == "+" else f"-{scaled}"
+        return text or "0"
+
+    def positive(self):
+        """The condition "form > 0", each term on the side where its coefficient is positive."""
+        left = Form(tuple((term, c) for term, c in self.coefficients if c > 0))
+        right = Form(tuple((term, -c) for term, c in self.coefficients if c < 0))
+        return f"{left} > {right}"
+
+    @cached_property
+    def names(self):
+        """The beliefs and constants that occur."""
+        return frozenset().union(*(names_in(term) for term, _ in self.coefficients))
+
+    @cached_property
+    def beliefs(self):
+        """The part that tells classes apart: the coefficients of terms in which a belief occurs (ENCODING 9)."""
+        return tuple((term, c) for term, c in self.coefficients if not names_in(term) <= CONSTANTS.keys())
+
+
+def linear_forms(domains):
+    """Every form over `domains`, which maps each term to the coefficients that it may have."""
+    choices = product(*([(term, Fraction(c)) for c in values] for term, values in domains.items()))
+    return tuple(dict.fromkeys(Form(tuple((t, c) for t, c in chosen if c)) for chosen in choices))
+
+
+def names_in(term):
+    """The names that occur in a term."""
+    return {node.id for node in ast.walk(ast.parse(term, mode="eval")) if isinstance(node, ast.Name)}
+
+
+@dataclass(frozen=True)
+class Branch:
+    """`if condition > 0: then, else: otherwise`; condition is a hole, the others are holes or branches."""
+
+    condition: tuple
+    then: object
+    otherwise: object
+
+    def holes(self):
+        """The holes in the order of the source."""
+        return (self.condition, *_holes(self.then), *_holes(self.otherwise))
+
+    @cached_property
+    def size(self):
+        """How many candidates there are."""
+        size = 1
+        for hole in self.holes():
+            size *= len(hole)
+        return size
+
+    def leaves(self):
+        """For each leaf: the path to it, (hole, whether it holds) pairs, and its own hole; as hole indices."""
+        return list(_leaves(self, 0, ()))
+
+    def source(self, forms, docstring):
+        """The controller in which `forms` fill the holes."""
+        names = sorted(set().union(*(form.names for form in forms)))
+        body = _statements(self, iter(forms), "    ")
+        return f'def rate({", ".join(names)}):\n    """{docstring}"""\n' + "\n".join(body) + "\n"
+
+
+def _holes(node):
+    return node.holes() if isinstance(node, Branch) else (node,)
+
+
+def _leaves(node, index, path):
+    if not isinstance(node, Branch):
+        yield path, index
+        return
+    then = index + 1
+    otherwise = then + len(_holes(node.then))
+    yield from _leaves(node.then, then, (*path, (index, True)))
+    yield from _leaves(node.otherwise, otherwise, (*path, (index, False)))
+
+
+def _statements(node, forms, indent, keyword="if"):
+    if not isinstance(node, Branch):
+        return [f"{indent}return {next(forms)}"]
+    lines = [f"{indent}{keyword} {next(forms).positive()}:", *_statements(node.then, forms, indent + "    ")]
+    if isinstance(node.otherwise, Branch):
+        return lines + _statements(node.otherwise, forms, indent, "elif")
+    return lines + _statements(node.otherwise, forms, indent)

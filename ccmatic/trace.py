@@ -1,0 +1,142 @@
+"""A trace: what one execution of a controller over a network did, step by step, in exact rationals."""
+
+import csv
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+from ccmatic import __version__
+from ccmatic.errors import InputError, Unreadable
+
+FORMAT = "ccmatic trace 1"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """An execution sampled once a step, at t = 0 … horizon-1; the one object that solver answers,
+    simulations, plots and exporters share.
+
+    One step is R_m and the link rate is C, both 1 unless `constants` says otherwise; so time is in R_m,
+    bytes are in C·R_m, rates in C.
+
+    constants: `C`, `R_m`, `D`, `MSS`, and `beta` unless the buffer is infinite.
+    columns:   a name to `horizon` values. Cumulative bytes: `A` sent, `S` served, `L` lost, `Ld` loss
+               detected by the sender, `K` tokens admitted. `r`: the sending rate over (t-1, t]. `Q` (and
+               `F`): whole steps of delay of the last (first) byte served, `horizon` where it is at least
+               that. Beliefs by their names.
+    query:     what was asked: `model`, `buffer`, `jitter`, `property` and its parameters.
+    controller: the source of the controller whose rates these are, or None for rates that nobody decided.
+    broken:    what of the property the trace breaks, in the property's words.
+    """
+
+    horizon: int
+    constants: dict
+    columns: dict
+    query: dict
+    controller: str | None = None
+    broken: tuple = ()
+    altered: bool = False
+
+    def with_columns(self, **columns):
+        """The same trace with columns added or replaced."""
+        return replace(self, columns={**self.columns, **columns})
+
+    def rows(self):
+        """One dict a step: `t` and each column's value."""
+        for t in range(self.horizon):
+            yield {"t": t, **{name: column[t] for name, column in self.columns.items()}}
+
+    def to_json(self):
+        """The trace as JSON text; every rational is a string such as "3/10"."""
+        data = {
+            "format": FORMAT,
+            "made_by": f"ccmatic {__version__}",
+            "query": self.query,
+            "horizon": self.horizon,
+            "broken": list(self.broken),
+            "constants": {name: str(value) for name, value in self.constants.items()},
+            "columns": {name: [str(v) for v in column] for name, column in self.columns.items()},
+            "controller": self.controller,
+        }
+        return json.dumps({**data, "digest": _digest(data)}, indent=1)
+
+    @staticmethod
+    def from_json(text, file=None):
+        """The trace that `to_json` wrote. Raises InputError that names `file` where it is not one."""
+        try:
+            data = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(f"not JSON: {error.msg}", file, error.lineno) from None
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise InputError(f"expected a trace, a JSON object with \"format\": \"{FORMAT}\"", file)
+        try:
+            horizon = int(data["horizon"])
+            trace = Trace(
+                horizon=horizon,
+                constants={name: Fraction(value) for name, value in data["constants"].items()},
+                columns={name: tuple(map(Fraction, column)) for name, column in data["columns"].items()},
+                query=dict(data["query"]),
+                controller=data["controller"],
+                broken=tuple(data["broken"]),
+                altered="digest" in data and data.pop("digest") != _digest(data),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+            raise InputError(f"not a complete trace: {error!r}", file) from None
+        for name, column in trace.columns.items():
+            if len(column) != horizon:
+                raise InputError(f"column {name} has {len(column)} values, expected {horizon}", file)
+        return trace
+
+    @staticmethod
+    def load(path):
+        """Read a trace from a JSON file."""
+        return Trace.from_json(read_text(path), str(path))
+
+    def save(self, path):
+        """Write the trace to `path`: as CSV where the name ends in .csv, else as JSON."""
+        path = Path(path)
+        if path.suffix == ".csv":
+            write_text(path, self.to_csv())
+        else:
+            write_text(path, self.to_json() + "\n")
+
+    def to_csv(self):
+        """A header and a row a step, exact; the constants stand in columns of their own."""
+        from io import StringIO
+
+        out = StringIO()
+        constants = {name: str(value) for name, value in self.constants.items()}
+        writer = csv.DictWriter(out, ["t", *self.columns, *constants], lineterminator="\n")
+        writer.writeheader()
+        for row in self.rows():
+            writer.writerow({**row, **constants})
+        return out.getvalue()
+
+
+def _digest(data):
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def read_text(path):
+    """The text of a file; Unreadable, with the reason, if there is none."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise Unreadable(f"cannot read: {error.strerror}", str(path)) from None
+    except UnicodeDecodeError:
+        raise Unreadable("cannot read: not UTF-8 text", str(path)) from None
+
+
+def write_text(path, text):
+    """Write a whole file or nothing: by a temporary neighbour that then takes the name."""
+    path = Path(path)
+    neighbour = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        neighbour.write_text(text, encoding="utf-8")
+        neighbour.replace(path)
+    except OSError as error:
+        neighbour.unlink(missing_ok=True) if neighbour.parent.is_dir() else None
+        raise Unreadable(f"cannot write: {error.strerror}", str(path)) from None

@@ -1,0 +1,154 @@
+"""The verifier: does a controller ensure the query's property on every trace of its network?"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from time import monotonic
+
+from ccmatic.formula import every, linear
+from ccmatic.solve import SAT, UNKNOWN, Checker
+from ccmatic.trace import Trace
+
+HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """verdict: HOLDS, VIOLATED or UNDECIDED. seconds: it took. way: that it fails, or that was not decided.
+    trace: as the query for that way encodes it (see `counterexample.complete`), if violated."""
+
+    controller: object
+    verdict: str
+    seconds: float
+    way: str | None = None
+    trace: Trace | None = None
+
+
+class Verifier:
+    """Verifies controllers against one query, with one incremental solver for each way to fail.
+
+    reads: the beliefs that the controllers may read. solvers, timeout, seed: see `solve.Checker`.
+    """
+
+    def __init__(self, query, reads, solvers=("z3",), timeout=None, seed=0):
+        self.query, self.reads = query, frozenset(reads)
+        self._options = {"solvers": solvers, "timeout": timeout, "seed": seed}
+        ways = query.property.ways_to_fail(query.model, query.buffer)
+        self._parts = [Part(query, way, self._options, () if way.any_rates else reads) for way in ways]
+        self._anyones = {}
+
+    def verify(self, controller):
+        """The verdict on a controller."""
+        begin = monotonic()
+        undecided = None
+        for part in self._parts:
+            answer = self._answer(part, controller)
+            if answer == SAT:
+                return Verdict(controller, VIOLATED, monotonic() - begin, part.way.name, part.trace)
+            if answer == UNKNOWN:
+                undecided = part.way.name
+        return Verdict(controller, UNDECIDED if undecided else HOLDS, monotonic() - begin, undecided)
+
+    def part(self, name):
+        """The part for one way to fail."""
+        return next(part for part in self._parts if part.way.name == name)
+
+    def script(self, controller):
+        """What is asked about a controller, as SMT-LIB 2: it holds if and only if each answer is unsat."""
+        return "".join(part.script(controller) for part in self._parts)
+
+    def _answer(self, part, controller):
+        """What is independent of the controller is asked once."""
+        if not part.way.any_rates:
+            return part.ask(controller)
+        if part.way.name not in self._anyones:
+            self._anyones[part.way.name] = part.ask(None)
+        return self._anyones[part.way.name]
+
+
+class Part:
+    """One way to fail: the network asserted once, a controller pushed and popped."""
+
+    def __init__(self, query, way, options, reads):
+        self.query, self.way = query, way
+        self.x = query.execution(way.frozen)
+        self.reads = set(way.reads) | set(reads)
+        self.trace = None
+        self._checker = None
+        self._options = options
+
+    @property
+    def checker(self):
+        """The solver, opened when first needed."""
+        if self._checker is None:
+            self._checker = Checker(**self._options)
+            for formula in self._network():
+                self._checker.add(formula)
+        return self._checker
+
+    def ask(self, controller):
+        """Whether a trace of this controller (of anyone, for None) goes this way; `self.trace` then has it."""
+        self.checker.push()
+        try:
+            self._enter(controller)
+            answer = self.checker.check()
+            self.trace = self.read(self.checker.value, controller) if answer == SAT else None
+        finally:
+            self.checker.pop()
+        return answer
+
+    def script(self, controller):
+        """The question about a controller as SMT-LIB 2."""
+        self.checker.push()
+        self._enter(controller)
+        name = controller.name if controller else "any controller"
+        text = self.checker.script(f"{self.query}\n{name}: {self.way.name}")
+        self.checker.pop()
+        return text
+
+    def read(self, value, controller):
+        """The trace that a solver found, with the beliefs that this part encodes."""
+        x = self.x
+        known = {belief.name for belief in self._encoded()}
+        columns = {name: tuple(map(value, c)) for name, c in x.columns().items() if name in known or len(name) < 3}
+        columns |= {name: getattr(x, name).read(value) for name in self.query.model.measures}
+        constants = {"C": Fraction(x.C), "R_m": Fraction(1), "D": Fraction(x.D), "MSS": value(x.alpha)}
+        if x.beta is not None:
+            constants["beta"] = value(x.beta)
+        source = controller.source if controller else None
+        return Trace(x.horizon, constants, columns, self.query.record(), source)
+
+    def enter(self, controller):
+        """Assert the controller's choices in the current scope."""
+        self._enter(controller)
+
+    def _enter(self, controller):
+        if controller is not None:
+            self.checker.add(choices(self.x, controller))
+
+    def _network(self):
+        model, x = self.query.model, self.x
+        laws = [*self.query.laws(x), *model.belief_laws(x, self.reads)]
+        yield from (law.formula for law in laws)
+        if self.way.beliefs_true:
+            yield from _true_bounds(model, x, self.reads)
+        yield self.way.formula(x)
+
+    def _encoded(self):
+        return [belief for belief in self.query.model.beliefs if belief.name in self.query.model.closure(self.reads)]
+
+
+def choices(x, controller):
+    """The sender's law: at each step the controller chooses, by the beliefs of the step before."""
+    constants = {"R_m": 1, "D": x.D, "MSS": x.alpha}
+    steps = []
+    for t in range(1, x.horizon):
+        beliefs = {name: column[t - 1] for name, column in x.beliefs.items()}
+        values = {name: linear((constants | beliefs)[name]).node() for name in controller.parameters}
+        steps.append(controller.encode(values, x.r[t].node(), x.alpha.node()))
+    return every(steps)
+
+
+def _true_bounds(model, x, reads):
+    for bound in model.bounds():
+        if bound.name in reads:
+            yield from (bound.holds(x, x.beliefs[bound.name][t]) for t in range(1, x.horizon))

@@ -1,0 +1,5 @@
+"""Wrong: sends at the rate proven already, so it never learns that the link is faster."""
+
+
+def rate(C_L):
+    return C_L

@@ -1,0 +1,5 @@
+"""Wrong: sends one packet each R_m on any link, so a fast link stays idle."""
+
+
+def rate(R_m, MSS):
+    return MSS / R_m

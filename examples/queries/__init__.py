@@ -1,0 +1,1 @@
+"""Queries, one file a row of the paper's Table 2."""

@@ -1,0 +1,1 @@
+"""Network models: what a network may do to bytes."""

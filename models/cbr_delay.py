@@ -1,0 +1,82 @@
+"""CBR-delay: a constant bit rate box, behind it a box that delays by at most D (section 3)."""
+
+from ccmatic.belief import RunningMax, Sample, State
+from ccmatic.formula import constant, every, is_min, no, some
+from ccmatic.model import Model, overflow
+from ccmatic.models.ccac import served_within_jitter
+from ccmatic.models.link_rate import link_rate
+from ccmatic.units import BYTES, RATE
+
+ALWAYS = constant(True)
+#: T*, the interval over which C_Llambda is measured, in steps of R_m (section 6.2.1).
+MEASUREMENT = 1
+
+
+class CBRDelay(Model):
+    """ENCODING section 3."""
+
+    name = "cbr_delay"
+    measures = ("Q", "F")
+
+    def __init__(self):
+        sent_rate = RunningMax(
+            "C_Llambda",
+            RATE,
+            samples=_sent_without_congestion,
+            start=lambda x: x.beliefs["C_Llambda"][0] >= x.alpha,
+            holds=_explains_probe,
+        )
+        queue = State("q_U", BYTES, laws=_queue_laws, reads=("C_Llambda",), holds_at=_queue_holds)
+        self.beliefs = (*link_rate(self), sent_rate, queue)
+
+    def network(self, x):
+        """The box serves at rate C whenever it holds anything."""
+        yield from served_within_jitter(x)
+        yield "no_token_is_kept", 0, x.K[0] <= x.admitted(0)
+        for t in range(1, x.horizon):
+            served = is_min(x.K[t], (ALWAYS, x.K[t - 1] + x.C), (ALWAYS, x.admitted(t)))
+            yield "serves_at_link_rate", t, served
+        yield from overflow(x, x.K)
+
+
+def quiet(x, k):
+    """In step k the sender saw neither a loss nor a delay that jitter cannot explain."""
+    congested = every(x.F.at_least(k + 1, x.D + 2), x.S[k + 1] > x.S[k])
+    return no(some(congested, x.Ld[k + 1] > x.Ld[k]))
+
+
+def _sent_without_congestion(x, t):
+    """Eq. 6.2 over intervals of T* = R_m; a step longer, as delay is measured to a step."""
+    for e in range(1, t + 1):
+        acknowledged = x.admitted(e) <= x.S[t]
+        calm = every([quiet(x, k) for k in range(e - 1, t)])
+        yield Sample(x.A[e] - x.A[e - 1], MEASUREMENT + x.D + 1, every(acknowledged, calm))
+
+
+def _explains_probe(x, bound):
+    """The two lines of Figure 8: the rate is at least `bound`, or nearly, and then the buffer is large."""
+    fits = constant(True)
+    if x.buffer.finite:
+        fits = x.C * MEASUREMENT + x.beta >= bound * (MEASUREMENT + x.D + 1)
+    return every(bound <= x.C, fits)
+
+
+def _queue_laws(x):
+    """Section 6.2.1: bytes already queued, and those sent, less those that the slowest link serves."""
+    q_U = x.beliefs["q_U"]
+    yield "q_U_starts", 0, _queue_holds(x, 0)
+    for t in range(1, x.horizon):
+        unacknowledged = x.A[t] - x.Ld[t] - x.S[t]
+        grown = q_U[t - 1] + x.r[t] - x.beliefs["C_Llambda"][t]
+        yield "q_U_moves", t, every(
+            q_U[t] <= unacknowledged,
+            some(q_U[t] <= 0, q_U[t] <= grown),
+            some(q_U[t] >= unacknowledged, every(q_U[t] >= 0, q_U[t] >= grown)),
+        )
+
+
+def _queue_holds(x, t):
+    return every(x.beliefs["q_U"][t] >= 0, x.beliefs["q_U"][t] >= x.queue(t))
+
+
+MODEL = CBRDelay()

@@ -1,0 +1,39 @@
+"""CCAC: a token bucket that may hide congestion, behind it a box that delays by at most D (section 3)."""
+
+from ccmatic.formula import every, implies
+from ccmatic.model import Model, overflow
+from ccmatic.models.link_rate import link_rate
+
+
+class CCAC(Model):
+    """ENCODING section 2."""
+
+    name = "ccac"
+
+    def __init__(self):
+        self.beliefs = link_rate(self)
+
+    def network(self, x):
+        """Tokens come at rate C; one is wasted only if nothing waits; what has a token leaves within D."""
+        yield from served_within_jitter(x)
+        for t in range(1, x.horizon):
+            admitted = x.K[t] - x.K[t - 1]
+            yield "tokens_come_at_link_rate", t, every(admitted >= 0, admitted <= x.C)
+            yield "no_waste_while_queued", t, implies(admitted < x.C, x.admitted(t) <= x.K[t])
+        yield from overflow(x, x.K)
+
+
+def served_within_jitter(x):
+    """What was admitted is served at once or up to D steps later."""
+    for t in range(x.horizon):
+        yield "served_after_sent", t, x.S[t] <= x.admitted(t)
+        yield "served_after_admitted", t, x.S[t] <= x.K[t]
+        if t < x.D:
+            yield "served_within_jitter", t, x.S[t] >= x.K[0] - x.C * (x.D - t)
+        else:
+            yield "served_within_jitter", t, x.S[t] >= x.K[t - x.D]
+        if t:
+            yield "service_grows", t, x.S[t] >= x.S[t - 1]
+
+
+MODEL = CCAC()

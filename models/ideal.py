@@ -1,0 +1,33 @@
+"""The ideal link: a first-in first-out queue, without jitter (section 3)."""
+
+from ccmatic.formula import constant, is_min
+from ccmatic.model import Model, overflow
+from ccmatic.models.link_rate import link_rate
+
+ALWAYS = constant(True)
+
+
+class Ideal(Model):
+    """ENCODING section 4. There are no tokens: K reads S."""
+
+    name = "ideal"
+    default_jitter = 0
+    has_tokens = False
+
+    def __init__(self):
+        self.beliefs = link_rate(self)
+
+    def loss_seen(self, x, t):
+        """Without jitter a loss is seen at once."""
+        return x.L[t]
+
+    def network(self, x):
+        """The link serves at rate C whenever anything waits."""
+        yield "served_after_sent", 0, x.S[0] <= x.admitted(0)
+        for t in range(1, x.horizon):
+            waiting = x.A[t] - x.L[t - 1]
+            yield "serves_at_link_rate", t, is_min(x.S[t], (ALWAYS, x.S[t - 1] + x.C), (ALWAYS, waiting))
+        yield from overflow(x, x.S)
+
+
+MODEL = Ideal()

@@ -1,0 +1,65 @@
+"""Beliefs about the link rate and the queueing delay, shared by all models (section 5.1.1)."""
+
+from ccmatic.belief import RunningMax, RunningMin, Sample, State
+from ccmatic.formula import equal, every, implies, some
+from ccmatic.units import RATE, TIME
+
+
+def utilised(model, x, k):
+    """Step k (from k to k+1) kept the link busy: more than D of delay, or a loss."""
+    return some(x.Q.at_least(k + 1, x.D + 1), model.loss_seen(x, k + 1) > model.loss_seen(x, k))
+
+
+def _most_served(x, t):
+    """Eq. 5.2: at most C·(T + D) bytes arrive in T steps."""
+    for s in range(t):
+        yield Sample(x.S[t] - x.S[s], t - s + x.D)
+
+
+def _least_served(model):
+    def samples(x, t):
+        """Eq. 5.2: at least C·(T - D) bytes arrive in T steps of a busy link."""
+        for s in range(t - x.D):
+            busy = every([utilised(model, x, k) for k in range(s, t)])
+            yield Sample(x.S[t] - x.S[s], t - s - x.D, busy)
+
+    return samples
+
+
+def _queueing_delay_least(x):
+    """Eq. 5.1: what jitter cannot explain; by whole steps."""
+    for t in range(x.horizon):
+        for k in range(x.horizon + 1):
+            value = equal(x.beliefs["qdel_L"][t], max(0, k - x.D))
+            yield "qdel_L_measured", t, implies(x.Q.exactly(t, k), value)
+
+
+def _queueing_delay_most(x):
+    """Eq. 5.1: no jitter at all; a delay past the horizon is known only to be that long."""
+    for t in range(x.horizon):
+        bound = x.beliefs["qdel_U"][t]
+        for k in range(x.horizon):
+            yield "qdel_U_measured", t, implies(x.Q.exactly(t, k), equal(bound, k + 1))
+        yield "qdel_U_measured", t, implies(x.Q.exactly(t, x.horizon), bound >= x.horizon)
+
+
+def link_rate(model):
+    """C_L, C_U, qdel_L and qdel_U of a model."""
+    return (
+        RunningMax(
+            "C_L",
+            RATE,
+            samples=_most_served,
+            start=lambda x: x.beliefs["C_L"][0] >= x.alpha,
+            holds=lambda x, bound: bound <= x.C,
+        ),
+        RunningMin(
+            "C_U",
+            RATE,
+            samples=_least_served(model),
+            start=lambda x: x.beliefs["C_U"][0] >= x.beliefs["C_L"][0],
+            holds=lambda x, bound: bound >= x.C,
+        ),
+        State("qdel_L", TIME, laws=_queueing_delay_least),
+        State("qdel_U", TIME, laws=_queueing_delay_most),
+    )

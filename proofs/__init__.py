@@ -1,0 +1,1 @@
+"""Proofs: lemma sets and the constants found for them."""

@@ -1,0 +1,1 @@
+"""Properties: what a controller must ensure."""

@@ -1,0 +1,1 @@
+"""Controllers that ccmatic or the paper's tool found."""

@@ -1,0 +1,1 @@
+"""Templates: what shapes a controller may take."""

@@ -1,0 +1,425 @@
+"""Controllers: what is accepted, that running and encoding agree, what is printed, the shipped files."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pysmt import shortcuts as smt
+from pysmt.oracles import get_logic
+
+from ccmatic.cca import BELIEFS, load, parse
+from ccmatic.errors import InputError, Unreadable
+from ccmatic.units import CONSTANTS, TIME
+
+ROOT = Path(__file__).parent.parent
+NAMES = (*BELIEFS, *CONSTANTS)
+SIGNATURE = f"def rate({', '.join(NAMES)}):\n"
+
+
+def one(expression):
+    """A controller of one return."""
+    return parse(f"{SIGNATURE}    return {expression}\n")
+
+
+def point(**values):
+    """A value for every name: 1, 2, 3, … unless given."""
+    return {name: Fraction(values.get(name, i)) for i, name in enumerate(NAMES, 1)}
+
+
+# Random controllers, as source text
+
+
+def terms(unit):
+    """Expressions of a unit: `rate`, `time` or `bytes`."""
+    leaves = {
+        "rate": ["C_L", "C_U", "C_Llambda", "MSS / R_m", "q_U / R_m", "C_L * R_m / D", "max(0, C_U)"],
+        "time": ["qdel_L", "qdel_U", "R_m", "D", "(qdel_U - 0)"],
+        "bytes": ["q_U", "MSS", "C_L * R_m", "D * C_U"],
+    }
+    numbers = st.sampled_from(["2", "3 / 2", "0.1", "1e-3", "-1", "0", "R_m / D", "max(1, 2.5)"])
+
+    def grow(inner):
+        pairs = st.tuples(inner, inner)
+        return st.one_of(
+            st.tuples(pairs, st.sampled_from("+-")).map(lambda t: f"({t[0][0]} {t[1]} {t[0][1]})"),
+            st.tuples(inner, numbers).map(lambda t: f"({t[1]}) * {t[0]}"),
+            st.tuples(inner, numbers.filter("0".__ne__)).map(lambda t: f"{t[0]} / ({t[1]})"),
+            inner.map("-{}".format),
+            st.tuples(st.sampled_from(["max", "min"]), st.lists(inner, min_size=2, max_size=3)).map(
+                lambda t: f"{t[0]}({', '.join(t[1])})"
+            ),
+            st.tuples(inner, comparisons, inner).map(lambda t: f"({t[0]} if {t[1]} else {t[2]})"),
+        )
+
+    return st.recursive(st.sampled_from(leaves[unit]), grow, max_leaves=4)
+
+
+def compared(sides, ops):
+    return sides[0] + "".join(f" {op} {side}" for op, side in zip(ops, sides[1:], strict=False))
+
+
+orders = st.lists(st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), min_size=2, max_size=2)
+comparisons = st.sampled_from([["C_L", "C_U"], ["0", "qdel_L", "D"], ["q_U", "MSS"], ["D", "R_m"]]).flatmap(
+    lambda sides: orders.map(lambda ops: compared(sides, ops))
+)
+conditions = st.recursive(
+    st.one_of(
+        comparisons,
+        st.tuples(terms("time"), orders, terms("time")).map(lambda t: compared([t[0], t[2]], t[1])),
+        st.tuples(terms("bytes"), orders, terms("bytes")).map(lambda t: compared([t[0], t[2]], t[1])),
+    ),
+    lambda inner: st.one_of(
+        inner.map("not ({})".format),
+        st.tuples(inner, st.sampled_from(["and", "or"]), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
+    ),
+    max_leaves=3,
+)
+
+
+def indented(lines):
+    return ["    " + line for line in lines]
+
+
+def branch(t):
+    test, then, other, style = t
+    match style:
+        case "else":
+            return [f"if {test}:", *indented(then), "else:", *indented(other)]
+        case "elif" if other[0].startswith("if "):
+            return [f"if {test}:", *indented(then), f"el{other[0]}", *other[1:]]
+        case "inside":
+            return [f"if {test}:", f"    if {test}:", *indented(indented(then)), *other]
+    return [f"if {test}:", *indented(then), *other]
+
+
+bodies = st.recursive(
+    terms("rate").map(lambda term: [f"return {term}"]),
+    lambda inner: st.tuples(
+        conditions, inner, inner, st.sampled_from(["else", "elif", "after", "inside"])
+    ).map(branch),
+    max_leaves=4,
+)
+controllers = bodies.map(lambda lines: SIGNATURE + "\n".join(indented(lines)))
+# few values, so that comparisons meet equality
+numbers = st.sampled_from([Fraction(n, d) for n in range(5) for d in (1, 2, 3)])
+positive = numbers.filter(bool)
+points = st.fixed_dictionaries({name: positive if name in CONSTANTS else numbers for name in NAMES})
+
+
+def allowed(formula, symbols, values):
+    """Whether the formula holds at the values."""
+    point = {symbols[name]: smt.Real(value) for name, value in values.items()}
+    outcome = smt.simplify(smt.substitute(formula, point))
+    assert outcome.is_bool_constant()
+    return outcome.is_true()
+
+
+def encoded(controller, numbers):
+    """The encoding over symbols, but for the names with `numbers`."""
+    symbols = {name: smt.Symbol(name, smt.REAL) for name in (*NAMES, "rate", "floor")}
+    terms = {**symbols, **{name: smt.Real(value) for name, value in numbers.items()}}
+    return controller.encode(terms, symbols["rate"], symbols["floor"]), symbols
+
+
+@settings(max_examples=250, deadline=None, derandomize=True)
+@given(controllers, points, positive, st.lists(numbers, min_size=3, max_size=3))
+def test_the_encoding_allows_the_rate_that_runs_and_no_other(source, values, floor, others):
+    controller = parse(source)
+    formula, symbols = encoded(controller, {name: values[name] for name in ("R_m", "D")})
+    own = controller.rate(values)
+    rate = max(floor, own)
+    for candidate in {rate, floor, own, rate + 1, rate - Fraction(1, 7), *others}:
+        held = allowed(formula, symbols, {**values, "floor": floor, "rate": candidate})
+        assert held == (candidate == rate), controller.pretty()
+    assert get_logic(formula).theory.linear
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(controllers, points, positive)
+def test_the_encoding_of_numbers_only_is_the_number(source, values, floor):
+    controller = parse(source)
+    rate = smt.Symbol("rate", smt.REAL)
+    formula = controller.encode({n: smt.Real(v) for n, v in values.items()}, rate, smt.Real(floor))
+    assert formula == smt.Equals(rate, smt.Real(max(floor, controller.rate(values))))
+
+
+def as_python(pretty):
+    """The printed form, as source again."""
+    lines = []
+    for line in pretty.splitlines():
+        start, assignment, term = line.partition("rate = ")
+        line = f"{start}return {term}" if assignment else line
+        for sign, op in ((" = ", " == "), ("≤", "<="), ("≥", ">="), ("≠", "!="), ("·", " * ")):
+            line = line.replace(sign, op)
+        lines.append(line)
+    return SIGNATURE + "\n".join(indented(lines))
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(controllers, points)
+def test_what_is_printed_is_the_same_controller(source, values):
+    controller = parse(source)
+    printed = parse(as_python(controller.pretty()))
+    assert printed.rate(values) == controller.rate(values)
+
+
+def test_conditions_are_printed_with_their_brackets():
+    test = "not (C_L < C_U or q_U != MSS) and (C_L == C_U or 0 <= q_U)"
+    controller = one(f"0 if {test} else -C_L / (R_m + D) * R_m")
+    assert controller.pretty().splitlines() == [
+        "if not (C_L < C_U or q_U ≠ MSS) and (C_L = C_U or 0 ≤ q_U):",
+        "    rate = 0",
+        "else:",
+        "    rate = -C_L·R_m/(R_m + D)",
+    ]
+
+
+def test_numbers_are_what_their_digits_say():
+    assert one("0.1 * C_L").rate(point(C_L=1)) == Fraction(1, 10)
+    assert one("1 / 3 * C_L").rate(point(C_L=1)) == Fraction(1, 3)
+    assert one("1_0.2_5e1 * C_L").rate(point(C_L=1)) == Fraction(205, 2)
+    assert one("0x10 * C_L").rate(point(C_L=1)) == 16
+    assert one("1e-300 * C_L").rate(point(C_L=1)) == Fraction(1, 10**300)
+    assert "1/10·C_L" in one("0.1 * C_L").pretty()
+    rate = one("0").rate(point())
+    assert isinstance(rate, Fraction) and rate == 0
+
+
+def test_rate_runs_the_source_and_not_the_tree():
+    from dataclasses import replace
+
+    controller = replace(one("C_L"), body=one("C_U").body)
+    assert controller.rate(point(C_L=5, C_U=7)) == 5
+
+
+def test_the_floor_is_a_choice_only_where_it_is_one():
+    c, rate = smt.Symbol("C_L", smt.REAL), smt.Symbol("rate", smt.REAL)
+    assert one("C_L").encode({"C_L": c}, rate, c) == smt.Equals(rate, c)
+    assert one("0").encode({}, rate, smt.Real(1)) == smt.Equals(rate, smt.Real(1))
+    choice = smt.Or(smt.Equals(rate, smt.Real(1)), smt.Equals(rate, c))
+    expected = smt.And(smt.GE(rate, smt.Real(1)), smt.GE(rate, c), choice)
+    assert one("C_L").encode({"C_L": c}, rate, smt.Real(1)) == expected
+
+
+def test_statements_and_a_returned_choice_are_encoded_without_ite():
+    source = SIGNATURE + "    if q_U > MSS: return C_L\n    return C_U if qdel_L > D else C_Llambda\n"
+    formula, _ = encoded(parse(source), {"R_m": 1, "D": 1})
+    assert not any(node.is_ite() for node in _nodes(formula))
+
+
+def _nodes(formula):
+    yield formula
+    for argument in formula.args():
+        yield from _nodes(argument)
+
+
+@pytest.mark.parametrize(
+    "expression", ["C_L / D * R_m", "C_L * R_m / (D - 0)", "C_L / (2 / R_m - 2 / R_m) / R_m"]
+)
+def test_division_by_a_constant_that_is_0_is_refused(expression):
+    controller = parse(SIGNATURE + f"    return {expression}\n", file="c.py")
+    with pytest.raises(InputError, match=r"c.py:2: divides by 0 at these values"):
+        controller.rate(point(D=0))
+    with pytest.raises(InputError, match=r"c.py:2: divides by `.*`, which is 0 here"):
+        encoded(controller, {"R_m": 1, "D": 0})
+
+
+def test_a_division_that_d_rules_out_is_left_alone():
+    controller = one("C_L * R_m / D if D > 0 and q_U / D > C_U else C_U")
+    assert controller.rate(point(D=0, C_U=4)) == 4
+    formula, symbols = encoded(controller, {"R_m": 1, "D": 0})
+    assert allowed(formula, symbols, {"C_U": 4, "floor": 1, "rate": 4})
+
+
+def test_a_product_with_a_symbol_for_r_m_is_refused():
+    for given in ({"D": 1}, {"R_m": 1}):
+        with pytest.raises(ValueError, match="is not linear: R_m and D have to be numbers"):
+            encoded(one("C_L * R_m / D"), given)
+
+
+def test_other_beliefs_may_be_allowed():
+    source = "def rate(C_L, age):\n    return C_L if age > 0 else 0"
+    controller = parse(source, beliefs={**BELIEFS, "age": TIME})
+    assert controller.parameters == ("C_L", "age")
+
+
+GOOD = """\
+# a comment
+'''a docstring'''
+
+def rate(C_L, qdel_L):  # another
+    "docstring"
+    if qdel_L > 0:
+        return C_L / 2
+    return 2 * C_L
+"""
+
+
+def test_a_controller_is_a_value():
+    controller = parse(GOOD, "mine")
+    assert controller == parse(GOOD, "mine", file="elsewhere.py")
+    assert hash(controller) == hash(parse(GOOD, "mine"))
+    assert (controller.name, controller.source, controller.parameters) == ("mine", GOOD, ("C_L", "qdel_L"))
+    assert controller.pretty() == "if qdel_L > 0:\n    rate = 1/2·C_L\nelse:\n    rate = 2·C_L"
+    assert parse("\ufeff" + "def rate(C_L): return 0.5 * C_L").rate({"C_L": 1}) == Fraction(1, 2)
+
+
+R = "def rate(C_L, C_U, qdel_L, R_m):\n"
+BAD_RETURNS = [
+    ("3", "returns `3` (number), expected a rate"),
+    ("qdel_L", "returns `qdel_L` (time), expected a rate"),
+    ("C_L * qdel_L", "multiplies `C_L` by `qdel_L`, expected one of them made of numbers, R_m and D only"),
+    ("C_L * C_U", "multiplies `C_L` by `C_U`"),
+    ("C_L / C_U * C_L", "divides `C_L` by `C_U`, expected a divisor made of numbers"),
+    ("(R_m if C_L > 0 else R_m) * C_L", "multiplies `R_m if C_L > 0 else R_m` by `C_L`"),
+    ("C_L / 0", "divides `C_L` by `0`, which is 0"),
+    ("C_L / (1 - max(0.5, 1))", "which is 0"),
+    ("C_L + qdel_L", "adds `qdel_L` (time) to `C_L` (rate), expected terms of one unit"),
+    ("C_L - 1", "subtracts `1` (number) from `C_L` (rate)"),
+    ("max(C_L, 0, R_m)", "takes the max of `C_L` (rate) and `R_m` (time)"),
+    ("C_L if qdel_L > 0 else qdel_L", "chooses between `C_L` (rate) and `qdel_L` (time)"),
+    ("C_L if qdel_L > C_L else C_U", "compares `qdel_L` (time) with `C_L` (rate)"),
+    ("C_L if 0 < qdel_L < C_L else C_U", "compares `qdel_L` (time) with `C_L` (rate)"),
+    ("C_L if qdel_L > 1 else C_U", "compares `qdel_L` (time) with `1` (number)"),
+    ("C_L if qdel_L else C_U", "found `qdel_L`, expected a comparison"),
+    ("C_L if True else C_U", "found `True`, expected a comparison"),
+    ("C_L if qdel_L in R_m else C_U", "expected one of < <= > >= == !="),
+    ("C_L * (C_L > C_U)", "found condition `C_L > C_U`, expected a term"),
+    ("C_L if (C_L > C_U) > 0 else C_U", "found condition `C_L > C_U`, expected a term"),
+    ("not C_L", "found condition `not C_L`"),
+    ("C_L and C_U", "found condition `C_L and C_U`"),
+    ("2 ** 3 * C_L", "found `2 ** 3`, expected only the operators + - * /"),
+    ("C_L // 2", "found `C_L // 2`"),
+    ("+C_L", "found `+C_L`"),
+    ("True * C_L", "found `True`, expected a real number"),
+    ("2j * C_L", "found `2j`, expected a real number"),
+    ("'C_L'", "found `'C_L'`, expected a real number"),
+    ("None", "found `None`, expected a real number"),
+    ("1e999 * C_L", "found `1e999`, expected a number that a float could hold"),
+    ("1e-999999999 * C_L", "found `1e-999999999`, expected a number that a float could hold"),
+    ("nan * C_L", "unknown name `nan`"),
+    ("C_LL", "unknown name `C_LL`, expected a parameter; did you mean 'C_L'?"),
+    ("q_U / R_m", "`q_U` is not a parameter, expected it to be: `def rate(C_L, C_U, qdel_L, R_m, q_U)`"),
+    ("MSS / R_m", "`MSS` is not a parameter"),
+    ("abs(C_L)", "found call `abs(C_L)`, expected only max(...) or min(...)"),
+    ("C_L.real", "found `C_L.real`, expected a term"),
+    ("max(C_L)", "expected max of at least two plain terms"),
+    ("max(*C_L, C_U)", "expected max of at least two plain terms"),
+    ("min(C_L, C_U, key=C_L)", "expected min of at least two plain terms"),
+    ("max", "unknown name `max`"),
+    ("(yield C_L)", "found `(yield C_L)`, expected a term"),
+    ("(x := C_L)", "expected a term"),
+    ("(C_L, C_U)", "expected a term"),
+    ("-" * 200 + "C_L", "nested too deeply"),
+    ("(" * 5000 + "C_L" + ")" * 5000, "not Python"),
+    ("", "found `return` alone"),
+]
+
+
+@pytest.mark.parametrize("expression, fragment", BAD_RETURNS)
+def test_bad_terms_are_refused(expression, fragment):
+    with pytest.raises(InputError) as caught:
+        parse(f"{R}    return {expression}\n", file="bad.py")
+    assert fragment in caught.value.message
+    assert (caught.value.file, caught.value.line) == ("bad.py", 2)
+
+
+BAD_SOURCES = [
+    ("", 1, "found no function, expected `def rate(...)`"),
+    ("'doc'\n", 1, "found no function"),
+    ("import math\ndef rate(C_L): return C_L", 1, "found `import math`, expected only a docstring"),
+    ("def rate(C_L): return C_L\nx = 1", 2, "found `x = 1`"),
+    ("def rate(C_L): return C_L\n'late'", 2, "found `'late'`"),
+    ("def speed(C_L): return C_L", 1, "found function `speed`, expected only `def rate(...)`"),
+    ("def rate(C_L): return C_L\ndef rate(C_L): return C_L", 2, "found a second function `rate`"),
+    ("async def rate(C_L): return C_L", 1, "found `async def rate(C_L):`"),
+    ("class rate: pass", 1, "found `class rate:`"),
+    ("@cache\ndef rate(C_L): return C_L", 1, "found a decorator"),
+    ("def rate(C_L=1): return C_L", 1, "found parameters `C_L=1`, expected only names"),
+    ("def rate(*args): return 0", 1, "found parameters `*args`"),
+    ("def rate(**args): return 0", 1, "found parameters `**args`"),
+    ("def rate(C_L, /): return C_L", 1, "found parameters `C_L, /`"),
+    ("def rate(*, C_L): return C_L", 1, "found parameters `*, C_L`"),
+    ("def rate(C_L: int): return C_L", 1, "found parameters `C_L: int`"),
+    ("def rate(C_L) -> int: return C_L", 1, "found types on `rate`"),
+    ("def rate(C_L, C_L): return C_L", 1, "found parameter `C_L` twice"),
+    ("def rate(qdelL): return 0", 1, "unknown parameter `qdelL`, expected a belief or constant; did"),
+    (R + "    x = C_L\n    return x", 2, "found `x = C_L`, expected `if` or `return`"),
+    (R + "    while C_L > 0:\n        return C_L", 2, "found `while C_L > 0:`"),
+    (R + "    for x in C_L: return x", 2, "found `for x in C_L:`"),
+    (R + "    pass", 2, "found `pass`"),
+    (R + "    'only a docstring'", 1, "missing return: a path through this `def rate`"),
+    (R + "    if C_L > C_U:\n        return C_L", 2, "missing return: a path through this `if`"),
+    (R + "    if C_L > C_U:\n        if C_L > 0: return 0\n    else: return 0", 3, "missing return"),
+    (R + "    return\n", 2, "found `return` alone"),
+    (R + "    return 0\n    yield 0", 3, "found `yield 0`"),
+    (R + "    return 0\n    return C_L", 3, "`return C_L` is never reached"),
+    (R + "    if C_L > 0: return 0\n    else: return 0\n    return C_L", 4, "`return C_L` is never reached"),
+    (R + "    return (C_L +\n        C_L * qdel_L)", 3, "multiplies"),
+    (R + "    return C_L +", 2, "not Python: invalid syntax"),
+    (R + "  return C_L\n     return C_L", 3, "not Python: unexpected indent"),
+    ("def rate(C_L): return 1" + "0" * 5000 + " * C_L", 1, "not Python"),
+    (R + "    if C_L > 0:\n        if C_U > 0: return 0\n" * 40 + "    return 0", None, "more than 100"),
+    (R + "    return " + "C_L + " * 20000 + "C_L", None, "nested too deeply"),
+]
+
+
+@pytest.mark.parametrize("source, line, fragment", BAD_SOURCES)
+def test_bad_sources_are_refused(source, line, fragment):
+    with pytest.raises(InputError) as caught:
+        parse(source, file="bad.py")
+    assert fragment in caught.value.message
+    assert caught.value.file == "bad.py"
+    assert line is None or caught.value.line == line
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.text(), st.text(alphabet="C_L()+-*/ <0.5e9\n", max_size=30))
+def test_any_text_is_a_controller_or_refused(anything, expression):
+    for source in (anything, f"def rate(C_L):\n    return {expression}"):
+        try:
+            parse(source).rate({"C_L": 1})
+        except InputError:
+            pass
+
+
+SHIPPED = {
+    "cc_qdel": "if qdel_L > 0:|    rate = 1/2·C_L|else:|    rate = 2·C_L",
+    "cc_probe_fast": "if C_U < 2·C_L:|    rate = C_L|else:|    rate = 2·C_L",
+    "cc_probe_drain": "if C_U > 2·C_L - 2·MSS/R_m:|    rate = 2·C_L + MSS/R_m|else:|    rate = C_L - MSS/R_m",
+    "cc_probe_slow": "if q_U > MSS:|    rate = C_Llambda - q_U/R_m|else:|    rate = 3·C_Llambda + MSS/R_m",
+    "cc_probe_qdel": (
+        "if C_U < 3/2·C_L:|    if qdel_L > R_m:|        rate = MSS/R_m|    else:|        rate = C_L"
+        "|elif C_U > 2·C_L:|    rate = 2·C_L + MSS/R_m|else:|    rate = C_L"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_papers_controllers_print_as_in_the_paper(name):
+    controller = load(ROOT / "synthesized" / f"{name}.py")
+    assert controller.name == name
+    assert controller.pretty().split("\n") == SHIPPED[name].split("|")
+    again = parse(as_python(controller.pretty()))
+    assert again.pretty() == controller.pretty()
+    for value in range(1, 6):
+        values = point(C_L=value, C_U=5, qdel_L=value - 1, q_U=value, MSS=3)
+        assert again.rate(values) == controller.rate(values)
+
+
+WRONG = sorted((ROOT / "examples" / "controllers").glob("[a-z]*.py"))
+
+
+@pytest.mark.parametrize("path", WRONG, ids=[path.stem for path in WRONG])
+def test_the_wrong_controllers_are_controllers(path):
+    controller = load(path)
+    assert controller.name == path.stem
+    assert controller.rate(point()) > 0
+    assert controller.source.startswith('"""Wrong: ')
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(Unreadable, match="none.py: cannot read"):
+        load(tmp_path / "none.py")
