@@ -235,9 +235,15 @@ class Run:
             horizon=horizon,
             constants=_constants(path, beta, alpha, min(columns["r"])),
             columns=columns,
-            query={"model": path.kind, "buffer": "infinite" if beta is None else str(beta),
-                   "jitter": path.jitter},
-            notes={"simulated": True, "seed": self.seed, "start": start},
+            query={
+                "model": path.kind,
+                "horizon": horizon,
+                "buffer": "infinite" if beta is None else str(beta),
+                "jitter": path.jitter,
+                "delay": "executions",
+                "property": {},
+                "simulation": {"seed": self.seed, "start": start},
+            },
         )
 
     def queueing_delay(self, t):

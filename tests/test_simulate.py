@@ -171,7 +171,7 @@ def test_the_measured_delay_is_at_most_the_true_one(kind):
         run, trace = execution
         for t in range(trace.horizon):
             measured = max(0, trace.columns["Q"][t] - run.path.jitter)
-            assert measured <= run.queueing_delay(trace.notes["start"] + t)[1]
+            assert measured <= run.queueing_delay(trace.query["simulation"]["start"] + t)[1]
 
     check()
 
