@@ -7,13 +7,13 @@ one canonical form, so that equal conditions are one node. No floats: a number i
 from fractions import Fraction
 from math import gcd, lcm
 
-from pysmt.shortcuts import FALSE, TRUE, And, Equals, Iff, Implies, LE, LT, Not, Or, Plus, Real, Symbol, Times
+from pysmt.shortcuts import FALSE, TRUE, And, Equals, Iff, Implies, Ite, LE, LT, Not, Or, Plus, Real, Symbol, Times
 from pysmt.typing import BOOL, REAL
 from pysmt.walkers import DagWalker
 
 
 class Linear:
-    """Σ coefficient·symbol + constant, over the rationals."""
+    """Σ coefficient·unknown + constant, over the rationals. An unknown is a pySMT node: a symbol or a choice."""
 
     __slots__ = ("coefficients", "constant")
 
@@ -103,7 +103,7 @@ def some(*conditions):
 
 def no(condition):
     """The condition does not hold."""
-    return Not(condition)
+    return constant(condition.is_false()) if condition.is_bool_constant() else Not(condition)
 
 
 def implies(condition, consequence):
@@ -123,6 +123,13 @@ def iff(left, right):
 def constant(truth):
     """True or False as a condition."""
     return TRUE() if truth else FALSE()
+
+
+def choice(condition, then, otherwise):
+    """The term that is `then` where the condition holds, else `otherwise`."""
+    if condition.is_bool_constant():
+        return then if condition.is_true() else otherwise
+    return Linear({Ite(condition, then.node(), otherwise.node()): Fraction(1)})
 
 
 def is_max(target, *cases):
@@ -157,15 +164,15 @@ def _compare(difference, relation):
         return constant(value <= zero if relation is LE else value < zero if relation is LT else value == zero)
     coefficients = difference.coefficients.values()
     scale = Fraction(lcm(*(c.denominator for c in coefficients)), gcd(*(c.numerator for c in coefficients)))
-    if relation is Equals and next(iter(sorted(difference.coefficients.items(), key=_by_name)))[1] < 0:
+    if relation is Equals and min(difference.coefficients.items(), key=_by_age)[1] < 0:
         scale = -scale
     scaled = difference * scale
-    terms = Linear(dict(sorted(scaled.coefficients.items(), key=_by_name)))
+    terms = Linear(dict(sorted(scaled.coefficients.items(), key=_by_age)))
     return relation(terms.node(), Real(-scaled.constant))
 
 
-def _by_name(item):
-    return item[0].symbol_name()
+def _by_age(item):
+    return item[0].node_id()
 
 
 class _Evaluator(DagWalker):

@@ -57,6 +57,10 @@ class ArrayGenerator:
             same = same & (differs & basis.every_step == 0)
         np.logical_and(self.alive, ~same, out=self.alive)
 
+    def strike(self, candidate):
+        """Strike out this candidate alone."""
+        self.alive[tuple(hole.index(form) for hole, form in zip(self.holes, candidate))] = False
+
     def strike_class(self, candidate):
         """Strike out the candidates that differ from this one in the coefficients of constants only."""
         same = np.ones([1] * self.alive.ndim, dtype=bool)
@@ -95,21 +99,20 @@ class _Basis:
 
     def positive(self, hole):
         """For each form, the steps at which it is positive."""
-        return self._bits([self._value(form, 1) > 0 for form in hole])
+        return self._bits(self._value(form) > 0 for form in hole)
 
     def rate_chosen(self, hole):
         """For each form, the steps at which it would have chosen the trace's rate."""
-        truths = []
-        for form in hole:
-            scale = lcm(*(c.denominator for _, c in form.coefficients), 1)
-            truths.append(np.maximum(self._value(form, scale), self.floor * scale) == self.chosen * scale)
-        return self._bits(truths)
+        return self._bits(
+            np.maximum(self._value(form), self.floor * _denominator(form)) == self.chosen * _denominator(form)
+            for form in hole
+        )
 
-    def _value(self, form, scale):
-        scale = lcm(scale, *(c.denominator for _, c in form.coefficients))
+    def _value(self, form):
+        """The form's value at each step, times the scale and its denominator: integers of any size."""
         total = np.zeros(self.steps, dtype=object)
         for term, coefficient in form.coefficients:
-            total = total + self.columns[term] * int(coefficient * scale)
+            total = total + self.columns[term] * int(coefficient * _denominator(form))
         return total
 
     def _integers(self, column):
@@ -118,3 +121,7 @@ class _Basis:
     def _bits(self, truths):
         weights = np.array([1 << t for t in range(self.steps)], dtype=object)
         return np.array([int((np.asarray(truth, dtype=bool) * weights).sum()) for truth in truths], dtype=np.uint64)
+
+
+def _denominator(form):
+    return lcm(*(c.denominator for _, c in form.coefficients))

@@ -76,6 +76,11 @@ class Branch:
             size *= len(hole)
         return size
 
+    @cached_property
+    def names(self):
+        """The beliefs and constants that a candidate may read."""
+        return frozenset().union(*(form.names for hole in self.holes() for form in hole))
+
     def leaves(self):
         """For each leaf: the path to it, (hole, whether it holds) pairs, and its own hole; as hole indices."""
         return list(_leaves(self, 0, ()))

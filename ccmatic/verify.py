@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from time import monotonic
 
-from ccmatic.formula import every, linear
+from ccmatic.formula import every
 from ccmatic.solve import SAT, UNKNOWN, Checker
 from ccmatic.trace import Trace
 
@@ -143,8 +143,7 @@ def choices(x, controller):
     steps = []
     for t in range(1, x.horizon):
         beliefs = {name: column[t - 1] for name, column in x.beliefs.items()}
-        values = {name: linear((constants | beliefs)[name]).node() for name in controller.parameters}
-        steps.append(controller.encode(values, x.r[t].node(), x.alpha.node()))
+        steps.append(controller.encode(constants | beliefs, x.r[t], x.alpha))
     return every(steps)
 
 

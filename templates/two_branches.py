@@ -2,7 +2,7 @@
 
 from ccmatic.template import Branch, linear_forms
 
-RATE = linear_forms({"C_L": (0, "1/2", 1, 2), "MSS / R_m": (-1, 0, 1)})
+RATE = linear_forms({"C_L": (0, "1/2", 1, 2), "MSS / R_m": (0, 1, -1)})
 
 CONDITION = linear_forms(
     {

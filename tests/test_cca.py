@@ -11,6 +11,7 @@ from pysmt.oracles import get_logic
 
 from ccmatic.cca import BELIEFS, load, parse
 from ccmatic.errors import InputError, Unreadable
+from ccmatic.formula import equal, is_max, linear, real
 from ccmatic.units import CONSTANTS, TIME
 
 ROOT = Path(__file__).parent.parent
@@ -110,7 +111,7 @@ points = st.fixed_dictionaries({name: positive if name in CONSTANTS else numbers
 
 def allowed(formula, symbols, values):
     """Whether the formula holds at the values."""
-    point = {symbols[name]: smt.Real(value) for name, value in values.items()}
+    point = {symbols[name].node(): smt.Real(value) for name, value in values.items()}
     outcome = smt.simplify(smt.substitute(formula, point))
     assert outcome.is_bool_constant()
     return outcome.is_true()
@@ -118,9 +119,8 @@ def allowed(formula, symbols, values):
 
 def encoded(controller, numbers):
     """The encoding over symbols, but for the names with `numbers`."""
-    symbols = {name: smt.Symbol(name, smt.REAL) for name in (*NAMES, "rate", "floor")}
-    terms = {**symbols, **{name: smt.Real(value) for name, value in numbers.items()}}
-    return controller.encode(terms, symbols["rate"], symbols["floor"]), symbols
+    symbols = {name: real(name) for name in (*NAMES, "rate", "floor")}
+    return controller.encode({**symbols, **numbers}, symbols["rate"], symbols["floor"]), symbols
 
 
 @settings(max_examples=250, deadline=None, derandomize=True)
@@ -140,9 +140,8 @@ def test_the_encoding_allows_the_rate_that_runs_and_no_other(source, values, flo
 @given(controllers, points, positive)
 def test_the_encoding_of_numbers_only_is_the_number(source, values, floor):
     controller = parse(source)
-    rate = smt.Symbol("rate", smt.REAL)
-    formula = controller.encode({n: smt.Real(v) for n, v in values.items()}, rate, smt.Real(floor))
-    assert formula == smt.Equals(rate, smt.Real(max(floor, controller.rate(values))))
+    rate = real("rate")
+    assert controller.encode(values, rate, linear(floor)) == equal(rate, max(floor, controller.rate(values)))
 
 
 def as_python(pretty):
@@ -195,12 +194,10 @@ def test_rate_runs_the_source_and_not_the_tree():
 
 
 def test_the_floor_is_a_choice_only_where_it_is_one():
-    c, rate = smt.Symbol("C_L", smt.REAL), smt.Symbol("rate", smt.REAL)
-    assert one("C_L").encode({"C_L": c}, rate, c) == smt.Equals(rate, c)
-    assert one("0").encode({}, rate, smt.Real(1)) == smt.Equals(rate, smt.Real(1))
-    choice = smt.Or(smt.Equals(rate, smt.Real(1)), smt.Equals(rate, c))
-    expected = smt.And(smt.GE(rate, smt.Real(1)), smt.GE(rate, c), choice)
-    assert one("C_L").encode({"C_L": c}, rate, smt.Real(1)) == expected
+    c, rate, floor = real("C_L"), real("rate"), linear(1)
+    assert one("C_L").encode({"C_L": c}, rate, c) == equal(rate, c)
+    assert one("0").encode({}, rate, floor) == equal(rate, floor)
+    assert one("C_L").encode({"C_L": c}, rate, floor) == is_max(rate, (smt.TRUE(), floor), (smt.TRUE(), c))
 
 
 def test_statements_and_a_returned_choice_are_encoded_without_ite():
