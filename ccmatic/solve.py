@@ -3,6 +3,7 @@
 import shutil
 from fractions import Fraction
 from math import ceil
+from time import monotonic
 
 from pysmt.exceptions import NoSolverAvailableError, SolverReturnedUnknownResultError
 from pysmt.logics import QF_LRA
@@ -32,6 +33,7 @@ class Checker:
 
     def __init__(self, solvers=("z3",), timeout=None, seed=0):
         self._solvers = {name: _open(name, timeout, seed) for name in solvers}
+        self._timeout = timeout
         self._satisfied = None
         self._stack = [[]]
 
@@ -55,13 +57,25 @@ class Checker:
 
     def check(self):
         """SAT, UNSAT, or UNKNOWN if none of the solvers could tell. Raises Disagreement."""
-        answers = {name: _check(solver) for name, solver in self._solvers.items()}
+        answers = {name: self._check(name) for name in self._solvers}
         known = {answer for answer in answers.values() if answer != UNKNOWN}
         if len(known) > 1:
             raise Disagreement(answers, self.script())
         if SAT in known:
             self._satisfied = next(self._solvers[name] for name, answer in answers.items() if answer == SAT)
         return known.pop() if known else UNKNOWN
+
+    def _check(self, name):
+        begin = monotonic()
+        solver = self._solvers[name]
+        try:
+            return SAT if solver.solve() else UNSAT
+        except SolverReturnedUnknownResultError:
+            # Z3 takes a Ctrl-C for itself, and says "canceled" for that as for the end of its time.
+            early = self._timeout is None or monotonic() - begin < self._timeout / 2
+            if name == "z3" and early and solver.z3.reason_unknown() != "incomplete":
+                raise KeyboardInterrupt from None
+            return UNKNOWN
 
     def value(self, term):
         """The exact value of a term or a condition, after SAT."""
@@ -111,10 +125,3 @@ class _Yices(SmtLibSolver):
         while not answer and self.solver.poll() is None:
             answer = super()._get_answer()
         return answer
-
-
-def _check(solver):
-    try:
-        return SAT if solver.solve() else UNSAT
-    except SolverReturnedUnknownResultError:
-        return UNKNOWN

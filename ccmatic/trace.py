@@ -3,6 +3,8 @@
 import csv
 import hashlib
 import json
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -138,5 +140,18 @@ def write_text(path, text):
         neighbour.write_text(text, encoding="utf-8")
         neighbour.replace(path)
     except OSError as error:
-        neighbour.unlink(missing_ok=True) if neighbour.parent.is_dir() else None
+        with suppress(OSError):
+            neighbour.unlink()
         raise Unreadable(f"cannot write: {error.strerror}", str(path)) from None
+
+
+def writable_folder(path):
+    """A folder in which files can be written: made now, so that work is not lost later; Unreadable if it cannot."""
+    path = Path(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise Unreadable(f"cannot write files there: {error.strerror}", str(path)) from None
+    return path

@@ -49,7 +49,7 @@ class Verifier:
         return Verdict(controller, UNDECIDED if undecided else HOLDS, monotonic() - begin, undecided)
 
     def part(self, name):
-        """The part for one way to fail."""
+        """The part for one way to fail, which has the solver and the trace."""
         return next(part for part in self._parts if part.way.name == name)
 
     def script(self, controller):
@@ -89,7 +89,7 @@ class Part:
         """Whether a trace of this controller (of anyone, for None) goes this way; `self.trace` then has it."""
         self.checker.push()
         try:
-            self._enter(controller)
+            self.enter(controller)
             answer = self.checker.check()
             self.trace = self.read(self.checker.value, controller) if answer == SAT else None
         finally:
@@ -99,7 +99,7 @@ class Part:
     def script(self, controller):
         """The question about a controller as SMT-LIB 2."""
         self.checker.push()
-        self._enter(controller)
+        self.enter(controller)
         name = controller.name if controller else "any controller"
         text = self.checker.script(f"{self.query}\n{name}: {self.way.name}")
         self.checker.pop()
@@ -119,9 +119,6 @@ class Part:
 
     def enter(self, controller):
         """Assert the controller's choices in the current scope."""
-        self._enter(controller)
-
-    def _enter(self, controller):
         if controller is not None:
             self.checker.add(choices(self.x, controller))
 

@@ -1,0 +1,170 @@
+"""The command line: parses, calls one function, prints."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from ccmatic import __version__, cca, cegis, definitions, replay, report, solutions
+from ccmatic import query as queries
+from ccmatic.errors import InputError
+from ccmatic.judge import Judge
+from ccmatic.solve import NAMES, Disagreement
+from ccmatic.trace import Trace, writable_folder, write_text
+from ccmatic.verify import HOLDS, VIOLATED
+
+GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, an object a line.")
+_solver = click.option(
+    "--solver", type=click.Choice([*NAMES, "all"]), default="z3", show_default=True,
+    help="Which solver to ask; all: each, and stop if two disagree.",
+)
+_timeout = click.option("--timeout", type=click.FloatRange(min=0.001), help="Seconds for each question to a solver.")
+_seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the solvers.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def cli():
+    """Formal synthesis and verification of congestion control algorithms."""
+
+
+@cli.command()
+@click.argument("controllers", nargs=-1, required=True, metavar="CONTROLLER.py…")
+@click.option("--query", "query_file", help="Take network and property from this query instead.")
+@click.option("--model", help="ccac, cbr_delay, ideal, or a file that defines a MODEL.")
+@click.option("--buffer", help="infinite, any, a number or '>=NUMBER', in C·R_m.")
+@click.option("--horizon", help="Steps of a trace, T; a step is R_m.")
+@click.option("--jitter", help="D, in steps.  [default: the model's]")
+@click.option("--utilisation", help="Least share of the link to be used.  [default: 1/2]")
+@click.option("--constrain-loss", type=click.Choice(["never", "always", "large-buffer"]),
+              help="Whether large losses are forbidden even while beliefs shrink.  [default: never]")
+@click.option("--delay", type=click.Choice(queries.DELAYS),
+              help="How measured delay may grow: as in the published model, or as in any execution.")
+@_solver
+@_timeout
+@_seed
+@click.option("--smt2", type=click.Path(), help="Write the questions as SMT-LIB 2 to this file.")
+@click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the traces of violations.")
+@click.option("--plot", is_flag=True, help="Draw each trace beside its file, as PNG.")
+@_json
+def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_json, **network):
+    """Verify controllers against the synthesis invariant on a network: each holds, or a trace shows how the
+    network breaks it."""
+    query = _query(query_file, network)
+    loaded = [_controller(name, query) for name in controllers]
+    save = writable_folder(save)
+    judge = Judge(query, solvers=_solvers(solver), timeout=timeout, seed=seed)
+    if smt2:
+        text = "".join(judge.script(controller) for controller in loaded)
+        write_text(smt2, f"; ccmatic {__version__}\n(set-logic QF_LRA)\n{text}")
+    files = report.trace_files(save, loaded)
+    outcomes = set()
+    for name, controller, file in zip(controllers, loaded, files):
+        judgement = judge.judge(controller)
+        outcomes.add(judgement.verdict)
+        trace = judgement.trace or judgement.exception
+        if trace:
+            trace.save(file)
+            if plot:
+                _draw(trace, file.with_suffix(".png"))
+        if as_json:
+            click.echo(report.judgement_json(name, judgement, file))
+        else:
+            click.echo(report.judgement_text(judgement, file))
+            if trace and len(loaded) == 1:
+                click.echo(report.table(trace))
+    return BROKEN if VIOLATED in outcomes else GOOD if outcomes == {HOLDS} else UNKNOWN
+
+
+@cli.command()
+@click.argument("query", metavar="QUERY.toml")
+@click.option("--out", default="synthesized", show_default=True, help="Folder for the controllers that are found.")
+@_solver
+@_timeout
+@_seed
+@_json
+def synth(query, out, solver, timeout, seed, as_json):
+    """Find every controller of the query's template that ensures its property, one of each class."""
+    asked = queries.load(query)
+    folder = writable_folder(out)
+    progress = report.SynthesisJson() if as_json else report.SynthesisText(asked)
+    with progress:
+        for now in cegis.synthesise(asked, _solvers(solver), timeout, seed):
+            file = solutions.write(folder, asked, now) if now.controller else None
+            progress.update(now, file)
+    return UNKNOWN if now.undecided else GOOD if now.solutions else BROKEN
+
+
+@cli.command("replay")
+@click.argument("trace", metavar="TRACE.json")
+@click.option("--plot", type=click.Path(), help="Draw the trace to this file (.png, .svg or .pdf).")
+@click.option("--csv", "csv_file", type=click.Path(), help="Write the trace as CSV to this file.")
+@_json
+def replay_command(trace, plot, csv_file, as_json):
+    """Check a trace by exact arithmetic, law by law, with no solver, running the controller's own Python."""
+    loaded = Trace.load(trace)
+    outcome = replay.replay(loaded, trace)
+    if plot:
+        _draw(loaded, plot)
+    if csv_file:
+        write_text(csv_file, loaded.to_csv())
+    click.echo(report.replay_json(trace, outcome) if as_json else report.replay_text(trace, loaded, outcome))
+    return BROKEN if outcome.faults else GOOD
+
+
+def _query(file, network):
+    given = {name: value for name, value in network.items() if value is not None}
+    if file:
+        if given:
+            flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+            raise InputError(f"--query says what {flags} would; expected one or the other")
+        return queries.load(file)
+    missing = [f"--{name}" for name in ("model", "buffer", "horizon") if name not in given]
+    if missing:
+        raise InputError(f"{', '.join(missing)} missing; expected --model, --buffer and --horizon, or --query")
+    thresholds = {name: given.pop(name) for name in ("utilisation", "constrain_loss") if name in given}
+    return queries.make(**given, thresholds=thresholds)
+
+
+def _controller(name, query):
+    path = definitions.find_file(["synthesized", "examples.controllers"], name, ".py")
+    return cca.load(path, query.units())
+
+
+def _solvers(name):
+    return NAMES if name == "all" else (name,)
+
+
+def _draw(trace, path):
+    from ccmatic import plot
+
+    plot.draw(trace, path)
+
+
+def main():
+    """Run a command; every error is one message, every outcome one of the documented exit codes."""
+    try:
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+    except InputError as error:
+        code = _fail(error)
+    except click.ClickException as error:
+        code = _fail(error.format_message())
+    except Disagreement as error:
+        file = Path("disagreement.smt2")
+        write_text(file, f"(set-logic QF_LRA)\n{error.script}")
+        code = _fail(f"{error}; the question is in {file}", UNKNOWN)
+    except (KeyboardInterrupt, click.Abort):
+        code = _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = GOOD
+    sys.exit(code)
+
+
+def _fail(message, code=BAD_INPUT):
+    click.echo(f"ccmatic: {message}", err=True)
+    return code

@@ -1,0 +1,166 @@
+"""What commands print: text for people, JSON lines for programs."""
+
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from ccmatic.solutions import kin
+
+
+def trace_files(folder, controllers):
+    """A file for the trace of each controller, no two the same."""
+    files = []
+    for controller in controllers:
+        file, again = Path(folder) / f"{controller.name}.json", 2
+        while file in files:
+            file, again = Path(folder) / f"{controller.name}-{again}.json", again + 1
+        files.append(file)
+    return files
+
+
+def judgement_json(name, judgement, file):
+    """One line of `verify --json`."""
+    line = {
+        "controller": name,
+        "verdict": judgement.verdict,
+        "seconds": round(judgement.seconds, 3),
+    }
+    if judgement.trace:
+        line |= {"broken": list(judgement.trace.broken), "way": judgement.way, "trace": str(file)}
+    elif judgement.exception:
+        line |= {"relies_on": "published delay", "broken_otherwise": list(judgement.exception.broken),
+                 "exception": str(file)}
+    elif judgement.unsure:
+        line |= {"relies_on": "unknown"}
+    if judgement.verdict == "unknown":
+        line |= {"way": judgement.way}
+    return json.dumps(line)
+
+
+def judgement_text(judgement, file):
+    """A few lines for a person."""
+    name = judgement.controller.name
+    lines = [f"{name:<20} {judgement.verdict:<9} {judgement.seconds:6.1f} s"]
+    trace = judgement.trace or judgement.exception
+    if judgement.trace:
+        lines[0] += f"   {_broken(judgement.trace)}"
+    elif judgement.exception:
+        lines.append("    on the published model; an execution that it leaves out, in which a step passes without")
+        lines.append(f"    service and the measured delay then jumps, breaks it: {_broken(judgement.exception)}")
+    elif judgement.unsure:
+        lines.append("    on the published model; whether on every execution could not be told in time")
+    elif judgement.verdict == "unknown":
+        lines[0] += f"   no answer in time whether: {judgement.way}"
+    if trace:
+        lines.append(f"    trace: {file}   (check it: ccmatic replay {file})")
+    return "\n".join(lines)
+
+
+def replay_json(file, outcome):
+    """The line of `replay --json`."""
+    unmet = [name for name, truth in outcome.objectives.items() if not truth]
+    return json.dumps(
+        {"trace": str(file), "passes": not outcome.faults, "laws": outcome.checked, "faults": list(outcome.faults),
+         "broken": unmet if outcome.objectives and not outcome.holds else []}
+    )
+
+
+def replay_text(file, trace, outcome):
+    """The trace, and what was found."""
+    lines = [table(trace)]
+    if outcome.faults:
+        lines.append(f"{file}: not a trace of this network and controller; it breaks")
+        lines += [f"    {fault}" for fault in outcome.faults[:20]]
+        if len(outcome.faults) > 20:
+            lines.append(f"    … and {len(outcome.faults) - 20} more")
+    else:
+        lines.append(f"{file}: passes, {outcome.checked} laws checked; {_broken(trace)}")
+    return "\n".join(lines)
+
+
+def _broken(trace):
+    return "breaks: " + "; ".join(trace.broken) if trace.broken else "breaks nothing"
+
+
+def table(trace):
+    """The columns of a trace, exact."""
+    grid = Table(box=None, header_style="bold", pad_edge=False)
+    grid.add_column("t", justify="right")
+    for name in trace.columns:
+        grid.add_column(name, justify="right", no_wrap=True)
+    for row in trace.rows():
+        grid.add_row(*map(str, row.values()))
+    constants = ", ".join(f"{name} = {value}" for name, value in trace.constants.items())
+    console = Console(width=200)
+    with console.capture() as capture:
+        console.print(grid)
+        console.print(constants, highlight=False)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+class SynthesisJson:
+    """Prints a line a solution and a summary."""
+
+    def __enter__(self):
+        return self
+
+    def update(self, now, file):
+        """Print a solution."""
+        self._now = now
+        if file:
+            controller = now.controller
+            line = {"solution": now.solutions, "controller": controller.name, "file": str(file),
+                    "source": controller.source, "seconds": round(now.seconds, 3)}
+            print(json.dumps(line), flush=True)
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            print(json.dumps({"summary": True, **_counts(self._now)}), flush=True)
+
+
+class SynthesisText:
+    """A live line of progress where there is a terminal, and each solution as it is found."""
+
+    def __init__(self, query):
+        self._query, self._console = query, Console(highlight=False, soft_wrap=True)
+        live = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=live, transient=True, disable=not live.is_terminal)
+
+    def __enter__(self):
+        self._console.print(f"{self._query.name}: {self._query}", markup=False)
+        self._progress.start()
+        self._task = self._progress.add_task("", total=None)
+        return self
+
+    def update(self, now, file):
+        """Show where the search stands."""
+        self._now = now
+        text = f"{now.left:,} candidates left, {now.counterexamples} counterexamples, {now.solutions} solutions"
+        struck = now.candidates - now.left
+        self._progress.update(self._task, description=text, completed=struck, total=now.candidates)
+        if file:
+            like = kin(now.controller)
+            also = f"   (the paper's {', '.join(like)})" if like else ""
+            self._console.print(f"\nsolution {now.solutions}: {file}{also}", markup=False)
+            listing = "\n".join(f"    {line}" for line in now.controller.pretty().splitlines())
+            self._console.print(listing, markup=False)
+
+    def __exit__(self, kind, *_):
+        self._progress.stop()
+        if kind is None:
+            now = self._now
+            found = f"{now.solutions} solutions (classes)" if now.solutions else "no controller of this template does"
+            undecided = f", {now.undecided} undecided" if now.undecided else ""
+            self._console.print(
+                f"\n{found}{undecided}: all {now.candidates:,} candidates decided in {now.iterations} iterations, "
+                f"{now.seconds:.1f} s"
+            )
+
+
+def _counts(now):
+    return {"solutions": now.solutions, "iterations": now.iterations, "seconds": round(now.seconds, 3),
+            "candidates": now.candidates, "counterexamples": now.counterexamples, "undecided": now.undecided}

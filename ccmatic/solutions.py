@@ -1,0 +1,36 @@
+"""The files of synthesised controllers: one readable Python file each, which says what made it."""
+
+from ccmatic import __version__, cca, definitions
+from ccmatic.trace import read_text, write_text
+
+
+def write(folder, query, progress):
+    """Write the solution that was just found; its path."""
+    controller = progress.controller
+    like = kin(controller)
+    lines = [f"{controller.name}: found by ccmatic {__version__} for the query {query.name}", ""]
+    if like:
+        lines += [f"Of the class of {', '.join(like)}.", ""]
+    lines += [f"Query: {query}."]
+    _, signature, body = controller.source.partition("def rate")
+    documented = f'"""{chr(10).join(lines)}\n"""\n\n\n{signature}{_without_docstring(body)}'
+    path = folder / f"{controller.name}.py"
+    write_text(path, documented)
+    return path
+
+
+def kin(controller):
+    """The names of shipped controllers of the paper that differ in the coefficients of constants only."""
+    names = []
+    for name in definitions.shipped("synthesized"):
+        path = definitions.find_file(["synthesized"], name, ".py")
+        text = read_text(path)
+        if "Listing 2" in text:
+            known = cca.parse(text, name, str(path))
+            if known.shape() is not None and known.shape() == controller.shape():
+                names.append(name)
+    return names
+
+
+def _without_docstring(body):
+    return "\n".join(line for line in body.split("\n") if '"""' not in line)

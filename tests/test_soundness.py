@@ -1,0 +1,277 @@
+"""Soundness: no execution is lost, the beliefs contain the truth, and others' verdicts are ours.
+
+Executions come from the simulator, which shares nothing with the engine's laws; the beliefs and the objectives
+stand here as plain Python on a trace's columns.
+"""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path as File
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ccmatic import cca, counterexample
+from ccmatic import query as queries
+from ccmatic.formula import constant, evaluator, every, no
+from ccmatic.paths import HIDING, JITTER, TICKS, Path
+from ccmatic.property import WayToFail
+from ccmatic.replay import replay
+from ccmatic.simulate import Simulation, simulate
+from ccmatic.solve import SAT, UNSAT
+from ccmatic.template import Branch, Form, linear_forms
+from ccmatic.templates.two_branches import TEMPLATE
+from ccmatic.verify import HOLDS, VIOLATED, Part, Verifier
+
+KINDS = ("ideal", "cbr_delay", "ccac")
+PEERS = sorted((File(__file__).parent / "peer_verdicts").glob("*.json"))
+repeatably = settings(derandomize=True, deadline=None, max_examples=60)
+
+
+# Executions, sampled.
+
+
+class Sampled:
+    """A trace of a simulated run, with what the run knows and the trace does not say: its true delays."""
+
+    def __init__(self, run, start, horizon, buffer="{}"):
+        trace = run.trace(start, horizon, alpha=Fraction(1, 2 * run.path.bdp))
+        beta = trace.constants.get("beta")
+        self.query = queries.make(
+            trace.query["model"],
+            "infinite" if beta is None else buffer.format(beta),
+            horizon,
+            jitter=run.path.jitter,
+            delay="executions",
+            thresholds={"constrain_loss": "always"},
+        )
+        self.trace = replace(trace, query=self.query.record())
+        self.delays = [run.queueing_delay(t) for t in range(start, start + horizon)]
+        columns = trace.columns
+        self.queue = [a - lost - k for a, lost, k in zip(columns["A"], columns["L"], columns["K"])]
+
+    def starts(self, looseness):
+        """True first values of the beliefs, looser the larger `looseness` is, from 0 to 1."""
+        alpha, D = self.trace.constants["MSS"], self.trace.constants["D"]
+        most = min(Fraction(1), (1 + self.trace.constants.get("beta", D + 1)) / (D + 2))
+        return {
+            "C_L": 1 - looseness * (1 - alpha),
+            "C_U": 1 + 2 * looseness,
+            "C_Llambda": most - looseness * (most - alpha),
+            "q_U": self.queue[0] + looseness,
+        }
+
+    def with_beliefs(self, looseness):
+        """The trace with every belief of its model, computed here."""
+        columns = beliefs(self.trace, self.starts(looseness), self.delays)
+        return self.trace.with_columns(**{name: columns[name] for name in self.query.units()})
+
+
+def beliefs(trace, starts, delays):
+    """ENCODING section 6, in plain Python: the motion of each bound from its first value, and the states."""
+    D, T = int(trace.constants["D"]), trace.horizon
+    A, S, L, Ld, r, Q, F = (trace.columns[name] for name in ("A", "S", "L", "Ld", "r", "Q", "F"))
+    seen = L if trace.query["model"] == "ideal" else Ld
+    utilised = [Q[k + 1] > D or seen[k + 1] > seen[k] for k in range(T - 1)]
+    quiet = [Ld[k + 1] == Ld[k] and not (F[k + 1] > D + 1 and S[k + 1] > S[k]) for k in range(T - 1)]
+    known = {name: [first] for name, first in starts.items()}
+    C_L, C_U, C_Llambda, q_U = known.values()
+    for t in range(1, T):
+        C_L.append(max(C_L[-1], *((S[t] - S[s]) / (t - s + D) for s in range(t))))
+        busy = [s for s in range(t - D) if all(utilised[s:t])]
+        C_U.append(min([C_U[-1], *((S[t] - S[s]) / (t - s - D) for s in busy)]))
+        calm = [e for e in range(1, t + 1) if A[e] - L[e] <= S[t] and all(quiet[e - 1 : t])]
+        C_Llambda.append(max([C_Llambda[-1], *((A[e] - A[e - 1]) / (D + 2) for e in calm)]))
+        q_U.append(min(A[t] - Ld[t] - S[t], max(Fraction(0), q_U[-1] + r[t] - C_Llambda[t])))
+    known["qdel_L"] = [max(Fraction(0), q - D) for q in Q]
+    known["qdel_U"] = [q + 1 if q < T else max(q, most) for q, (_, most) in zip(Q, delays)]
+    return {name: tuple(column) for name, column in known.items()}
+
+
+@st.composite
+def executions(draw, kind):
+    """A sampled run of a path of unit packets; the sender far above C, far below it, or near."""
+    bdp = draw(st.integers(6, 40))
+    rate = st.one_of(
+        st.integers(1, bdp), st.integers(bdp, 4 * bdp), st.sampled_from([1, bdp - 1, bdp, bdp + 1, 10 * bdp])
+    )
+    counts = draw(st.lists(rate, min_size=10, max_size=14))
+    jitter = 0 if kind == "ideal" else draw(st.integers(1, 2))
+    room = draw(st.one_of(st.none(), st.integers(1, 4 * bdp)))
+    run = simulate(
+        Path(kind, rate=bdp, jitter=jitter, buffer=room),
+        lambda seen: counts[seen.step],
+        len(counts),
+        seed=draw(st.integers(0, 2**32)),
+        initial_queue=draw(st.sampled_from([0, 1, bdp, room or 2 * bdp, 5 * bdp])),
+        jitter=draw(st.sampled_from(sorted(JITTER))),
+        hiding=draw(st.sampled_from(sorted(HIDING))),
+    )
+    horizon = draw(st.integers(max(3, jitter + 2), 9))
+    start = draw(st.integers(1, len(counts) + 1 - horizon))
+    return Sampled(run, start, horizon, draw(st.sampled_from(["{}", "any", ">={}"])))
+
+
+def on_executions(check, kind):
+    """Run a check of a sampled run, and of how loose the first beliefs are, on many."""
+    looseness = st.fractions(0, 1, max_denominator=8)
+    repeatably(given(executions(kind), looseness)(check))()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_executions_obey_every_law(kind):
+    def check(sampled, _):
+        assert replay(sampled.trace).faults == ()
+
+    on_executions(check, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_beliefs_contain_the_truth(kind):
+    """And are, step by step, what the engine's laws say."""
+
+    def check(sampled, looseness):
+        trace = sampled.with_beliefs(looseness)
+        assert replay(trace).faults == ()
+        for row, delay, queue in zip(trace.rows(), sampled.delays, sampled.queue):
+            assert row["C_L"] <= 1 <= row["C_U"]
+            assert row["qdel_L"] <= delay[1] and delay[0] <= row["qdel_U"]
+            if "q_U" in row:
+                assert row["C_Llambda"] <= 1 and queue <= row["q_U"]
+
+    on_executions(check, kind)
+
+
+def test_the_executions_are_not_trivial():
+    """Among the runs of each kind: losses, steps without service, long delays, and bounds that move."""
+    seen = {kind: set() for kind in KINDS}
+    for kind in KINDS:
+        on_executions(lambda sampled, loose: seen[kind].update(_events(sampled.with_beliefs(loose))), kind)
+    common = {"loss", "several losses", "long delay", "C_L", "C_U", "underload", "overload"}
+    assert seen["ideal"] == common
+    assert seen["ccac"] == common | {"no service", "delay grows by two", "hidden tokens"}
+    assert seen["cbr_delay"] == common | {"no service", "delay grows by two", "C_Llambda"}
+
+
+def _events(trace):
+    columns, e = trace.columns, trace.horizon - 1
+    S, K, L, Q, r = (columns[name] for name in "SKLQr")
+    steps = range(1, trace.horizon)
+    losses = sum(L[t] > L[t - 1] for t in steps)
+    events = {
+        "loss": losses,
+        "several losses": losses > 2,
+        "no service": any(S[t] == S[t - 1] for t in steps),
+        "delay grows by two": any(Q[t] > Q[t - 1] + 1 for t in steps),
+        "long delay": max(Q) > trace.constants["D"] + 1,
+        "underload": max(r) < 1,
+        "overload": min(r) > 1,
+        "hidden tokens": any(K[t] > columns["A"][t] - L[t] for t in range(trace.horizon)),
+        **{name: columns[name][0] != columns[name][e] for name in ("C_L", "C_U", "C_Llambda") if name in columns},
+    }
+    return {name for name, happened in events.items() if happened}
+
+
+def test_some_executions_break_the_assumption_on_the_growth_of_delay():
+    """Nothing is served in step 2; in step 3 a byte is served that came two steps ago."""
+    simulation = Simulation(Path("cbr_delay", rate=10, jitter=1), jitter="none")
+    simulation._release = lambda now: now if now <= 10 * TICKS else now + 10 * TICKS
+    for count in (25, 1, 1):
+        simulation.step(count)
+    assert breaks_only_as_published(Sampled(simulation.run(), 1, 3)) == (
+        "cbr_delay.Q_grows_by_one_a_step at t=2",
+        "cbr_delay.F_grows_by_one_a_step at t=2",
+    )
+
+
+def test_some_executions_break_the_assumption_on_the_delay_of_the_first_byte():
+    """It may have left just after t-1, while F counts until t."""
+    path = Path("cbr_delay", rate=10, jitter=1, buffer=15)
+    sampled = Sampled(simulate(path, lambda seen: 20, 6, jitter="latest"), 1, 6)
+    assert set(breaks_only_as_published(sampled)) == {f"cbr_delay.F_fits_buffer_at_once at t={t}" for t in (4, 5)}
+
+
+def breaks_only_as_published(sampled):
+    """The laws that an execution breaks under `delay="published"`; it breaks none of the others."""
+    assert replay(sampled.trace).faults == ()
+    return replay(replace(sampled.trace, query={**sampled.query.record(), "delay": "published"})).faults
+
+
+# Encodings, evaluated on executions.
+
+
+def values(x, trace):
+    """The value of each unknown of `x` on a trace, by its name."""
+    known = {"alpha": trace.constants["MSS"], "beta": trace.constants.get("beta")}
+    for name, terms in x.columns().items():
+        for term, value in zip(terms, trace.columns.get(name, ())):
+            known.update((symbol.symbol_name(), value) for symbol in term.coefficients)
+    for name in ("Q", "F"):
+        known.update((truth.symbol_name(), value) for truth, value in getattr(x, name).pairs(trace.columns[name]))
+    return known
+
+
+def held_still(trace, name, bound):
+    """The trace with one bound at `bound` throughout."""
+    return trace.with_columns(**{name: (bound,) * trace.horizon})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_frozen_bound_is_one_that_would_not_move(kind):
+    """Frozen where the moving bound ended, nothing moves it; frozen where it began, something does, if it moved."""
+
+    def check(sampled, looseness):
+        x = sampled.query.execution(frozen=True)
+        trace = sampled.with_beliefs(looseness)
+        for bound in sampled.query.model.bounds():
+            laws = [formula for _, _, formula in bound.frozen(x)]
+            column = trace.columns[bound.name]
+            for value in {column[0], column[-1]}:
+                still = evaluator(values(x, held_still(trace, bound.name, value)))
+                assert all(map(still, laws)) == (value == column[-1]), bound.name
+
+    on_executions(check, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_objectives_are_those_of_the_property(kind):
+    """And no bound turns false, nor does any other belief, on any execution."""
+
+    def check(sampled, looseness):
+        trace = sampled.with_beliefs(looseness)
+        x, prop, model = sampled.query.execution(), sampled.query.property, sampled.query.model
+        value = evaluator(values(x, trace))
+        assert {name: value(part) for name, part in prop.objectives(model, x).items()} == objectives(trace)
+        false = next(way for way in prop.ways_to_fail(model, sampled.query.buffer) if way.any_rates)
+        assert not value(false.formula(x))
+
+    on_executions(check, kind)
+
+
+def objectives(trace):
+    """ENCODING section 7, in plain Python, with the default thresholds, loss constrained."""
+    columns, e = trace.columns, trace.horizon - 1
+    A, S, L, K, r = (columns[name] for name in "ASLKr")
+    bdp, alpha = 1 + trace.constants["D"], trace.constants["MSS"]
+    inflight = [a - lost - s for a, lost, s in zip(A, L, S)]
+    queue = [a - lost - k for a, lost, k in zip(A, L, K)]
+    up = r[e] > r[1] or inflight[e] > inflight[1] or queue[e] > queue[1]
+    down = r[e] < r[1] or inflight[e] < inflight[1] or queue[e] < queue[1]
+    losses = [L[t] - L[t - 1] for t in range(1, e + 1)]
+    seldom, large = Fraction(e, 2) + 1, e * alpha
+    moved = [columns[name][0] != columns[name][e] for name in ("C_L", "C_U", "C_Llambda") if name in columns]
+    parts = {
+        "beliefs stay true": True,
+        "bounds shrink": any(moved),
+        "utilises the link, or speeds up": S[e] - S[0] >= (e - trace.constants["D"]) / 2 or up,
+        "bounds inflight, or backs off": max(inflight[1:]) <= 4 * bdp + 3 * alpha or down,
+    }
+    if "beta" in trace.constants:
+        parts["loses seldom, or backs off"] = sum(loss > 0 for loss in losses) <= seldom or down
+        parts["loses little at once, or backs off"] = max(losses) <= large or down
+        parts["loses little in all, or backs off"] = L[e] - L[1] <= seldom * bdp + large or down
+        parts["small losses, or backs off"] = max(losses) <= large or down
+    return parts
