@@ -11,7 +11,7 @@ from ccmatic.errors import InputError
 from ccmatic.formula import choice, constant, equal, every, implies, is_max, linear, no, real, some
 from ccmatic.listing import listing, text
 from ccmatic.source import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
-from ccmatic.trace import read_text
+from ccmatic.files import read_text
 from ccmatic.units import BYTES, CONSTANTS, RATE, TIME
 
 #: What a controller may read if the caller does not say: bounds on the link rate, on the queue and its delay.

@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 
 from ccmatic import __version__, cca, cegis, definitions, replay, report, solutions
+from ccmatic import plot as drawing
 from ccmatic import query as queries
 from ccmatic.errors import InputError
 from ccmatic.judge import Judge
 from ccmatic.solve import NAMES, Disagreement
-from ccmatic.trace import Trace, writable_folder, write_text
+from ccmatic.files import writable_folder, write_text
+from ccmatic.trace import Trace
 from ccmatic.verify import HOLDS, VIOLATED
 
 GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
@@ -56,6 +58,8 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
     query = _query(query_file, network)
     loaded = [_controller(name, query) for name in controllers]
     save = writable_folder(save)
+    if plot:
+        drawing.require()
     judge = Judge(query, solvers=_solvers(solver), timeout=timeout, seed=seed)
     if smt2:
         text = "".join(judge.script(controller) for controller in loaded)
@@ -69,7 +73,7 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
         if trace:
             trace.save(file)
             if plot:
-                _draw(trace, file.with_suffix(".png"))
+                drawing.draw(trace, file.with_suffix(".png"))
         if as_json:
             click.echo(report.judgement_json(name, judgement, file))
         else:
@@ -108,7 +112,7 @@ def replay_command(trace, plot, csv_file, as_json):
     loaded = Trace.load(trace)
     outcome = replay.replay(loaded, trace)
     if plot:
-        _draw(loaded, plot)
+        drawing.draw(loaded, plot)
     if csv_file:
         write_text(csv_file, loaded.to_csv())
     click.echo(report.replay_json(trace, outcome) if as_json else report.replay_text(trace, loaded, outcome))
@@ -136,12 +140,6 @@ def _controller(name, query):
 
 def _solvers(name):
     return NAMES if name == "all" else (name,)
-
-
-def _draw(trace, path):
-    from ccmatic import plot
-
-    plot.draw(trace, path)
 
 
 def main():

@@ -1,12 +1,12 @@
 """Drawings of a trace, for papers and pages. Floats are used here, where no verdict depends on them."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 
-from ccmatic.errors import InputError, Unreadable
+from ccmatic.errors import InputError
+from ccmatic.files import write_bytes
 
 #: What the name of a drawing may end in, and what keeps the time of drawing out of it.
 UNDATED = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
@@ -43,32 +43,42 @@ def draw(trace, path):
     suffix = path.suffix.lower()
     if suffix not in UNDATED:
         raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("drawings need matplotlib: pip install 'ccmatic[plot]'") from None
+    rc_context, Figure = _matplotlib()
     samples, drawing = _Samples.of(trace), BytesIO()
     with rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, HEIGHT))
         _compose(figure, trace, samples)
         figure.savefig(drawing, format=suffix[1:], dpi=DOTS, metadata=UNDATED[suffix])
-    _write(path, drawing.getvalue())
+    write_bytes(path, drawing.getvalue())
+
+
+def require():
+    """Raise InputError if nothing can be drawn, as matplotlib is missing."""
+    _matplotlib()
+
+
+def _matplotlib():
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("drawings need matplotlib: pip install 'ccmatic[plot]'") from None
+    return rc_context, Figure
 
 
 @dataclass(frozen=True)
 class _Samples:
     """What is drawn of a trace, at t = 0 … steps-1. Time is in R_m, bytes are in C·R_m, rates in C.
 
-    A, S, K, kept: cumulative bytes sent, served, of tokens, and sent and not lost. r: the rate over (t-1, t].
-    Q: measured delay. bounds: beliefs about C, by name. beta: the buffer or None. D: jitter.
+    A, S, L, K: cumulative bytes sent, served, lost, and tokens. r: the rate over (t-1, t]. Q: measured delay.
+    bounds: beliefs about C, by name. beta: the buffer or None. D: jitter.
     """
 
     steps: int
     A: list
     S: list
+    L: list
     K: list
-    kept: list
     r: list
     Q: list
     bounds: dict
@@ -82,13 +92,10 @@ class _Samples:
             C, R_m, D = (trace.constants[name] for name in ("C", "R_m", "D"))
             if not (trace.horizon > 0 and C > 0 and R_m > 0):
                 raise InputError("cannot draw the trace; expected at least a step, C > 0 and R_m > 0")
-            A, S, K, L = (_scaled(trace.columns[name], C * R_m) for name in "ASKL")
+            sizes = {name: _scaled(trace.columns[name], C * R_m) for name in "ASLK"}
             return _Samples(
                 steps=trace.horizon,
-                A=A,
-                S=S,
-                K=K,
-                kept=[sent - lost for sent, lost in zip(A, L)],
+                **sizes,
                 r=_scaled(trace.columns["r"], C),
                 Q=_scaled(trace.columns["Q"], 1),
                 bounds={
@@ -115,6 +122,11 @@ class _Samples:
         return 2 if self.steps <= CROWD else 1.2
 
     @property
+    def kept(self):
+        """Bytes sent and not lost."""
+        return [sent - lost for sent, lost in zip(self.A, self.L)]
+
+    @property
     def queue(self):
         """How long the bottleneck needs for its queue; 0 where tokens wait for bytes."""
         return [max(0, kept - tokens) for kept, tokens in zip(self.kept, self.K)]
@@ -128,8 +140,7 @@ class _Samples:
     @property
     def losses(self):
         """The steps in which bytes are lost."""
-        lost = [sent - kept for sent, kept in zip(self.A, self.kept)]
-        return [t for t in self.times[1:] if lost[t] > lost[t - 1]]
+        return [t for t in self.times[1:] if self.L[t] > self.L[t - 1]]
 
 
 def _scaled(column, unit):
@@ -161,7 +172,7 @@ def _compose(figure, trace, samples):
     for axes, (title, painter) in zip(panels, painters.items()):
         _prepare(axes, title, samples.steps - 1)
         painter(axes, samples)
-    panels[-1].locator_params(axis="x", integer=True, nbins=16)
+    panels[-1].xaxis.get_major_locator().set_params(integer=True, nbins=16, min_n_ticks=1)
     panels[-1].set_xlabel("time ($R_m$)")
     _annotate(figure, trace, heading)
 
@@ -174,21 +185,22 @@ def _prepare(axes, title, end):
     axes.grid(color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.locator_params(axis="y", nbins=5)
-    pad = 0.02 * max(end, 1)
+    pad = 0.02 * end or 0.5
     axes.set_xlim(-pad, end + pad)
 
 
 def _annotate(figure, trace, heading):
     left = MARGIN_LEFT / WIDTH / 2
     model, buffer = (trace.query.get(name, "unknown") for name in ("model", "buffer"))
-    title = f"A trace of {trace.horizon} steps, model {model}, buffer {buffer}"
+    title = f"A trace of {trace.horizon} step{'s'[: trace.horizon != 1]}, model {model}, buffer {buffer}"
     plain = {"va": "top", "parse_math": False}
     figure.text(left, 1 - 0.12 / HEIGHT, title, fontsize=LARGE, fontweight="bold", **plain)
     figure.text(left, 1 - 0.38 / HEIGHT, "\n".join(heading), color=_dark(LOSS), **plain)
     constants = trace.constants
     beta = f"{_number(constants['beta'])} $C·R_m$" if "beta" in constants else "infinite"
     alpha = f"α = MSS/$R_m$ = {_number(constants['MSS'] / constants['R_m'])};  " if "MSS" in constants else ""
-    caption = f"{alpha}buffer β = {beta};  jitter D = {_number(constants['D'])} $R_m$.  A point ends a step."
+    jitter = f"jitter D = {_number(constants['D'])} $R_m$"
+    caption = f"{alpha}buffer β = {beta};  {jitter}.  Points mark the ends of steps."
     figure.text(left, 0.12 / HEIGHT, caption, color=QUIET, fontsize=SMALL)
 
 
@@ -208,7 +220,7 @@ def _draw_bytes(axes, samples):
         axes.plot(samples.losses, marks, "x", color=LOSS, markersize=3 * line, markeredgewidth=0.8 * line)
         labels.append((samples.kept[-1], "not lost, $A - L$", LOSS))
     axes.plot(times, samples.A, color=SENDER, linewidth=line)
-    _draw_points(axes, times, samples.S, samples, linestyle="-", linewidth=line)
+    _draw_points(axes, list(enumerate(samples.S)), samples, linestyle="-", linewidth=line)
     axes.set_ylim(0, 1.04 * max(samples.A[-1], samples.K[-1], 1))
     _name(axes, [*labels, (samples.A[-1], "sent, $A$", SENDER)])
 
@@ -240,8 +252,9 @@ def _draw_bounds(axes, samples):
         axes.plot(samples.times, [0.93 * top if value > top else None for value in values], "^", color=colour)
         labels.append((values[-1], text.format(f"{symbol} = {values[-1]:.4g}" if cut else symbol), colour))
     if "C_L" in bounds and "C_U" in bounds:
-        between = [_held(axes, bounds[name])[1] for name in ("C_L", "C_U")]
-        axes.fill_between(_held(axes, bounds["C_L"])[0], *between, step="post", color=BELIEF, alpha=0.2, linewidth=0)
+        times, least = _held(axes, bounds["C_L"])
+        most = _held(axes, bounds["C_U"])[1]
+        axes.fill_between(times, least, most, step="post", color=BELIEF, alpha=0.2, linewidth=0)
     if not bounds:
         axes.text(0.5, 0.4, "the trace states no beliefs", transform=axes.transAxes, ha="center", color=QUIET)
     _name(axes, [*labels[:1], _draw_link_rate(axes), *labels[1:]])
@@ -260,24 +273,30 @@ def _draw_delay(axes, samples):
         top = max(top, 1.1 * samples.beta)
         axes.axhline(samples.beta, color=QUIET, linestyle="-.", linewidth=1)
         labels.append((samples.beta, "full buffer, $β/C$", QUIET))
-    axes.set_ylim(0, top)
+    axes.set_ylim(-0.06 * top, top)
     axes.locator_params(axis="y", integer=True)
     least = [max(0, delay - samples.D) for delay in samples.Q]
     axes.step(*_held(axes, least), where="post", color=BELIEF, linewidth=0.8 * samples.line)
     axes.plot(queue, color=TRUTH, linewidth=0.8 * samples.line)
-    known = [t for t in samples.times if samples.Q[t] < longest]
-    axes.vlines(known, [samples.Q[t] for t in known], [samples.Q[t] + 1 for t in known],
-                color=NETWORK, alpha=0.3, linewidth=2 * samples.line)
-    _draw_points(axes, known, [samples.Q[t] for t in known], samples)
-    beyond = [t for t in samples.times if samples.Q[t] >= longest]
-    _draw_points(axes, beyond, [min(longest, 0.93 * top)] * len(beyond), samples, marker="^")
-    measured = f"measured, $Q ≥ {longest}$" if beyond and beyond[-1] == samples.times[-1] else "measured, $Q$ to $Q+1$"
-    _name(axes, [(least[-1], "at least $qdel_L$", BELIEF), *labels, (samples.Q[-1], measured, NETWORK)])
+    measured = _draw_measured(axes, samples, min(longest, 0.93 * top))
+    _name(axes, [(least[-1], "at least $qdel_L$", BELIEF), *labels, measured])
 
 
-def _draw_points(axes, times, values, samples, marker="o", linestyle="", **line):
+def _draw_measured(axes, samples, beyond):
+    """Delays in whole steps as spans, those past the horizon as arrows at the height `beyond`."""
+    known = [(t, delay) for t, delay in enumerate(samples.Q) if delay < samples.steps]
+    longer = [(t, beyond) for t, delay in enumerate(samples.Q) if delay >= samples.steps]
+    ends = ([t for t, _ in known], [delay for _, delay in known], [delay + 1 for _, delay in known])
+    axes.vlines(*ends, color=NETWORK, alpha=0.4, linewidth=samples.line)
+    _draw_points(axes, known, samples)
+    _draw_points(axes, longer, samples, marker="^")
+    text = "$Q$ to $Q+1$" if samples.Q[-1] < samples.steps else f"$Q ≥ {samples.steps}$"
+    return samples.Q[-1], f"measured, {text}", NETWORK
+
+
+def _draw_points(axes, points, samples, marker="o", linestyle="", **line):
     style = {"color": NETWORK, "marker": marker, "markersize": 2.4 * samples.line, "linestyle": linestyle}
-    axes.plot(times, values, clip_on=False, **style, **line)
+    axes.plot([t for t, _ in points], [value for _, value in points], clip_on=False, **style, **line)
 
 
 def _held(axes, values):
@@ -289,7 +308,8 @@ def _name(axes, labels):
     """Name each line, given as (last value, text, colour), beside its end, the names clear of each other."""
     low, high = axes.get_ylim()
     height = 72 * HEIGHT * axes.get_position().height
-    labels = sorted(((min(max(y, low), high), text, colour) for y, text, colour in labels), key=lambda label: label[0])
+    labels = [(min(max(y, low), high), text, colour) for y, text, colour in labels]
+    labels.sort(key=lambda label: label[0])
     wanted = [(y - low) / (high - low) * height for y, _, _ in labels]
     for (y, text, colour), place in zip(labels, _apart(wanted, 1.4 * NORMAL, height)):
         leader = {"arrowstyle": "-", "color": colour, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
@@ -307,7 +327,7 @@ def _name(axes, labels):
 
 
 def _apart(wanted, gap, height):
-    """Places in the same order, `gap` apart at least and in 0 … height if there is room, near those wanted."""
+    """Places in the same order, `gap` apart at least and in 0 … height if there is room, near the wanted."""
     groups = []
     for index, place in enumerate(wanted):
         groups.append([place - index * gap])
@@ -331,16 +351,3 @@ def _number(value):
     """A rational as people write it, rounded where it is long."""
     text = str(value)
     return text if len(text) <= 9 else f"{float(value):.4g}"
-
-
-def _write(path, content):
-    """Write a whole file or nothing, as `trace.write_text` does."""
-    neighbour = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        neighbour.write_bytes(content)
-        neighbour.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            neighbour.unlink()
-        raise Unreadable(f"cannot write: {error.strerror}", str(path)) from None

@@ -10,7 +10,7 @@ from ccmatic.errors import InputError, suggest
 from ccmatic.model import Execution, Model
 from ccmatic.property import Property
 from ccmatic.template import Branch
-from ccmatic.trace import read_text
+from ccmatic.files import read_text
 
 #: Every section of a query file and the keys that are read there; None: any key, for parameters and records.
 SECTIONS = {

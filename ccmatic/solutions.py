@@ -1,7 +1,7 @@
 """The files of synthesised controllers: one readable Python file each, which says what made it."""
 
 from ccmatic import __version__, cca, definitions
-from ccmatic.trace import read_text, write_text
+from ccmatic.files import read_text, write_text
 
 
 def write(folder, query, progress):

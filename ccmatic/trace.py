@@ -3,14 +3,14 @@
 import csv
 import hashlib
 import json
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from io import StringIO
 from pathlib import Path
 
 from ccmatic import __version__
-from ccmatic.errors import InputError, Unreadable
+from ccmatic.errors import InputError
+from ccmatic.files import read_text, write_text
 
 FORMAT = "ccmatic trace 1"
 
@@ -106,8 +106,6 @@ class Trace:
 
     def to_csv(self):
         """A header and a row a step, exact; the constants stand in columns of their own."""
-        from io import StringIO
-
         out = StringIO()
         constants = {name: str(value) for name, value in self.constants.items()}
         writer = csv.DictWriter(out, ["t", *self.columns, *constants], lineterminator="\n")
@@ -119,39 +117,3 @@ class Trace:
 
 def _digest(data):
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
-
-
-def read_text(path):
-    """The text of a file; Unreadable, with the reason, if there is none."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise Unreadable(f"cannot read: {error.strerror}", str(path)) from None
-    except UnicodeDecodeError:
-        raise Unreadable("cannot read: not UTF-8 text", str(path)) from None
-
-
-def write_text(path, text):
-    """Write a whole file or nothing: by a temporary neighbour that then takes the name."""
-    path = Path(path)
-    neighbour = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        neighbour.write_text(text, encoding="utf-8")
-        neighbour.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            neighbour.unlink()
-        raise Unreadable(f"cannot write: {error.strerror}", str(path)) from None
-
-
-def writable_folder(path):
-    """A folder in which files can be written: made now, so that work is not lost later; Unreadable if it cannot."""
-    path = Path(path)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
-            pass
-    except OSError as error:
-        raise Unreadable(f"cannot write files there: {error.strerror}", str(path)) from None
-    return path

@@ -95,10 +95,10 @@ def beliefs(trace, starts, delays):
 def executions(draw, kind):
     """A sampled run of a path of unit packets; the sender far above C, far below it, or near."""
     bdp = draw(st.integers(6, 40))
-    rate = st.one_of(
-        st.integers(1, bdp), st.integers(bdp, 4 * bdp), st.sampled_from([1, bdp - 1, bdp, bdp + 1, 10 * bdp])
-    )
-    counts = draw(st.lists(rate, min_size=10, max_size=14))
+    slow, fast = st.integers(1, bdp), st.integers(bdp + 1, 10 * bdp)
+    near = st.sampled_from([1, bdp - 1, bdp, bdp + 1, 2 * bdp])
+    rates = draw(st.sampled_from([slow, fast, near, slow | fast | near]))
+    counts = draw(st.lists(rates, min_size=10, max_size=14))
     jitter = 0 if kind == "ideal" else draw(st.integers(1, 2))
     room = draw(st.one_of(st.none(), st.integers(1, 4 * bdp)))
     run = simulate(
@@ -197,7 +197,12 @@ def test_some_executions_break_the_assumption_on_the_delay_of_the_first_byte():
 def breaks_only_as_published(sampled):
     """The laws that an execution breaks under `delay="published"`; it breaks none of the others."""
     assert replay(sampled.trace).faults == ()
-    return replay(replace(sampled.trace, query={**sampled.query.record(), "delay": "published"})).faults
+    return replay(as_published(sampled.trace)).faults
+
+
+def as_published(trace):
+    """The trace, held to the assumptions of the published model as well."""
+    return replace(trace, query={**trace.query, "delay": "published"})
 
 
 # Encodings, evaluated on executions.
@@ -275,3 +280,145 @@ def objectives(trace):
         parts["loses little in all, or backs off"] = L[e] - L[1] <= seldom * bdp + large or down
         parts["small losses, or backs off"] = max(losses) <= large or down
     return parts
+
+
+# The frozen and the moving encoding.
+
+
+#: `if condition: rate else: rate` over the beliefs of CBR-delay (ENCODING section 9, 2λ).
+OVER_QUEUE = Branch(
+    linear_forms({"q_U / R_m": range(-2, 3), "C_Llambda": range(-2, 3), "MSS / R_m": range(-2, 3)}),
+    *[linear_forms({"C_Llambda": (0, "1/2", 1, 2, 3), "q_U / R_m": (0, 1, -1), "MSS / R_m": (0, 1, -1)})] * 2,
+)
+
+
+def random_candidates(template, query, number, seed=0):
+    """Controllers in which random forms fill the template's holes."""
+    rng = Random(seed)
+    for _ in range(number):
+        text = template.source([rng.choice(hole) for hole in template.holes()], "Drawn at random.")
+        yield cca.parse(text, beliefs=query.units())
+
+
+def ways(query, goal):
+    """The goal while no bound moves: with frozen bounds, and with moving ones of which none is tighter at the end."""
+    bounds = query.model.bounds()
+    names = tuple(bound.name for bound in bounds)
+
+    def unmoved(x):
+        return every([no(bound.tighter(x)) for bound in bounds], goal(x))
+
+    return WayToFail("frozen", goal, frozen=True, reads=names), WayToFail("moving", unmoved, reads=names)
+
+
+def both(query, goal, reads):
+    """A part for each of the two encodings."""
+    return [Part(query, way, {}, reads) for way in ways(query, goal)]
+
+
+#: The queries on which candidates are compared, each with the space from which they are drawn. The thresholds
+#: are such that some candidates hold.
+COMPARED = (
+    ("ccac", "infinite", 4, {"utilisation": "0"}, TEMPLATE),
+    ("ccac", "any", 4, {"utilisation": "0"}, TEMPLATE),
+    ("ideal", "infinite", 3, {"utilisation": "0", "inflight_rates": "2"}, TEMPLATE),
+    ("cbr_delay", "any", 4, {"utilisation": "0"}, OVER_QUEUE),
+)
+
+
+@pytest.mark.parametrize("model, buffer, horizon, thresholds, template", COMPARED)
+def test_frozen_and_moving_encodings_agree_on_candidates(model, buffer, horizon, thresholds, template):
+    """Is there no progress? Asked of random candidates; some hold."""
+    query = queries.make(model, buffer, horizon, thresholds=thresholds)
+    reads = template.names & query.units().keys()
+    parts = both(query, lambda x: no(every(*query.property.necessary(x).values())), reads)
+    answers = [tuple(part.ask(controller) for part in parts) for controller in random_candidates(template, query, 30)]
+    assert set(answers) == {(SAT, SAT), (UNSAT, UNSAT)}
+
+
+@pytest.mark.parametrize("model, buffer, horizon", [query[:3] for query in COMPARED])
+def test_frozen_and_moving_encodings_agree_on_windows(model, buffer, horizon):
+    """How much can be sent or served in a window, against a bound that does not move? Some pairs cannot be."""
+    query = queries.make(model, buffer, horizon)
+    parts = both(query, lambda x: constant(True), ())
+    answers = [tuple(_reached(part, seed) for part in parts) for seed in range(40)]
+    assert set(answers) == {(SAT, SAT), (UNSAT, UNSAT)}
+
+
+def _reached(part, seed):
+    """Whether a random goal can be reached: two windows, each at least or at most a multiple of a bound."""
+    rng, x = Random(seed), part.x
+    part.checker.push()
+    for _ in range(2):
+        column, bound = rng.choice((x.A, x.S)), rng.choice(sorted(part.way.reads))
+        begin, end = sorted(rng.sample(range(x.horizon), 2))
+        sent, most = column[end] - column[begin], x.beliefs[bound][0] * rng.randint(1, x.horizon)
+        part.checker.add(sent < most if rng.random() < 0.5 else sent > most)
+    answer = part.checker.check()
+    part.checker.pop()
+    return answer
+
+
+# What the published tool answered.
+
+
+#: How a controller writes the terms of a peer's form.
+WRITTEN = {"MSS/R_m": "MSS / R_m", "q_U": "q_U / R_m"}
+
+
+def peer_query(file, delay="published"):
+    """The query of a file of verdicts, and its candidates: (controller, verdict) pairs."""
+    data = json.loads(file.read_text())
+    asked = data["query"]
+    thresholds = {name: asked[name] for name in ("utilisation", "constrain_loss")}
+    query = queries.make(asked["model"], asked["buffer"], asked["horizon"], delay=delay, thresholds=thresholds)
+    return query, [(_peer(candidate, query), candidate["verdict"]) for candidate in data["candidates"]]
+
+
+def _peer(candidate, query):
+    test, then, other = (
+        Form(tuple((WRITTEN.get(term, term), Fraction(c)) for term, c in candidate[part].items() if Fraction(c)))
+        for part in ("if", "then", "else")
+    )
+    names = ", ".join(sorted(test.names | then.names | other.names))
+    source = f"def rate({names}):\n    if {test} > 0:\n        return {then}\n    return {other}\n"
+    return cca.parse(source, beliefs=query.units())
+
+
+def differing(query, candidates):
+    """The (controller, verdict here) pairs that are not as the peer says."""
+    reads = set().union(*(controller.parameters for controller, _ in candidates)) & query.units().keys()
+    verifier = Verifier(query, reads)
+    ours = [(controller, verifier.verify(controller)) for controller, _ in candidates]
+    return [pair for pair, (_, verdict) in zip(ours, candidates) if pair[1].verdict != verdict]
+
+
+def counterexample_to(query, controller):
+    """A violated controller's trace, as people get it."""
+    verifier = Verifier(query, set(controller.parameters) & query.units().keys())
+    verdict = verifier.verify(controller)
+    assert verdict.verdict == VIOLATED
+    return counterexample.for_people(verifier.part(verdict.way), controller)
+
+
+@pytest.mark.parametrize("file", PEERS, ids=lambda file: file.stem)
+def test_verdicts_are_the_published_tools(file):
+    query, candidates = peer_query(file)
+    assert {verdict for _, verdict in candidates} == {HOLDS, VIOLATED}
+    differ = differing(query, candidates)
+    assert not differ, "\n".join(f"{verdict.verdict} here:\n{controller.source}" for controller, verdict in differ)
+
+
+def test_one_verdict_differs_on_all_executions():
+    """A step may pass without any service. Then the delay measured stays as it was, and jumps by two steps in the
+    next: the controller sees qdel_L = 0, and sends at 2·C_L, for a step longer than the published model's
+    assumption allows, which overfills the queue."""
+    query, candidates = peer_query(next(file for file in PEERS if file.stem == "ccac_infinite_T5"), "executions")
+    [(controller, verdict)] = differing(query, candidates)
+    assert verdict.verdict == VIOLATED
+    for delay, rate in (Fraction(1), 0), (Fraction(0), 2):
+        assert controller.rate({"C_L": 1, "qdel_L": delay}) == rate
+    trace = counterexample_to(query, controller)
+    assert replay(trace).faults == () and not replay(trace).holds
+    assert any(trace.columns["S"][t] == trace.columns["S"][t - 1] for t in range(1, trace.horizon))
+    assert any(fault.startswith("ccac.Q_grows_by_one_a_step") for fault in replay(as_published(trace)).faults)

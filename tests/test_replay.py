@@ -1,0 +1,210 @@
+"""Replay: a trace that was saved passes it; any number changed, and it says which law is broken."""
+
+import csv
+import json
+from fractions import Fraction
+from functools import cache
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from ccmatic import cca, counterexample
+from ccmatic import query as queries
+from ccmatic.errors import InputError
+from ccmatic.replay import replay
+from ccmatic.trace import Trace
+from ccmatic.verify import VIOLATED, Verifier
+
+CONTROLLERS = Path(__file__).parent.parent / "examples" / "controllers"
+
+#: A wrong controller, and a network on which it fails.
+FAILURES = (
+    ("always_double", "ccac", "any", 5),
+    ("late_drain", "ccac", "infinite", 5),
+    ("inverted_qdel", "cbr_delay", "1/2", 4),
+    ("additive", "cbr_delay", "any", 4),
+    ("one_packet", "ideal", "any", 3),
+    ("midpoint", "ideal", "infinite", 4),
+)
+failures = pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: "-".join(map(str, failure)))
+
+
+@cache
+def failing(failure):
+    """The trace that shows the failure."""
+    name, model, buffer, horizon = failure
+    query = queries.make(model, buffer, horizon)
+    controller = cca.load(CONTROLLERS / f"{name}.py", query.units())
+    verifier = Verifier(query, set(controller.parameters) & query.units().keys())
+    verdict = verifier.verify(controller)
+    assert verdict.verdict == VIOLATED
+    return counterexample.for_people(verifier.part(verdict.way), controller)
+
+
+@failures
+def test_a_saved_trace_passes(failure, tmp_path):
+    trace = failing(failure)
+    file = tmp_path / "trace.json"
+    trace.save(file)
+    loaded = Trace.load(file)
+    assert loaded == trace and not loaded.altered
+    report = replay(loaded, str(file))
+    assert report.faults == () and not report.holds
+    assert trace.broken == tuple(name for name, met in report.objectives.items() if not met) != ()
+    assert "broken laws: none" in str(report)
+
+
+@failures
+def test_json_and_csv_are_exact(failure):
+    trace = failing(failure)
+    assert Trace.from_json(trace.to_json()) == trace
+    rows = list(csv.DictReader(StringIO(trace.to_csv())))
+    assert [{name: Fraction(row[name]) for name in trace.columns} for row in rows] == [
+        {name: row[name] for name in trace.columns} for row in trace.rows()
+    ]
+    assert [int(row["t"]) for row in rows] == list(range(trace.horizon))
+    assert all(Fraction(row[name]) == value for row in rows for name, value in trace.constants.items())
+
+
+def test_saving_as_csv_goes_by_the_name(tmp_path):
+    failing(FAILURES[0]).save(tmp_path / "trace.csv")
+    assert (tmp_path / "trace.csv").read_text() == failing(FAILURES[0]).to_csv()
+
+
+# One digit changed.
+
+
+def numbers(data):
+    """The place of each number: (section, name), and the step in a column."""
+    yield from (("constants", name) for name in data["constants"])
+    yield from (("columns", name, t) for name, column in data["columns"].items() for t in range(len(column)))
+
+
+def with_a_digit_changed(data, place):
+    """A copy in which the first digit of the number at a place is another one, not 0."""
+    copy = json.loads(json.dumps(data))
+    *path, last = place
+    holder = copy
+    for key in path:
+        holder = holder[key]
+    first = next(i for i, char in enumerate(holder[last]) if char.isdigit())
+    digit = int(holder[last][first]) % 9 + 1
+    holder[last] = f"{holder[last][:first]}{digit}{holder[last][first + 1:]}"
+    return copy
+
+
+@failures
+def test_any_digit_changed_is_a_fault(failure):
+    """The digest tells of each. The laws tell of nearly all: what they leave open is what came before the trace
+    (the first rate and q_U, delays that reach back), the size of `any` buffer, and when jitter lets bytes go."""
+    data = json.loads(failing(failure).to_json())
+    places = list(numbers(data))
+    left_open = []
+    for place in places:
+        report = replay(Trace.from_json(json.dumps(with_a_digit_changed(data, place))))
+        assert "trace.unaltered_since_saved" in report.faults, place
+        if len(report.faults) == 1:
+            left_open.append(place[1:])
+    anywhere, at_first = ("Q", "F", "S", "beta"), (("r", 0), ("q_U", 0))
+    assert [place for place in left_open if place[0] not in anywhere and place not in at_first] == []
+    assert len(left_open) <= len(places) / 8
+
+
+@pytest.mark.parametrize(
+    "name, step, value, law",
+    [
+        ("A", 3, 100, "ccac.sends at t=3"),
+        ("S", 3, 100, "ccac.served_after_sent at t=3"),
+        ("S", 2, 0, "ccac.served_within_jitter at t=2"),
+        ("K", 3, 100, "ccac.tokens_come_at_link_rate at t=3"),
+        ("L", 4, 100, "ccac.loss_is_of_new_bytes at t=4"),
+        ("L", 1, 100, "trace.L_agrees at t=1"),
+        ("Ld", 1, 100, "trace.L_agrees at t=0"),
+        ("Q", 4, 5, "ccac.Q_grows_by_one_a_step at t=4"),
+        ("r", 2, 100, "sender.rate_is_the_controllers at t=2"),
+        ("C_L", 4, 100, "ccac.C_L_moves at t=4"),
+        ("C_U", 0, 0, "ccac.C_U_holds_at_first at t=0"),
+        ("MSS", None, 1, "ccac.packet_size at t=0"),
+        ("C", None, 2, "trace.C_as_in_query"),
+        ("D", None, 2, "trace.D_as_in_query"),
+    ],
+)
+def test_the_broken_law_is_named(name, step, value, law):
+    trace = failing(FAILURES[0])
+    assert law in replay(changed(trace, name, step, Fraction(value))).faults
+
+
+def changed(trace, name, step, value):
+    """The trace with one number replaced."""
+    data = json.loads(trace.to_json())
+    del data["digest"]
+    if step is None:
+        data["constants"][name] = str(value)
+    else:
+        data["columns"][name][step] = str(value)
+    return Trace.from_json(json.dumps(data))
+
+
+def test_another_controllers_source_is_a_fault():
+    data = json.loads(failing(FAILURES[0]).to_json())
+    data["controller"] = data["controller"].replace("2 * C_L", "3 * C_L")
+    faults = replay(Trace.from_json(json.dumps(data))).faults
+    assert "sender.rate_is_the_controllers at t=1" in faults
+
+
+# Files that are no traces.
+
+
+def edited(edit):
+    """What an edit of the data makes of a trace's text."""
+    data = json.loads(failing(FAILURES[0]).to_json())
+    edit(data)
+    return json.dumps(data)
+
+
+BROKEN = {
+    "empty": lambda: "",
+    "truncated": lambda: failing(FAILURES[0]).to_json()[:500],
+    "not-json": lambda: "t,A,S\n0,1,2\n",
+    "not-an-object": lambda: "[]",
+    "wrong-format": lambda: edited(lambda data: data.update(format="ccmatic trace 0")),
+    "no-format": lambda: edited(lambda data: data.pop("format")),
+    "no-columns": lambda: edited(lambda data: data.pop("columns")),
+    "columns-are-a-list": lambda: edited(lambda data: data.update(columns=[1, 2])),
+    "missing-column": lambda: edited(lambda data: data["columns"].pop("S")),
+    "missing-delay": lambda: edited(lambda data: data["columns"].pop("Q")),
+    "missing-belief": lambda: edited(lambda data: data["columns"].pop("C_L")),
+    "missing-constant": lambda: edited(lambda data: data["constants"].pop("MSS")),
+    "missing-buffer": lambda: edited(lambda data: data["constants"].pop("beta")),
+    "wrong-length": lambda: edited(lambda data: data["columns"]["S"].pop()),
+    "not-a-number": lambda: edited(lambda data: data["columns"]["S"].__setitem__(2, "two")),
+    "divided-by-zero": lambda: edited(lambda data: data["constants"].update(MSS="1/0")),
+    "no-horizon": lambda: edited(lambda data: data.pop("horizon")),
+    "wrong-horizon": lambda: edited(lambda data: data["query"].update(horizon="6")),
+    "unknown-threshold": lambda: edited(lambda data: data["query"]["property"].update(utilization="1/2")),
+    "wrong-delay": lambda: edited(lambda data: data["query"].update(delay="any")),
+    "no-query": lambda: edited(lambda data: data.update(query={})),
+    "unknown-model": lambda: edited(lambda data: data["query"].update(model="ccca")),
+    "unknown-property": lambda: edited(lambda data: data["query"]["property"].update(name="invariant")),
+    "wrong-buffer": lambda: edited(lambda data: data["query"].update(buffer="-1")),
+    "no-python": lambda: edited(lambda data: data.update(controller="def rate(C_L) return C_L")),
+    "unknown-belief": lambda: edited(lambda data: data.update(controller="def rate(C_M):\n    return C_M\n")),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_broken_file_is_an_input_error_that_names_it(broken, tmp_path):
+    file = tmp_path / "broken_trace.json"
+    file.write_text(BROKEN[broken]())
+    with pytest.raises(InputError) as raised:
+        replay(Trace.load(file), str(file))
+    assert "broken_trace.json" in str(raised.value)
+
+
+def test_a_missing_file_and_one_that_is_not_text_are_input_errors(tmp_path):
+    with pytest.raises(InputError, match="no_trace.json"):
+        Trace.load(tmp_path / "no_trace.json")
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="binary.json"):
+        Trace.load(tmp_path / "binary.json")
