@@ -1,5 +1,7 @@
 """The files of synthesised controllers: one readable Python file each, which says what made it."""
 
+from textwrap import wrap
+
 from ccmatic import __version__, cca, definitions
 from ccmatic.files import read_text, write_text
 
@@ -8,10 +10,10 @@ def write(folder, query, progress):
     """Write the solution that was just found; its path."""
     controller = progress.controller
     like = kin(controller)
-    lines = [f"{controller.name}: found by ccmatic {__version__} for the query {query.name}", ""]
+    lines = [f"{controller.name}: found by ccmatic {__version__} for the query {query.name}.", ""]
     if like:
-        lines += [f"Of the class of {', '.join(like)}.", ""]
-    lines += [f"Query: {query}."]
+        lines += [f"Of the class of the paper's {', '.join(like)}.", ""]
+    lines += wrap(f"Query: {query}.", 100, break_on_hyphens=False)
     _, signature, body = controller.source.partition("def rate")
     documented = f'"""{chr(10).join(lines)}\n"""\n\n\n{signature}{_without_docstring(body)}'
     path = folder / f"{controller.name}.py"

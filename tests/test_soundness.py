@@ -123,26 +123,27 @@ def on_executions(check, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_executions_obey_every_law(kind):
-    def check(sampled, _):
-        assert replay(sampled.trace).faults == ()
+    on_executions(obeys_every_law, kind)
 
-    on_executions(check, kind)
+
+def obeys_every_law(sampled, _):
+    assert replay(sampled.trace).faults == ()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_beliefs_contain_the_truth(kind):
     """And are, step by step, what the engine's laws say."""
+    on_executions(beliefs_contain_the_truth, kind)
 
-    def check(sampled, looseness):
-        trace = sampled.with_beliefs(looseness)
-        assert replay(trace).faults == ()
-        for row, delay, queue in zip(trace.rows(), sampled.delays, sampled.queue):
-            assert row["C_L"] <= 1 <= row["C_U"]
-            assert row["qdel_L"] <= delay[1] and delay[0] <= row["qdel_U"]
-            if "q_U" in row:
-                assert row["C_Llambda"] <= 1 and queue <= row["q_U"]
 
-    on_executions(check, kind)
+def beliefs_contain_the_truth(sampled, looseness):
+    trace = sampled.with_beliefs(looseness)
+    assert replay(trace).faults == ()
+    for row, delay, queue in zip(trace.rows(), sampled.delays, sampled.queue):
+        assert row["C_L"] <= 1 <= row["C_U"]
+        assert row["qdel_L"] <= delay[1] and delay[0] <= row["qdel_U"]
+        if "q_U" in row:
+            assert row["C_Llambda"] <= 1 and queue <= row["q_U"]
 
 
 def test_the_executions_are_not_trivial():
@@ -227,33 +228,33 @@ def held_still(trace, name, bound):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frozen_bound_is_one_that_would_not_move(kind):
     """Frozen where the moving bound ended, nothing moves it; frozen where it began, something does, if it moved."""
+    on_executions(frozen_is_unmoved, kind)
 
-    def check(sampled, looseness):
-        x = sampled.query.execution(frozen=True)
-        trace = sampled.with_beliefs(looseness)
-        for bound in sampled.query.model.bounds():
-            laws = [formula for _, _, formula in bound.frozen(x)]
-            column = trace.columns[bound.name]
-            for value in {column[0], column[-1]}:
-                still = evaluator(values(x, held_still(trace, bound.name, value)))
-                assert all(map(still, laws)) == (value == column[-1]), bound.name
 
-    on_executions(check, kind)
+def frozen_is_unmoved(sampled, looseness):
+    x = sampled.query.execution(frozen=True)
+    trace = sampled.with_beliefs(looseness)
+    for bound in sampled.query.model.bounds():
+        laws = [formula for _, _, formula in bound.frozen(x)]
+        column = trace.columns[bound.name]
+        for value in {column[0], column[-1]}:
+            still = evaluator(values(x, held_still(trace, bound.name, value)))
+            assert all(map(still, laws)) == (value == column[-1]), bound.name
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_objectives_are_those_of_the_property(kind):
     """And no bound turns false, nor does any other belief, on any execution."""
+    on_executions(objectives_are_met_alike, kind)
 
-    def check(sampled, looseness):
-        trace = sampled.with_beliefs(looseness)
-        x, prop, model = sampled.query.execution(), sampled.query.property, sampled.query.model
-        value = evaluator(values(x, trace))
-        assert {name: value(part) for name, part in prop.objectives(model, x).items()} == objectives(trace)
-        false = next(way for way in prop.ways_to_fail(model, sampled.query.buffer) if way.any_rates)
-        assert not value(false.formula(x))
 
-    on_executions(check, kind)
+def objectives_are_met_alike(sampled, looseness):
+    trace = sampled.with_beliefs(looseness)
+    x, prop, model = sampled.query.execution(), sampled.query.property, sampled.query.model
+    value = evaluator(values(x, trace))
+    assert {name: value(part) for name, part in prop.objectives(model, x).items()} == objectives(trace)
+    false = next(way for way in prop.ways_to_fail(model, sampled.query.buffer) if way.any_rates)
+    assert not value(false.formula(x))
 
 
 def objectives(trace):
@@ -329,20 +330,31 @@ COMPARED = (
 @pytest.mark.parametrize("model, buffer, horizon, thresholds, template", COMPARED)
 def test_frozen_and_moving_encodings_agree_on_candidates(model, buffer, horizon, thresholds, template):
     """Is there no progress? Asked of random candidates; some hold."""
+    answers = list(on_candidates(model, buffer, horizon, thresholds, template))
+    assert set(answers) == {(SAT, SAT), (UNSAT, UNSAT)}
+
+
+def on_candidates(model, buffer, horizon, thresholds, template):
+    """The two encodings' answers on each candidate."""
     query = queries.make(model, buffer, horizon, thresholds=thresholds)
     reads = template.names & query.units().keys()
     parts = both(query, lambda x: no(every(*query.property.necessary(x).values())), reads)
-    answers = [tuple(part.ask(controller) for part in parts) for controller in random_candidates(template, query, 30)]
-    assert set(answers) == {(SAT, SAT), (UNSAT, UNSAT)}
+    for controller in random_candidates(template, query, 30):
+        yield tuple(part.ask(controller) for part in parts)
 
 
 @pytest.mark.parametrize("model, buffer, horizon", [query[:3] for query in COMPARED])
 def test_frozen_and_moving_encodings_agree_on_windows(model, buffer, horizon):
     """How much can be sent or served in a window, against a bound that does not move? Some pairs cannot be."""
-    query = queries.make(model, buffer, horizon)
-    parts = both(query, lambda x: constant(True), ())
-    answers = [tuple(_reached(part, seed) for part in parts) for seed in range(40)]
+    answers = list(on_windows(model, buffer, horizon))
     assert set(answers) == {(SAT, SAT), (UNSAT, UNSAT)}
+
+
+def on_windows(model, buffer, horizon):
+    """The two encodings' answers on each goal."""
+    parts = both(queries.make(model, buffer, horizon), lambda x: constant(True), ())
+    for seed in range(40):
+        yield tuple(_reached(part, seed) for part in parts)
 
 
 def _reached(part, seed):

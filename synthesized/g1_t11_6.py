@@ -1,0 +1,12 @@
+"""g1_t11_6: found by ccmatic 0.1.0 for the query g1_t11.
+
+Query: model ccac; horizon 11; buffer infinite; jitter 1; delay published; property name
+synthesis_invariant, utilisation 1/2, inflight_rates 4, inflight_packets 3, loss_steps 1/2,
+loss_rates 1, large_loss 1, constrain_loss never, large_buffer 5.
+"""
+
+
+def rate(C_L, R_m, qdel_L):
+    if R_m > qdel_L:
+        return 2 * C_L
+    return 1/2 * C_L

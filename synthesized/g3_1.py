@@ -1,0 +1,14 @@
+"""g3_1: found by ccmatic 0.1.0 for the query g3.
+
+Of the class of the paper's cc_probe_fast.
+
+Query: model ccac; horizon 11; buffer any; jitter 1; delay published; property name
+synthesis_invariant, utilisation 1/2, inflight_rates 4, inflight_packets 3, loss_steps 1/2,
+loss_rates 1, large_loss 1, constrain_loss never, large_buffer 5.
+"""
+
+
+def rate(C_L, C_U, MSS, R_m):
+    if 2 * C_L > C_U + 2 * MSS / R_m:
+        return C_L - MSS / R_m
+    return 2 * C_L

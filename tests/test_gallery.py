@@ -1,0 +1,20 @@
+"""The README's gallery: each saved trace is a violation that replays."""
+
+from pathlib import Path
+
+import pytest
+
+from ccmatic.replay import replay
+from ccmatic.trace import Trace
+
+TRACES = sorted((Path(__file__).parent.parent / "docs" / "gallery").glob("*.json"))
+
+
+@pytest.mark.parametrize("file", TRACES, ids=lambda file: file.stem)
+def test_replays(file):
+    report = replay(Trace.load(file))
+    assert report.faults == () and not report.holds
+
+
+def test_there_is_a_gallery():
+    assert len(TRACES) >= 3
