@@ -43,12 +43,14 @@ class State:
 @dataclass(frozen=True)
 class _Running:
     """A bound that samples move one way. `samples(x, t)` yields what is observed at t ≥ 1;
-    `start(x)` is what is known of its value at 0; `holds(x, value)`: a bound of this value is true of the path."""
+    `start(x)` is what is known of its value at 0; `weakest(x)`: such a value that says least, as a term;
+    `holds(x, value)`: a bound of this value is true of the path."""
 
     name: str
     unit: Unit
     samples: Callable
     start: Callable
+    weakest: Callable
     holds: Callable
 
     def initial(self, x):
@@ -70,6 +72,14 @@ class _Running:
             for sample in self.samples(x, t):
                 yield f"{self.name}_stays", t, implies(sample.when, self._within(sample, bound))
 
+    def follow(self, x, value):
+        """The bound at each step from its weakest start on, `value` giving the exact value of terms and conditions."""
+        column = [value(self.weakest(x))]
+        for t in range(1, x.horizon):
+            seen = [value(sample.value) for sample in self.samples(x, t) if value(sample.when)]
+            column.append(self._pick([column[-1], *seen]))
+        return tuple(column)
+
     def false_sample(self, x):
         """Some sample contradicts the path: the bound, true at 0, is not at the end."""
         return some(
@@ -85,6 +95,7 @@ class RunningMax(_Running):
     """A lower bound: the largest sample so far."""
 
     _extreme = staticmethod(is_max)
+    _pick = staticmethod(max)
 
     @staticmethod
     def _within(sample, bound):
@@ -99,6 +110,7 @@ class RunningMin(_Running):
     """An upper bound: the smallest sample so far."""
 
     _extreme = staticmethod(is_min)
+    _pick = staticmethod(min)
 
     @staticmethod
     def _within(sample, bound):

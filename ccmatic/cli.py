@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from ccmatic import __version__, cca, cegis, definitions, replay, report, solutions
+from ccmatic import __version__, cca, cegis, cover, definitions, replay, report, solutions
 from ccmatic import plot as drawing
 from ccmatic import query as queries
+from ccmatic import store as stores
 from ccmatic.errors import InputError
 from ccmatic.judge import Judge
 from ccmatic.solve import NAMES, Disagreement
@@ -86,17 +87,22 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
 @cli.command()
 @click.argument("query", metavar="QUERY.toml")
 @click.option("--out", default="synthesized", show_default=True, help="Folder for the controllers that are found.")
+@click.option("--run", "run_file", help="Keep what is learned in this file; the same command then goes on.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Verify on so many processes.")
+@click.option("--cluster", help="Verify on a Dask cluster, whose scheduler is at this address, instead.")
 @_solver
 @_timeout
 @_seed
 @_json
-def synth(query, out, solver, timeout, seed, as_json):
+def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
     """Find every controller of the query's template that ensures its property, one of each class."""
     asked = queries.load(query)
     folder = writable_folder(out)
+    store = stores.Store(run_file, asked) if run_file else None
+    options = {"solvers": _solvers(solver), "timeout": timeout, "seed": seed}
     progress = report.SynthesisJson() if as_json else report.SynthesisText(asked)
     with progress:
-        for now in cegis.synthesise(asked, _solvers(solver), timeout, seed):
+        for now in cegis.synthesise(asked, jobs, cluster, store, **options):
             file = solutions.write(folder, asked, now) if now.controller else None
             progress.update(now, file)
     return UNKNOWN if now.undecided else GOOD if now.solutions else BROKEN
@@ -117,6 +123,26 @@ def replay_command(trace, plot, csv_file, as_json):
         write_text(csv_file, loaded.to_csv())
     click.echo(report.replay_json(trace, outcome) if as_json else report.replay_text(trace, loaded, outcome))
     return BROKEN if outcome.faults else GOOD
+
+
+@cli.command()
+@click.argument("run", metavar="RUN")
+@_json
+def runs(run, as_json):
+    """What a run of synthesis has learned so far."""
+    show = report.run_json if as_json else report.run_text
+    click.echo(show(run, *stores.read(run)))
+    return GOOD
+
+
+@cli.command("check-cover")
+@click.argument("run", metavar="RUN")
+@_json
+def check_cover(run, as_json):
+    """Check, without generator and solver, that a run's counterexamples and solutions decide every candidate."""
+    outcome = cover.check(run)
+    click.echo((report.cover_json if as_json else report.cover_text)(run, outcome))
+    return GOOD if outcome.covered else BROKEN
 
 
 def _query(file, network):

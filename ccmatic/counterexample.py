@@ -4,7 +4,7 @@ from math import ceil, floor
 
 from ccmatic import replay
 from ccmatic.formula import equal
-from ccmatic.solve import SAT, Checker
+from ccmatic.solve import SAT
 
 #: Denominators that read well, in the order in which they are tried, and how many checks may be spent.
 DENOMINATORS = (1, 2, 4, 5, 10, 20, 60)
@@ -17,36 +17,11 @@ class Unsound(Exception):
 
 def for_people(part, controller):
     """The trace that the part found last, made readable, completed and replayed."""
-    trace = complete(part.query, _simplest(part, controller))
+    trace = replay.complete(part.query, _simplest(part, controller))
     report = replay.replay(trace)
     if report.faults or report.holds:
         raise Unsound(f"a counterexample for {controller.name} fails replay: {report}")
     return replay.explained(trace, report)
-
-
-def complete(query, trace):
-    """The trace with the motion of every bound, and the states that its controller reads."""
-    reads = replay.reads(query, trace)
-    x = query.execution()
-    checker = Checker()
-    for law in [*query.laws(x), *query.model.belief_laws(x, reads)]:
-        checker.add(law.formula)
-    for formula in _as_in(query, x, trace):
-        checker.add(formula)
-    for name, unknowns in x.columns().items():
-        for unknown, value in zip(unknowns, trace.columns.get(name, ())):
-            checker.add(equal(unknown, value))
-    if checker.check() != SAT:
-        raise Unsound("a counterexample cannot be completed: the frozen and the moving beliefs differ")
-    return trace.with_columns(**{name: tuple(map(checker.value, x.beliefs[name])) for name in sorted(reads)})
-
-
-def _as_in(query, x, trace):
-    """The path and the measured delays are those of the trace."""
-    yield equal(x.alpha, trace.constants["MSS"])
-    if x.beta is not None:
-        yield equal(x.beta, trace.constants["beta"])
-    yield from _delays_as_in(query, x, trace)
 
 
 def _delays_as_in(query, x, trace):

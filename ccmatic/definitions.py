@@ -47,6 +47,11 @@ def is_path(name):
     return Path(name).suffix in (".py", ".toml", ".json") or "/" in str(name)
 
 
+def absolute(name):
+    """The name, or the path made absolute, so that a record of it can be read from another folder."""
+    return str(Path(name).absolute()) if name and is_path(name) else name
+
+
 def _files(kind, suffix):
     package = importlib.import_module(f"ccmatic.{kind}")
     folder = Path(package.__file__).parent

@@ -229,5 +229,12 @@ class _Evaluator(DagWalker):
 
 
 def evaluator(values):
-    """A function that gives the exact value of any formula, `values` mapping the symbols' names to exact values."""
-    return _Evaluator(values).walk
+    """A function that gives the exact value of any formula or term, `values` mapping symbols' names to theirs."""
+    walk = _Evaluator(values).walk
+
+    def value(formula):
+        if isinstance(formula, Linear):
+            return formula.constant + sum(c * walk(node) for node, c in formula.coefficients.items())
+        return walk(formula)
+
+    return value

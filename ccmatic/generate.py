@@ -1,30 +1,31 @@
-"""The enumerating generator: the whole search space as one array, of which each trace strikes out a part.
+"""Generators: what is left of a search space once traces and solutions have struck out their parts.
 
 A trace that breaks one candidate breaks every candidate that would have chosen the same rates on it; those
-are struck out exactly and all at once (ENCODING section 8, point 4).
+are struck out exactly and all at once (ENCODING section 8, point 4). A candidate is a tuple of forms, one a hole.
 """
 
-from fractions import Fraction
-from math import lcm
+from itertools import pairwise
 
 import numpy as np
+from pysat.solvers import Solver
 
-from ccmatic.errors import InputError
+from ccmatic.space import Space
 
-#: The largest space that is kept as an array, in candidates, a byte each.
-LARGEST = 4 * 10**9
+#: The largest space that is kept as an array, in candidates, a byte each; larger ones are left to a SAT solver.
+LARGEST_ARRAY = 10**7
+
+
+def generator(template):
+    """The generator that suits the size of the space."""
+    return ArrayGenerator(template) if template.size <= LARGEST_ARRAY else SatGenerator(template)
 
 
 class ArrayGenerator:
-    """The candidates of a template, as an array with an axis for each hole; `alive` says which remain."""
+    """The candidates as an array with an axis for each hole; `alive` says which remain."""
 
     def __init__(self, template):
-        self.template = template
-        self.holes = template.holes()
-        if template.size > LARGEST:
-            raise InputError(f"the template has {template.size:.3g} candidates; at most {LARGEST:.3g} fit the array")
-        self.alive = np.ones([len(hole) for hole in self.holes], dtype=bool)
-        self._classes = [_class_ids(hole) for hole in self.holes]
+        self.space = Space(template)
+        self.alive = np.ones([len(hole) for hole in self.space.holes], dtype=bool)
         self._cursor = 0
 
     @property
@@ -33,39 +34,34 @@ class ArrayGenerator:
         return int(np.count_nonzero(self.alive))
 
     def propose(self):
-        """The next candidate that remains, a form for each hole, or None."""
+        """The next candidate that remains, or None."""
         flat = self.alive.reshape(-1)
         self._cursor += int(np.argmax(flat[self._cursor :]))
         if not flat[self._cursor]:
             return None
         indices = np.unravel_index(self._cursor, self.alive.shape)
-        return tuple(hole[index] for hole, index in zip(self.holes, indices))
+        return tuple(hole[index] for hole, index in zip(self.space.holes, indices))
 
     def strike_like(self, trace):
         """Strike out every candidate that would have chosen the trace's rates."""
-        conditions = {hole for path, _ in self.template.leaves() for hole, _ in path}
-        basis = _Basis(trace, self.holes)
-        bits = [
-            basis.positive(hole) if index in conditions else basis.rate_chosen(hole)
-            for index, hole in enumerate(self.holes)
-        ]
+        words = self.space.choices(trace)
+        every_step = np.uint64(2 ** (trace.horizon - 1) - 1)
         same = np.ones([1] * self.alive.ndim, dtype=bool)
-        for path, leaf in self.template.leaves():
-            differs = self._along(~bits[leaf], leaf)
+        for path, leaf in self.space.leaves:
+            differs = self._along(~words[leaf], leaf)
             for hole, holds in path:
-                differs = differs & self._along(bits[hole] if holds else ~bits[hole], hole)
-            same = same & (differs & basis.every_step == 0)
+                differs = differs & self._along(words[hole] if holds else ~words[hole], hole)
+            same = same & (differs & every_step == 0)
         np.logical_and(self.alive, ~same, out=self.alive)
 
     def strike(self, candidate):
         """Strike out this candidate alone."""
-        self.alive[tuple(hole.index(form) for hole, form in zip(self.holes, candidate))] = False
+        self.alive[tuple(hole.index(form) for hole, form in zip(self.space.holes, candidate))] = False
 
     def strike_class(self, candidate):
         """Strike out the candidates that differ from this one in the coefficients of constants only."""
         same = np.ones([1] * self.alive.ndim, dtype=bool)
-        for axis, (hole, form) in enumerate(zip(self.holes, candidate)):
-            ids = self._classes[axis]
+        for axis, (hole, form, ids) in enumerate(zip(self.space.holes, candidate, self.space.classes)):
             same = same & self._along(ids == ids[hole.index(form)], axis)
         np.logical_and(self.alive, ~same, out=self.alive)
 
@@ -75,53 +71,84 @@ class ArrayGenerator:
         return values.reshape(shape)
 
 
-def _class_ids(hole):
-    ids = {}
-    return np.array([ids.setdefault(form.beliefs, len(ids)) for form in hole])
+class SatGenerator:
+    """The candidates that remain as the models of a formula: each hole has exactly one of its forms.
 
+    A condition matters to a trace by its truth at each step only, a leaf by whether it chooses the trace's rate;
+    steps that no form tells apart are one step.
+    """
 
-class _Basis:
-    """The exact values that forms take on a trace; a truth value a step is a bit of a 64-bit word."""
+    left = None
 
-    def __init__(self, trace, holes):
-        self.steps = trace.horizon - 1
-        self.every_step = np.uint64(2**self.steps - 1)
-        terms = {term for hole in holes for form in hole for term, _ in form.coefficients}
-        values = [{**trace.constants, **row} for row in trace.rows()][:-1]
-        chosen = list(trace.columns["r"][1:])
-        floor = trace.constants["MSS"] / trace.constants["R_m"]
-        columns = {term: [eval(term, {}, row) for row in values] for term in terms}
-        denominators = {v.denominator for column in (*columns.values(), chosen, [floor]) for v in column}
-        self.scale = lcm(*denominators)
-        self.columns = {term: self._integers(column) for term, column in columns.items()}
-        self.chosen = self._integers(chosen)
-        self.floor = self._integers([floor])[0]
+    def __init__(self, template):
+        self.space = Space(template)
+        self._solver = Solver(name="cadical195")
+        self._top = 0
+        self._forms = [[self._new() for _ in hole] for hole in self.space.holes]
+        self._patterns = {}
+        for literals in self._forms:
+            self._solver.add_clause(literals)
+            self._at_most_one(literals)
+        self._classes = {}
 
-    def positive(self, hole):
-        """For each form, the steps at which it is positive."""
-        return self._bits(self._value(form) > 0 for form in hole)
+    def propose(self):
+        """A candidate that remains, or None."""
+        if not self._solver.solve():
+            return None
+        model = self._solver.get_model()
+        chosen = (next(i for i, literal in enumerate(row) if model[literal - 1] > 0) for row in self._forms)
+        return tuple(hole[index] for hole, index in zip(self.space.holes, chosen))
 
-    def rate_chosen(self, hole):
-        """For each form, the steps at which it would have chosen the trace's rate."""
-        return self._bits(
-            np.maximum(self._value(form), self.floor * _denominator(form)) == self.chosen * _denominator(form)
-            for form in hole
-        )
+    def strike_like(self, trace):
+        """Strike out every candidate that would have chosen the trace's rates."""
+        words = self.space.choices(trace)
+        steps = np.arange(trace.horizon - 1, dtype=np.uint64)
+        truths = [(word[:, None] >> steps) & np.uint64(1) == 1 for word in words]
+        kinds = {tuple(truth[:, step].tobytes() for truth in truths): step for step in steps}
+        self._solver.add_clause([self._differs(truths, step) for step in kinds.values()])
 
-    def _value(self, form):
-        """The form's value at each step, times the scale and its denominator: integers of any size."""
-        total = np.zeros(self.steps, dtype=object)
-        for term, coefficient in form.coefficients:
-            total = total + self.columns[term] * int(coefficient * _denominator(form))
-        return total
+    def strike(self, candidate):
+        """Strike out this candidate alone."""
+        self._solver.add_clause([-literal for literal in self._literals(candidate)])
 
-    def _integers(self, column):
-        return np.array([int(Fraction(v) * self.scale) for v in column], dtype=object)
+    def strike_class(self, candidate):
+        """Strike out the candidates that differ from this one in the coefficients of constants only."""
+        clause = []
+        for hole, literal in enumerate(self._literals(candidate)):
+            ids = self.space.classes[hole]
+            members = ids == ids[self._forms[hole].index(literal)]
+            clause.append(-self._among(hole, members))
+        self._solver.add_clause(clause)
 
-    def _bits(self, truths):
-        weights = np.array([1 << t for t in range(self.steps)], dtype=object)
-        return np.array([int((np.asarray(truth, dtype=bool) * weights).sum()) for truth in truths], dtype=np.uint64)
+    def _literals(self, candidate):
+        return [row[hole.index(form)] for row, hole, form in zip(self._forms, self.space.holes, candidate)]
 
+    def _differs(self, truths, step):
+        """A literal that implies: at this step the candidate would not have chosen the trace's rate."""
+        differs = self._new()
+        for path, leaf in self.space.leaves:
+            elsewhere = [self._among(hole, truths[hole][:, step]) * (-1 if holds else 1) for hole, holds in path]
+            self._solver.add_clause([-differs, *elsewhere, -self._among(leaf, truths[leaf][:, step])])
+        return differs
 
-def _denominator(form):
-    return lcm(*(c.denominator for _, c in form.coefficients))
+    def _among(self, hole, members):
+        """A literal that says: the hole's form is one of the members, a truth value for each form."""
+        key = hole, members.tobytes()
+        if key not in self._patterns:
+            literal = self._patterns[key] = self._new()
+            for form, member in zip(self._forms[hole], members.tolist()):
+                self._solver.add_clause([-form, literal if member else -literal])
+        return self._patterns[key]
+
+    def _at_most_one(self, literals):
+        """Sequential counter: `before` says that an earlier literal holds."""
+        before = [self._new() for _ in literals]
+        for literal, reached in zip(literals, before):
+            self._solver.add_clause([-literal, reached])
+        for (reached, later), literal in zip(pairwise(before), literals[1:]):
+            self._solver.add_clause([-reached, later])
+            self._solver.add_clause([-reached, -literal])
+
+    def _new(self):
+        self._top += 1
+        return self._top

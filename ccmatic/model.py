@@ -145,6 +145,10 @@ class Model:
         """The beliefs that are running bounds."""
         return [belief for belief in self.beliefs if is_bound(belief)]
 
+    def true_states(self):
+        """The other beliefs that can be true or false of the path."""
+        return [belief for belief in self.beliefs if not is_bound(belief) and belief.holds_at]
+
     def _named(self, part):
         for name, t, formula in part:
             yield Law(self.name, name, t, formula)

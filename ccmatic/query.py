@@ -1,11 +1,14 @@
 """Queries: a network, what a controller must ensure on it, and, to synthesise, what shapes it may take."""
 
+import hashlib
+import json
 import re
 import tomllib
 from dataclasses import dataclass, field
 
 from ccmatic import definitions
 from ccmatic.buffer import Buffer
+from ccmatic.definitions import absolute
 from ccmatic.errors import InputError, suggest
 from ccmatic.model import Execution, Model
 from ccmatic.property import Property
@@ -29,6 +32,7 @@ DELAYS = ("published", "executions")
 class Query:
     """model: a network model. horizon: steps of a trace, T. buffer: a Buffer. jitter: D, in steps.
     property: what must hold. delay: one of DELAYS. template: the search space, or None.
+    names: of model, property and template, as `definitions.load` finds them.
     expect, paper: what is known of the answer, for tests and reports."""
 
     model: Model
@@ -38,6 +42,7 @@ class Query:
     property: Property
     delay: str = "published"
     template: Branch | None = None
+    names: dict = field(default_factory=dict)
     name: str = "query"
     expect: dict = field(default_factory=dict)
     paper: dict = field(default_factory=dict)
@@ -59,13 +64,19 @@ class Query:
     def record(self):
         """The query as text, for traces and generated files; `from_record` reads it."""
         return {
-            "model": self.model.name,
+            "model": self.names["model"],
             "horizon": str(self.horizon),
             "buffer": str(self.buffer),
             "jitter": str(self.jitter),
             "delay": self.delay,
-            "property": {"name": self.property.name, **self.property.parameters()},
+            "property": {"name": self.names["property"], **self.property.parameters()},
         }
+
+    def search(self):
+        """The record and the search space, as text: what a run of synthesis is about."""
+        holes = [[str(form) for form in hole] for hole in self.template.holes()]
+        digest = hashlib.sha256(json.dumps(holes).encode()).hexdigest()
+        return {**self.record(), "template": self.names["template"], "template_digest": digest}
 
     def __str__(self):
         record = self.record()
@@ -86,6 +97,7 @@ def from_record(record, file=None):
         delay=record.get("delay", "published"),
         property=thresholds.pop("name", "synthesis_invariant"),
         thresholds=thresholds,
+        template=record.get("template"),
         file=file,
     )
 
@@ -119,6 +131,7 @@ def make(
         property=kind.from_parameters(thresholds or {}, file),
         delay=delay,
         template=definitions.load("templates", "TEMPLATE", template) if template else None,
+        names={"model": absolute(model), "property": absolute(property), "template": absolute(template)},
         **about,
     )
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from ccmatic import cca
 from ccmatic import query as queries
-from ccmatic.belief import is_bound
 from ccmatic.errors import InputError
 from ccmatic.formula import equal, evaluator, linear
 
@@ -28,22 +27,40 @@ class Report:
 
 def replay(trace, file=None):
     """Check a trace. Raises InputError, naming `file`, if it lacks what its query needs."""
-    query = queries.from_record(trace.query, file)
-    if query.horizon != trace.horizon:
-        raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps", file)
-    x = query.execution()
-    beliefs = reads(query, trace)
-    values = _assignment(query, x, trace, beliefs, file)
-    value = evaluator(values)
-    faults = ["trace.unaltered_since_saved"] if trace.altered else []
-    faults += _columns_agree(x, trace, value)
-    laws = [*query.laws(x), *query.model.belief_laws(x, beliefs)]
-    faults += [str(law) for law in laws if not value(law.formula)]
-    faults += list(_rates_differ(query, trace))
-    if trace.controller is None:
-        return Report(len(laws), tuple(faults), {}, False)
-    objectives = {name: value(formula) for name, formula in query.property.objectives(query.model, x).items()}
-    return Report(len(laws), tuple(faults), objectives, query.property.holds(objectives))
+    return Replay(queries.from_record(trace.query, file)).check(trace, file)
+
+
+class Replay:
+    """Checks traces of one query, whose laws are built once."""
+
+    def __init__(self, query):
+        self.query = query
+        self._x = query.execution()
+        self._laws = list(query.laws(self._x))
+        self._belief_laws = {}
+        self._objectives = query.property.objectives(query.model, self._x)
+
+    def check(self, trace, file=None):
+        """The report on a trace. Raises InputError, naming `file`, if it lacks what the query needs."""
+        query, x = self.query, self._x
+        if query.horizon != trace.horizon:
+            raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps", file)
+        beliefs = reads(query, trace)
+        value = evaluator(_assignment(query, x, trace, beliefs, file))
+        laws = [*self._laws, *self._laws_of(frozenset(beliefs))]
+        faults = ["trace.unaltered_since_saved"] if trace.altered else []
+        faults += _columns_agree(x, trace, value)
+        faults += [str(law) for law in laws if not value(law.formula)]
+        faults += _rates_differ(query, trace)
+        if trace.controller is None:
+            return Report(len(laws), tuple(faults), {}, False)
+        objectives = {name: value(formula) for name, formula in self._objectives.items()}
+        return Report(len(laws), tuple(faults), objectives, query.property.holds(objectives))
+
+    def _laws_of(self, beliefs):
+        if beliefs not in self._belief_laws:
+            self._belief_laws[beliefs] = list(self.query.model.belief_laws(self._x, beliefs))
+        return self._belief_laws[beliefs]
 
 
 def explained(trace, report):
@@ -51,13 +68,23 @@ def explained(trace, report):
     return replace(trace, broken=tuple(name for name, truth in report.objectives.items() if not truth))
 
 
+def complete(query, trace):
+    """The trace with the bounds that it leaves out, each from a start that says least."""
+    x = query.execution()
+    missing = [bound for bound in query.model.bounds() if bound.name not in trace.columns]
+    value = evaluator(_assignment(query, x, trace, trace.columns, None))
+    return trace.with_columns(**{bound.name: bound.follow(x, value) for bound in missing})
+
+
 def reads(query, trace):
-    """The beliefs that a trace must state: every bound and what the controller reads; without one, what it has."""
+    """The beliefs that are checked: those that the trace states, and those that it must state, which are what can
+    be false and what its controller reads."""
+    known = query.units().keys()
+    stated = known & trace.columns.keys()
     if trace.controller is None:
-        return {belief.name for belief in query.model.beliefs if belief.name in trace.columns}
-    bounds = {belief.name for belief in query.model.beliefs if is_bound(belief)}
-    true_states = {b.name for b in query.model.beliefs if getattr(b, "holds_at", None)}
-    return bounds | true_states | ({b.name for b in query.model.beliefs} & set(_controller(query, trace).parameters))
+        return stated
+    needed = {belief.name for belief in (*query.model.bounds(), *query.model.true_states())}
+    return stated | needed | (known & set(_controller(query, trace).parameters))
 
 
 def _controller(query, trace):

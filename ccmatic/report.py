@@ -8,6 +8,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from ccmatic.solutions import kin
+from ccmatic.store import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED
+
+KINDS = (SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED)
 
 
 def trace_files(folder, controllers):
@@ -101,6 +104,49 @@ def table(trace):
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
+def run_json(path, about, events):
+    """The line of `runs --json`."""
+    counts = {kind: sum(event.kind == kind for event in events) for kind in KINDS}
+    line = {"run": str(path), "name": about["name"], "finished": bool(about["finished"]), "version": about["version"]}
+    seconds = round(sum(event.seconds for event in events), 3)
+    return json.dumps({**line, **counts, "solver_seconds": seconds, "query": about["query"]})
+
+
+def run_text(path, about, events):
+    """What a run has learned."""
+    counts = ", ".join(f"{sum(event.kind == kind for event in events)} {kind}" for kind in KINDS)
+    state = "finished" if about["finished"] else "not finished: the same command goes on"
+    lines = [f"{path}: {about['name']}, {state}", f"    {counts}"]
+    lines += [f"    {key}: {value}" for key, value in about["query"].items()]
+    for event in events:
+        if event.kind == SOLUTION:
+            lines += ["", *(f"    {line}" for line in event.source.splitlines())]
+    return "\n".join(lines)
+
+
+def cover_json(path, outcome):
+    """The line of `check-cover --json`."""
+    return json.dumps(
+        {"run": str(path), "covered": outcome.covered, "solutions": outcome.solutions,
+         "counterexamples": outcome.counterexamples, "candidates": outcome.query.template.size,
+         "method": outcome.method, "steps": outcome.steps, "faults": list(outcome.faults),
+         "uncovered": outcome.uncovered}
+    )
+
+
+def cover_text(path, outcome):
+    """Whether the run shows what it claims."""
+    size = f"{outcome.query.template.size:,} candidates"
+    found = "no candidate is a solution" if not outcome.solutions else f"its {outcome.solutions} solutions are all"
+    by = "enumeration" if outcome.method == "enumeration" else f"a refutation of {outcome.steps:,} checked steps"
+    if outcome.covered:
+        return f"{path}: {outcome.counterexamples} counterexamples replayed; of {size} {found}, by {by}"
+    lines = [f"{path}: does not show that {found}", *(f"    {fault}" for fault in outcome.faults)]
+    if outcome.uncovered:
+        lines += ["    nothing decides this candidate:", *(f"    {line}" for line in outcome.uncovered.splitlines())]
+    return "\n".join(lines)
+
+
 class SynthesisJson:
     """Prints a line a solution and a summary."""
 
@@ -139,9 +185,11 @@ class SynthesisText:
     def update(self, now, file):
         """Show where the search stands."""
         self._now = now
-        text = f"{now.left:,} candidates left, {now.counterexamples} counterexamples, {now.solutions} solutions"
-        struck = now.candidates - now.left
-        self._progress.update(self._task, description=text, completed=struck, total=now.candidates)
+        text = f"{now.counterexamples} counterexamples, {now.solutions} solutions"
+        if now.left is not None:
+            text = f"{now.left:,} candidates left, {text}"
+            self._progress.update(self._task, completed=now.candidates - now.left, total=now.candidates)
+        self._progress.update(self._task, description=text)
         if file:
             like = kin(now.controller)
             also = f"   (the paper's {', '.join(like)})" if like else ""

@@ -85,6 +85,14 @@ class Branch:
         """For each leaf: the path to it, (hole, whether it holds) pairs, and its own hole; as hole indices."""
         return list(_leaves(self, 0, ()))
 
+    def condition_holes(self):
+        """The indices of the holes that are conditions."""
+        return {hole for path, _ in self.leaves() for hole, _ in path}
+
+    def candidate(self, indices):
+        """The source of the candidate with these forms, by their indices in the holes."""
+        return self.source([hole[index] for hole, index in zip(self.holes(), indices)], "A candidate.")
+
     def source(self, forms, docstring):
         """The controller in which `forms` fill the holes."""
         names = sorted(set().union(*(form.names for form in forms)))

@@ -5,7 +5,7 @@ from fractions import Fraction
 from time import monotonic
 
 from ccmatic.formula import every
-from ccmatic.solve import SAT, UNKNOWN, Checker
+from ccmatic.solve import SAT, UNKNOWN, UNSAT, Checker
 from ccmatic.trace import Trace
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
@@ -27,13 +27,15 @@ class Verifier:
     """Verifies controllers against one query, with one incremental solver for each way to fail.
 
     reads: the beliefs that the controllers may read. solvers, timeout, seed: see `solve.Checker`.
+    proved: the ways to fail, by name, that need not be asked, as `prove` ruled them out for this query.
     """
 
-    def __init__(self, query, reads, solvers=("z3",), timeout=None, seed=0):
+    def __init__(self, query, reads, solvers=("z3",), timeout=None, seed=0, proved=()):
         self.query, self.reads = query, frozenset(reads)
         self._options = {"solvers": solvers, "timeout": timeout, "seed": seed}
         ways = query.property.ways_to_fail(query.model, query.buffer)
-        self._parts = [Part(query, way, self._options, () if way.any_rates else reads) for way in ways]
+        left = [way for way in ways if way.name not in proved]
+        self._parts = [Part(query, way, self._options, () if way.any_rates else reads) for way in left]
         self._anyones = {}
 
     def verify(self, controller):
@@ -43,10 +45,22 @@ class Verifier:
         for part in self._parts:
             answer = self._answer(part, controller)
             if answer == SAT:
+                self._ask_first(part)
                 return Verdict(controller, VIOLATED, monotonic() - begin, part.way.name, part.trace)
             if answer == UNKNOWN:
                 undecided = part.way.name
         return Verdict(controller, UNDECIDED if undecided else HOLDS, monotonic() - begin, undecided)
+
+    def prove(self):
+        """The names of the ways to fail that no controller can go, whatever rates it chooses."""
+        anyones = [part for part in self._parts if part.way.any_rates]
+        return [part.way.name for part in anyones if self._answer(part, None) == UNSAT]
+
+    def _ask_first(self, part):
+        """What broke this controller is likely to break the next; what no controller changes stays first."""
+        self._parts.remove(part)
+        self._parts.append(part)
+        self._parts.sort(key=lambda other: (not other.way.any_rates, other is not part))
 
     def part(self, name):
         """The part for one way to fail, which has the solver and the trace."""
@@ -71,7 +85,7 @@ class Part:
     def __init__(self, query, way, options, reads):
         self.query, self.way = query, way
         self.x = query.execution(way.frozen)
-        self.reads = set(way.reads) | set(reads)
+        self.reads = {*way.reads, *reads, *(belief.name for belief in query.model.true_states())}
         self.trace = None
         self._checker = None
         self._options = options

@@ -42,7 +42,7 @@ class SynthesisInvariant(Property):
         """Three: a belief turns false; nothing shrinks and an objective is neither met nor approached; a large
         loss that nothing excuses."""
         bounds = tuple(bound.name for bound in model.bounds())
-        states = tuple(state.name for state in _true_states(model))
+        states = tuple(state.name for state in model.true_states())
         yield WayToFail("beliefs turn false", lambda x: _inconsistent(model, x), any_rates=True, reads=states)
         yield WayToFail(
             "no progress", lambda x: no(every(*self.necessary(x).values())), frozen=True, reads=bounds
@@ -131,11 +131,7 @@ def _inconsistent_at_end(model, x):
 
 
 def _false_states(model, x):
-    return [no(state.holds_at(x, x.horizon - 1)) for state in _true_states(model)]
-
-
-def _true_states(model):
-    return [belief for belief in model.beliefs if getattr(belief, "holds_at", None)]
+    return [no(state.holds_at(x, x.horizon - 1)) for state in model.true_states()]
 
 
 def _shrinks(model, x):

@@ -156,50 +156,113 @@ def test_another_controllers_source_is_a_fault():
 # Files that are no traces.
 
 
-def edited(edit):
-    """What an edit of the data makes of a trace's text."""
+GONE = object()
+INFINITE = float("inf")
+
+#: What a trace's file says instead at one place.
+EDITS = {
+    "wrong-format": (("format",), "ccmatic trace 0"),
+    "no-format": (("format",), GONE),
+    "no-horizon": (("horizon",), GONE),
+    "infinite-horizon": (("horizon",), INFINITE),
+    "no-columns": (("columns",), GONE),
+    "columns-are-a-list": (("columns",), [1, 2]),
+    "missing-column": (("columns", "S"), GONE),
+    "missing-delay": (("columns", "Q"), GONE),
+    "missing-belief": (("columns", "C_L"), GONE),
+    "wrong-length": (("columns", "S", 4), GONE),
+    "not-a-number": (("columns", "S", 2), "two"),
+    "infinite-number": (("columns", "S", 2), INFINITE),
+    "missing-packet-size": (("constants", "MSS"), GONE),
+    "missing-buffer": (("constants", "beta"), GONE),
+    "missing-step-length": (("constants", "R_m"), GONE),
+    "divided-by-zero": (("constants", "MSS"), "1/0"),
+    "no-query": (("query",), {}),
+    "another-horizon": (("query", "horizon"), "6"),
+    "wrong-buffer": (("query", "buffer"), "-1"),
+    "wrong-delay": (("query", "delay"), "any"),
+    "unknown-model": (("query", "model"), "ccca"),
+    "model-is-a-number": (("query", "model"), 5),
+    "unknown-property": (("query", "property", "name"), "invariant"),
+    "unknown-threshold": (("query", "property", "utilization"), "1/2"),
+    "no-python": (("controller",), "def rate(C_L) return C_L"),
+    "unknown-belief": (("controller",), "def rate(C_M):\n    return C_M\n"),
+    "controller-is-a-number": (("controller",), 5),
+}
+
+#: Those that replay does not yet report as it should: with a traceback, or without the file's name.
+NOT_YET = (
+    "infinite-horizon",
+    "infinite-number",
+    "missing-step-length",
+    "wrong-buffer",
+    "unknown-model",
+    "model-is-a-number",
+    "unknown-property",
+    "no-python",
+    "unknown-belief",
+    "controller-is-a-number",
+)
+
+
+def edited(place, value):
+    """The text of a trace with another value at a place, or without that place."""
     data = json.loads(failing(FAILURES[0]).to_json())
-    edit(data)
+    *path, last = place
+    holder = data
+    for key in path:
+        holder = holder[key]
+    if value is GONE:
+        del holder[last]
+    else:
+        holder[last] = value
     return json.dumps(data)
 
 
-BROKEN = {
-    "empty": lambda: "",
-    "truncated": lambda: failing(FAILURES[0]).to_json()[:500],
-    "not-json": lambda: "t,A,S\n0,1,2\n",
-    "not-an-object": lambda: "[]",
-    "wrong-format": lambda: edited(lambda data: data.update(format="ccmatic trace 0")),
-    "no-format": lambda: edited(lambda data: data.pop("format")),
-    "no-columns": lambda: edited(lambda data: data.pop("columns")),
-    "columns-are-a-list": lambda: edited(lambda data: data.update(columns=[1, 2])),
-    "missing-column": lambda: edited(lambda data: data["columns"].pop("S")),
-    "missing-delay": lambda: edited(lambda data: data["columns"].pop("Q")),
-    "missing-belief": lambda: edited(lambda data: data["columns"].pop("C_L")),
-    "missing-constant": lambda: edited(lambda data: data["constants"].pop("MSS")),
-    "missing-buffer": lambda: edited(lambda data: data["constants"].pop("beta")),
-    "wrong-length": lambda: edited(lambda data: data["columns"]["S"].pop()),
-    "not-a-number": lambda: edited(lambda data: data["columns"]["S"].__setitem__(2, "two")),
-    "divided-by-zero": lambda: edited(lambda data: data["constants"].update(MSS="1/0")),
-    "no-horizon": lambda: edited(lambda data: data.pop("horizon")),
-    "wrong-horizon": lambda: edited(lambda data: data["query"].update(horizon="6")),
-    "unknown-threshold": lambda: edited(lambda data: data["query"]["property"].update(utilization="1/2")),
-    "wrong-delay": lambda: edited(lambda data: data["query"].update(delay="any")),
-    "no-query": lambda: edited(lambda data: data.update(query={})),
-    "unknown-model": lambda: edited(lambda data: data["query"].update(model="ccca")),
-    "unknown-property": lambda: edited(lambda data: data["query"]["property"].update(name="invariant")),
-    "wrong-buffer": lambda: edited(lambda data: data["query"].update(buffer="-1")),
-    "no-python": lambda: edited(lambda data: data.update(controller="def rate(C_L) return C_L")),
-    "unknown-belief": lambda: edited(lambda data: data.update(controller="def rate(C_M):\n    return C_M\n")),
-}
+def replay_text(text, folder):
+    """Replay a file of this text, named trace.json."""
+    file = folder / "trace.json"
+    file.write_text(text)
+    return replay(Trace.load(file), str(file))
 
 
-@pytest.mark.parametrize("broken", BROKEN)
-def test_a_broken_file_is_an_input_error_that_names_it(broken, tmp_path):
-    file = tmp_path / "broken_trace.json"
-    file.write_text(BROKEN[broken]())
-    with pytest.raises(InputError) as raised:
-        replay(Trace.load(file), str(file))
-    assert "broken_trace.json" in str(raised.value)
+@pytest.mark.parametrize("name", EDITS)
+def test_a_broken_file_is_an_input_error_that_names_it(name, tmp_path, request):
+    if name in NOT_YET:
+        request.applymarker(pytest.mark.xfail(strict=True, reason="reported"))
+    with pytest.raises(InputError, match=r"trace\.json"):
+        replay_text(edited(*EDITS[name]), tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "t,A,S\n0,1,2\n", "{\"format\": \"ccmatic trace 1\""])
+def test_a_file_of_something_else_is_an_input_error_that_names_it(text, tmp_path):
+    with pytest.raises(InputError, match=r"trace\.json"):
+        replay_text(text, tmp_path)
+
+
+def test_a_truncated_file_is_an_input_error_that_names_it(tmp_path):
+    text = failing(FAILURES[0]).to_json()
+    for length in range(0, len(text) - 1, 97):
+        with pytest.raises(InputError, match=r"trace\.json"):
+            replay_text(text[:length], tmp_path)
+
+
+@pytest.mark.xfail(strict=True, reason="reported")
+def test_a_trace_may_state_beliefs_that_its_controller_does_not_read():
+    """Those of a verifier for other controllers, say."""
+    query = queries.make("ccac", "any", 5)
+    controller = cca.load(CONTROLLERS / "always_double.py", query.units())
+    verifier = Verifier(query, query.units())
+    verdict = verifier.verify(controller)
+    trace = counterexample.for_people(verifier.part(verdict.way), controller)
+    assert replay(trace).faults == ()
+
+
+@pytest.mark.xfail(strict=True, reason="reported")
+@pytest.mark.parametrize("delay", ["1/2", "-1"])
+def test_a_measured_delay_is_a_whole_number_of_steps(delay):
+    trace = changed(failing(("late_drain", "ccac", "infinite", 5)), "Q", 0, Fraction(delay))
+    assert replay(trace).faults != ()
 
 
 def test_a_missing_file_and_one_that_is_not_text_are_input_errors(tmp_path):

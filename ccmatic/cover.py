@@ -1,0 +1,157 @@
+"""The check of a finished run that trusts neither its generator nor a solver: each counterexample by replay, and
+that together with the classes of the solutions they strike out the whole space."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ccmatic import proof, replay, store
+from ccmatic import query as queries
+from ccmatic.errors import InputError
+from ccmatic.template import Branch
+from ccmatic.trace import Trace
+
+#: Spaces up to this size are enumerated; that a larger one is covered is proved by a checked refutation.
+LARGEST_ENUMERATED = 10**7
+
+
+@dataclass(frozen=True)
+class Report:
+    """query: the run's. solutions, counterexamples: how many. faults: counterexamples that are none, with the reason.
+    uncovered: the source of a candidate that nothing strikes out, or None. method: `enumeration` or `refutation`;
+    steps: of the refutation."""
+
+    query: object
+    solutions: int
+    counterexamples: int
+    faults: tuple
+    uncovered: str | None
+    method: str
+    steps: int = 0
+
+    @property
+    def covered(self):
+        """Whether the run shows that its solutions are all there are."""
+        return not self.faults and self.uncovered is None
+
+
+def check(path):
+    """Check the run in a file. Raises InputError if it is not one, or its template is not the one found now."""
+    about, events = store.read(path)
+    query = queries.from_record(about["query"], str(path))
+    if query.search() != about["query"]:
+        raise InputError("the template has changed since the run", str(path))
+    replayer = replay.Replay(query)
+    faults, strikes = list(_missing(about, events)), []
+    for event in events:
+        if event.kind == store.COUNTEREXAMPLE:
+            trace = Trace.from_json(event.trace, str(path))
+            fault = _fault(replayer, trace)
+            if fault:
+                faults.append(f"event {event.number}, a counterexample: {fault}")
+            else:
+                strikes.append(Strike.of_trace(query.template, trace))
+        elif event.kind == store.SOLUTION:
+            strikes.append(Strike.of_class(query.template, event.candidate))
+    solutions = sum(event.kind == store.SOLUTION for event in events)
+    report = Report(query, solutions, len(strikes) - solutions, tuple(faults), None, "enumeration")
+    if query.template.size <= LARGEST_ENUMERATED:
+        return replace(report, uncovered=_enumerate(query.template, strikes))
+    uncovered, steps = proof.refute(query.template, strikes)
+    return replace(report, uncovered=uncovered, method="refutation", steps=steps)
+
+
+def _missing(about, events):
+    """Events that were taken out of the file."""
+    known = {event.number for event in events}
+    for number in range(1, max([*known, int(about["finished"] or 0)], default=0) + 1):
+        if number not in known:
+            yield f"event {number} is missing"
+
+
+def _fault(replayer, trace):
+    """Why the trace is not one of the query's network that breaks its property, or None."""
+    query = replayer.query
+    if trace.query != query.record():
+        return "it is a trace of another query"
+    if trace.controller is None:
+        return "nobody decided its rates"
+    try:
+        report = replayer.check(replay.complete(query, trace))
+    except InputError as error:
+        return error.message
+    if report.faults:
+        return f"it breaks {report.faults[0]}"
+    return "the property holds on it" if report.holds else None
+
+
+@dataclass(frozen=True)
+class Strike:
+    """What one trace, or one class, strikes out. For each hole and form a word: bit t says of a condition that it
+    holds at step t, of a leaf that it does there what was seen. steps: all bits. A class has members for each hole
+    in place of words: a candidate is struck out if each of its forms is one."""
+
+    words: tuple
+    steps: int
+    members: tuple = ()
+
+    @staticmethod
+    def of_trace(template, trace):
+        """The candidates that would have chosen the trace's rates; form by form, in Fractions."""
+        rows = [{**trace.constants, **row} for row in trace.rows()]
+        rates = trace.columns["r"]
+        floor = trace.constants["MSS"] / trace.constants["R_m"]
+        known = {}
+
+        def word(form, is_condition):
+            if (form, is_condition) not in known:
+                values = [sum(c * eval(term, {}, row) for term, c in form.coefficients) for row in rows[:-1]]
+                truths = (v > 0 if is_condition else max(v, floor) == rates[t] for t, v in enumerate(values, 1))
+                known[form, is_condition] = sum(truth << t for t, truth in enumerate(truths))
+            return known[form, is_condition]
+
+        conditions = template.condition_holes()
+        words = tuple(
+            tuple(word(form, index in conditions) for form in hole) for index, hole in enumerate(template.holes())
+        )
+        return Strike(words, (1 << trace.horizon - 1) - 1)
+
+    @staticmethod
+    def of_class(template, candidate):
+        """The candidates with the same coefficients of beliefs as this one."""
+        members = (
+            tuple(form.beliefs == hole[index].beliefs for form in hole)
+            for hole, index in zip(template.holes(), candidate)
+        )
+        return Strike((), 0, tuple(members))
+
+
+def _enumerate(template, strikes):
+    """The source of a candidate that nothing strikes out, or None: all candidates, one by one."""
+    covered = np.zeros([len(hole) for hole in template.holes()], bool)
+    for strike in strikes:
+        if strike.members:
+            covered[np.ix_(*strike.members)] = True
+        else:
+            words = iter(np.array(word, np.int64) for word in strike.words)
+            covered |= _struck(template, words, np.array(strike.steps))
+    if covered.all():
+        return None
+    indices = np.unravel_index(int(np.argmin(covered)), covered.shape)
+    return template.candidate(indices)
+
+
+def _struck(node, words, active):
+    """Which candidates of a node do what was seen at all the active steps; an axis for each hole after those of
+    `active`."""
+    word = next(words)
+    if not isinstance(node, Branch):
+        return active[..., None] & ~word == 0
+    then = _struck(node.then, words, active[..., None] & word)
+    otherwise = _struck(node.otherwise, words, active[..., None] & ~word)
+    shared = active.ndim + 1
+    then_axes, other_axes = then.ndim - shared, otherwise.ndim - shared
+    then = then.reshape(then.shape + (1,) * other_axes)
+    otherwise = otherwise.reshape(otherwise.shape[:shared] + (1,) * then_axes + otherwise.shape[shared:])
+    return then & otherwise
+

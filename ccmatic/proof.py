@@ -1,0 +1,94 @@
+"""That a large space is covered, as a refutation in propositional logic which unit propagation alone can check.
+
+The formula says: each hole has a form, and no strike strikes the candidate out. A SAT solver refutes it and logs
+each clause that it learns; `_check` then verifies that each follows from those before it by unit propagation
+(RUP, the core of DRAT), by another program, and that the last is empty.
+"""
+
+from pysat.solvers import Glucose4, Minisat22
+
+from ccmatic.errors import InputError
+from ccmatic.template import Branch
+
+
+def refute(template, strikes):
+    """(None, steps of the refutation) if the strikes cover the space, else (a candidate's source, 0). Raises
+    InputError if the logged refutation does not pass its check."""
+    formula = _Formula(template, strikes)
+    with Glucose4(bootstrap_with=formula.clauses, with_proof=True) as solver:
+        if solver.solve():
+            return template.candidate(formula.chosen(solver.get_model())), 0
+        logged = solver.get_proof()
+    steps = _check(formula.clauses, logged)
+    if steps is None:
+        raise InputError("the refutation that the SAT solver logged does not follow by unit propagation")
+    return None, steps
+
+
+def _check(clauses, logged):
+    """How many clauses were checked until the empty one, or None if one of them does not follow."""
+    with Minisat22(bootstrap_with=clauses) as propagator:
+        for number, line in enumerate(logged, 1):
+            deletes, *_ = words = line.split()
+            if deletes == "d":
+                continue
+            clause = [int(word) for word in words[:-1]]
+            consistent, _ = propagator.propagate([-literal for literal in clause])
+            if consistent:
+                return None
+            if not clause:
+                return number
+            propagator.add_clause(clause)
+        consistent, _ = propagator.propagate([])
+        return None if consistent else len(logged)
+
+
+class _Formula:
+    """The clauses. That a hole has one form at most is not needed: more forms are struck out all the sooner."""
+
+    def __init__(self, template, strikes):
+        self.clauses, self._top = [], 0
+        self.forms = [[self._new() for _ in hole] for hole in template.holes()]
+        self.clauses += map(list, self.forms)
+        for strike in strikes:
+            if strike.members:
+                self._not_of_class(strike)
+            else:
+                struck = self._struck(template, list(zip(self.forms, strike.words)), strike.steps, {})
+                self.clauses.append([-struck])
+
+    def chosen(self, model):
+        """The index of a form in each hole."""
+        true = {literal for literal in model if literal > 0}
+        return [next(index for index, form in enumerate(row) if form in true) for row in self.forms]
+
+    def _not_of_class(self, strike):
+        inside = [self._new() for _ in self.forms]
+        for literal, forms, members in zip(inside, self.forms, strike.members):
+            self.clauses += [[-form, literal] for form, member in zip(forms, members) if member]
+        self.clauses.append([-literal for literal in inside])
+
+    def _struck(self, node, holes, active, known, first=0):
+        """A literal that follows if the node does what was seen at all the active steps."""
+        if (first, active) in known:
+            return known[first, active]
+        literal = known[first, active] = self._new()
+        forms, words = holes[first]
+        if not isinstance(node, Branch):
+            self.clauses += [[-form, literal] for form, word in zip(forms, words) if active & ~word == 0]
+            return literal
+        behind = first + 1 + (len(node.then.holes()) if isinstance(node.then, Branch) else 1)
+        splits = {}
+        for form, word in zip(forms, words):
+            splits.setdefault(active & word, []).append(form)
+        for holds, chosen in splits.items():
+            then = self._struck(node.then, holes, holds, known, first + 1)
+            otherwise = self._struck(node.otherwise, holes, active & ~holds, known, behind)
+            split = self._new()
+            self.clauses += [[-form, split] for form in chosen]
+            self.clauses.append([-split, -then, -otherwise, literal])
+        return literal
+
+    def _new(self):
+        self._top += 1
+        return self._top

@@ -1,0 +1,156 @@
+"""What a run of synthesis has learned, on disk: one SQLite file, so that a killed run goes on where it was."""
+
+import json
+import sqlite3
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccmatic import __version__
+from ccmatic.errors import InputError, Unreadable
+
+FORMAT = "ccmatic run 1"
+
+SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED = "solution", "counterexample", "undecided", "proved"
+
+_TABLES = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE events (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, candidate TEXT, source TEXT, way TEXT, trace TEXT,
+    seconds REAL NOT NULL
+);
+"""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing learned. number: in the order in which they were. kind: one of the four above. candidate: the index of the form in each hole; source: its
+    Python; way: it fails, or that is proved for all controllers; trace: as JSON; seconds: it took."""
+
+    kind: str
+    candidate: tuple = ()
+    source: str | None = None
+    way: str | None = None
+    trace: str | None = None
+    seconds: float = 0.0
+    number: int | None = None
+
+
+class Store:
+    """A run file. Each event is on disk before `add` returns; one process at a time."""
+
+    def __init__(self, path, query):
+        self.path = Path(path)
+        with _reported(self.path):
+            self._database = _open(self.path, create=True)
+            self._claim(query)
+
+    def events(self):
+        """What was learned, in order."""
+        with _reported(self.path):
+            return _events(self._database)
+
+    def add(self, event):
+        """Write down an event."""
+        row = (event.kind, json.dumps(event.candidate), event.source, event.way, event.trace, event.seconds)
+        columns = "kind, candidate, source, way, trace, seconds"
+        with _reported(self.path), self._database:
+            self._database.execute(f"INSERT INTO events ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def finish(self):
+        """Write down that nothing is left to decide, and how many events there are."""
+        with _reported(self.path), self._database:
+            self._database.execute(
+                "INSERT OR REPLACE INTO about SELECT 'finished', CAST(COUNT(*) AS TEXT) FROM events"
+            )
+
+    def close(self):
+        """Let other processes have the file."""
+        self._database.close()
+
+    def _claim(self, query):
+        """Take a new file for this query, or check that the file is of this query."""
+        wanted = {"format": FORMAT, "version": __version__, "name": query.name, "query": _canonical(query.search())}
+        with self._database:
+            self._database.execute("BEGIN EXCLUSIVE")
+            if not self._database.execute("SELECT name FROM sqlite_master").fetchall():
+                for statement in filter(str.strip, _TABLES.split(";")):
+                    self._database.execute(statement)
+                self._database.executemany("INSERT INTO about VALUES (?, ?)", wanted.items())
+        about = _about(self._database, self.path)
+        _check_version(about, self.path)
+        difference = _difference(json.loads(about["query"]), json.loads(wanted["query"]))
+        if difference:
+            raise InputError(f"the run is of another query: {difference}", str(self.path))
+
+
+def read(path):
+    """What a run file says of itself, and its events; for reports and checks."""
+    path = Path(path)
+    if not path.is_file():
+        raise Unreadable("cannot read: no such file", str(path))
+    with _reported(path):
+        database = _open(path, create=False)
+        about = _about(database, path)
+        _check_version(about, path)
+        events = _events(database)
+        database.close()
+    return {**about, "query": json.loads(about["query"]), "finished": about.get("finished")}, events
+
+
+def _open(path, create):
+    mode = "rwc" if create else "ro"
+    database = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=1, isolation_level=None)
+    if create:
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+    return database
+
+
+def _events(database):
+    columns = "kind, candidate, source, way, trace, seconds, number"
+    rows = database.execute(f"SELECT {columns} FROM events ORDER BY number")
+    return [Event(kind, tuple(json.loads(candidate)), *rest) for kind, candidate, *rest in rows]
+
+
+def _about(database, path):
+    try:
+        return dict(database.execute("SELECT key, value FROM about"))
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            raise InputError("not a run of ccmatic: a database of something else", str(path)) from None
+        raise
+
+
+def _check_version(about, path):
+    found = about.get("format"), about.get("version")
+    if found != (FORMAT, __version__):
+        message = f"the run was made by ccmatic {found[1]} ({found[0]}), expected {__version__} ({FORMAT})"
+        raise InputError(message, str(path))
+
+
+def _canonical(search):
+    return json.dumps(search, sort_keys=True)
+
+
+def _difference(theirs, ours, prefix=""):
+    """The first key in which two searches differ, in words, or None."""
+    for key in sorted({*theirs, *ours}):
+        there, here = theirs.get(key), ours.get(key)
+        if there == here:
+            continue
+        if isinstance(there, dict) and isinstance(here, dict):
+            return _difference(there, here, f"{prefix}{key}.")
+        return f"its {prefix}{key} is {there}, this one's is {here}"
+    return None
+
+
+@contextmanager
+def _reported(path):
+    """SQLite's errors as messages about the file."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        reason = "another process is using it" if "locked" in str(error) else error
+        raise Unreadable(f"cannot use the run file: {reason}", str(path)) from None
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"not a run of ccmatic: {error}", str(path)) from None
