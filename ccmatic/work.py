@@ -59,7 +59,12 @@ class Team:
 
     def submit(self, task, function, *arguments):
         """Have function(*arguments) done for a task."""
-        self._pending[self._executor.submit(function, *arguments)] = task, function, arguments
+        try:
+            future = self._executor.submit(function, *arguments)
+        except BrokenExecutor:
+            self._restart()
+            future = self._executor.submit(function, *arguments)
+        self._pending[future] = task, function, arguments
 
     def results(self):
         """Wait until something is done; yield (task, result) for each task that is."""
@@ -74,15 +79,20 @@ class Team:
 
     def close(self):
         """Drop what is under way; processes of ours end at once."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._dismiss()
         for child in multiprocessing.active_children():
             child.terminate()
+
+    def _dismiss(self):
+        for future in self._pending:
+            future.cancel()
+        self._executor.shutdown(wait=False)
 
     def _restart(self):
         self._restarts += 1
         if self._restarts > RESTARTS:
             raise InputError("the worker processes keep dying; expected enough memory for --jobs of them")
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._dismiss()
         self._executor = self._hire()
         lost, self._pending = self._pending, {}
         for task, function, arguments in lost.values():
@@ -121,6 +131,6 @@ def _cluster(address):
     except ImportError:
         raise InputError("--cluster needs Dask: pip install 'ccmatic[cluster]'") from None
     try:
-        return Client(address, timeout=10, set_as_default=False).get_executor()
+        return Client(address, timeout=5, set_as_default=False).get_executor()
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(f"cannot reach a Dask scheduler at {address}: {error}") from None

@@ -1,7 +1,7 @@
 """Soundness: no execution is lost, the beliefs contain the truth, and others' verdicts are ours.
 
-Executions come from the simulator, which shares nothing with the engine's laws; the beliefs and the objectives
-stand here as plain Python on a trace's columns.
+Executions come from the simulator, which shares nothing with the engine's laws. What ENCODING says stands
+here once more: the laws as formulas, the beliefs and the objectives as plain Python on a trace's columns.
 """
 
 import json
@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from ccmatic import cca, counterexample
 from ccmatic import query as queries
 from ccmatic.formula import constant, equal, evaluator, every, iff, implies, no, some
-from ccmatic.paths import HIDING, JITTER, TICKS, Path
+from ccmatic.paths import HIDING, JITTER, NEVER, TICKS, Path
 from ccmatic.property import WayToFail
-from ccmatic.replay import replay
+from ccmatic.replay import complete, replay
 from ccmatic.simulate import Simulation, simulate
 from ccmatic.solve import SAT, UNSAT, Checker
 from ccmatic.template import Branch, Form, linear_forms
@@ -27,6 +27,7 @@ from ccmatic.templates.two_branches import TEMPLATE
 from ccmatic.verify import HOLDS, VIOLATED, Part, Verifier
 
 KINDS = ("ideal", "cbr_delay", "ccac")
+BOUNDS = ("C_L", "C_U", "C_Llambda")
 PEERS = sorted((File(__file__).parent / "peer_verdicts").glob("*.json"))
 
 
@@ -65,8 +66,9 @@ class Sampled:
 
     def with_beliefs(self, looseness, scale=1):
         """The trace with every belief of its model, computed here; with all bytes counted `scale` times."""
-        scaled = {name: tuple(scale * v for v in self.trace.columns[name]) for name in ("A", "S", "L", "Ld", "K", "r")}
-        trace = self.trace.with_columns(**scaled)
+        columns = self.trace.columns
+        bytes_ = {name: tuple(scale * v for v in columns[name]) for name in ("A", "S", "L", "Ld", "K", "r")}
+        trace = self.trace.with_columns(**bytes_)
         starts = self.starts(looseness)
         columns = beliefs(trace, {**starts, "q_U": scale * starts["q_U"]}, self.delays)
         return trace.with_columns(**{name: columns[name] for name in self.query.units()})
@@ -135,7 +137,7 @@ def obeys_every_law(sampled, _):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_beliefs_contain_the_truth(kind):
-    """And are, step by step, what the engine's laws say. C_U has an exception: see the test that comes next."""
+    """And are, step by step, what the engine's laws say. For an exception see the test that comes next."""
     on_executions(beliefs_contain_the_truth, kind)
 
 
@@ -149,13 +151,28 @@ def beliefs_contain_the_truth(sampled, looseness):
             assert row["C_Llambda"] <= 1 and queue <= row["q_U"]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_that_a_trace_leaves_out_are_completed(kind):
+    """From first values of the engine's choice they move as they do here."""
+
+    def check(sampled, looseness):
+        full = complete(sampled.query, sampled.trace)
+        assert replay(full).faults == ()
+        first = {name: full.columns[name][0] for name in BOUNDS if name in full.columns}
+        moved = beliefs(sampled.trace, sampled.starts(looseness) | first, sampled.delays)
+        assert {name: full.columns[name] for name in first} == {name: moved[name] for name in first}
+
+    on_executions(check, kind)
+
+
 def test_c_u_may_turn_false_where_jitter_exceeds_a_step():
-    """A delay may tell of a queue D steps ago, a loss of one a step ago: where D = 2, some steps are told of by
-    neither. Here the link is all but idle in (3, 4]. The delay seen at 4 is older, it is the last one seen until 5,
-    when bytes are lost, and at 6 that loss is detected; so all three steps count as busy."""
+    """A delay may tell of a queue D steps ago, a loss of one a step ago: where D = 2, some steps are told of
+    by neither. Here the link is all but idle in (3, 4]. The delay seen at 4 is older; it is the last one seen
+    until 5, when bytes are lost, and at 6 that loss is detected; so all three steps count as busy."""
     simulation = Simulation(Path("cbr_delay", rate=10, jitter=2, buffer=31), initial_queue=31, jitter="none")
-    steps = [Fraction(instant) * 10 * TICKS for instant in ("3.15", "4", "6")]
-    simulation._release = lambda now: now if now <= steps[0] else steps[2] if now <= steps[1] else now + 20 * TICKS
+    at = {instant: instant * simulation.path.step for instant in (Fraction("3.15"), 4, 6)}
+    early, empty, end = at.values()
+    simulation._release = lambda now: now if now <= early else end if now <= empty else NEVER
     for count in (1, 1, 1, 1, 50, 1):
         simulation.step(count)
     sampled = Sampled(simulation.run(), 3, 4)
@@ -180,6 +197,7 @@ def _events(trace):
     S, K, L, Q, r = (columns[name] for name in "SKLQr")
     steps = range(1, trace.horizon)
     losses = sum(L[t] > L[t - 1] for t in steps)
+    bounds = {name: columns[name] for name in BOUNDS if name in columns}
     events = {
         "loss": losses,
         "several losses": losses > 2,
@@ -189,7 +207,7 @@ def _events(trace):
         "underload": max(r) < 1,
         "overload": min(r) > 1,
         "hidden tokens": any(K[t] > columns["A"][t] - L[t] for t in range(trace.horizon)),
-        **{name: columns[name][0] != columns[name][e] for name in ("C_L", "C_U", "C_Llambda") if name in columns},
+        **{name: bound[0] != bound[e] for name, bound in bounds.items()},
     }
     return {name for name, happened in events.items() if happened}
 
@@ -210,7 +228,8 @@ def test_some_executions_break_the_assumption_on_the_delay_of_the_first_byte():
     """It may have left just after t-1, while F counts until t."""
     path = Path("cbr_delay", rate=10, jitter=1, buffer=15)
     sampled = Sampled(simulate(path, lambda seen: 20, 6, jitter="latest"), 1, 6)
-    assert set(breaks_only_as_published(sampled)) == {f"cbr_delay.F_fits_buffer_at_once at t={t}" for t in (4, 5)}
+    faults = set(breaks_only_as_published(sampled))
+    assert faults == {f"cbr_delay.F_fits_buffer_at_once at t={t}" for t in (4, 5)}
 
 
 def breaks_only_as_published(sampled):
@@ -234,7 +253,8 @@ def values(x, trace):
         for term, value in zip(terms, trace.columns.get(name, ())):
             known.update((symbol.symbol_name(), value) for symbol in term.coefficients)
     for name in ("Q", "F"):
-        known.update((truth.symbol_name(), value) for truth, value in getattr(x, name).pairs(trace.columns[name]))
+        pairs = getattr(x, name).pairs(trace.columns[name])
+        known.update((truth.symbol_name(), value) for truth, value in pairs)
     return known
 
 
@@ -245,7 +265,7 @@ def held_still(trace, name, bound):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frozen_bound_is_one_that_would_not_move(kind):
-    """Frozen where the moving bound ended, nothing moves it; frozen where it began, something does, if it moved."""
+    """Frozen where the moving bound ended, nothing moves it; where it began, something does, if it moved."""
     on_executions(frozen_is_unmoved, kind)
 
 
@@ -304,7 +324,7 @@ def objectives(trace):
     down = r[e] < r[1] or inflight[e] < inflight[1] or queue[e] < queue[1]
     losses = [L[t] - L[t - 1] for t in range(1, e + 1)]
     seldom, large = Fraction(e, 2) + 1, e * alpha
-    moved = [columns[name][0] != columns[name][e] for name in ("C_L", "C_U", "C_Llambda") if name in columns]
+    moved = [columns[name][0] != columns[name][e] for name in BOUNDS if name in columns]
     true = columns["C_L"][e] <= 1 <= columns["C_U"][e]
     if "q_U" in columns:
         fits = (bdp + 1) * columns["C_Llambda"][e] <= 1 + trace.constants.get("beta", bdp)
@@ -334,7 +354,8 @@ def encoding(x, kind):
     yield "first", every(equal(S[0], 0), A[0] >= 0, r[0] > 0, Ld[0] >= 0, Ld[0] <= L[0])
     for t in range(1, T):
         yield f"sender {t}", every(equal(A[t], A[t - 1] + r[t]), r[t] >= x.alpha)
-        yield f"grows {t}", every(S[t] >= S[t - 1], L[t] >= L[t - 1], X[t] >= X[t - 1], equal(Ld[t], L[t - 1]))
+        yield f"grows {t}", every(S[t] >= S[t - 1], L[t] >= L[t - 1], X[t] >= X[t - 1])
+        yield f"detected {t}", equal(Ld[t], L[t - 1])
     for t in range(T):
         yield f"sent {t}", S[t] <= X[t]
         if kind != "ideal":
@@ -354,6 +375,18 @@ def encoding(x, kind):
     yield from delay(x, x.Q, lambda t, d: every(X[t - d - 1] < S[t], S[t] <= X[t - d]))
     if kind == "cbr_delay":
         yield from delay(x, x.F, lambda t, d: every(X[t - d - 1] <= S[t - 1], S[t - 1] < X[t - d]))
+
+
+def first_beliefs(x):
+    """ENCODING section 6: what is known of the beliefs at 0."""
+    alpha, C_L, C_U = x.alpha, x.beliefs["C_L"][0], x.beliefs["C_U"][0]
+    yield "C_L", every(alpha <= C_L, C_L <= 1)
+    yield "C_U", every(C_L <= C_U, C_U >= 1)
+    if "q_U" in x.beliefs:
+        C_Llambda, q_U = x.beliefs["C_Llambda"][0], x.beliefs["q_U"][0]
+        fits = constant(True) if x.beta is None else x.beta + 1 >= C_Llambda * (x.D + 2)
+        yield "C_Llambda", every(alpha <= C_Llambda, C_Llambda <= 1, fits)
+        yield "q_U", every(q_U >= 0, q_U >= x.A[0] - x.L[0] - x.K[0])
 
 
 def losses_and_buffer(x, X):
@@ -378,7 +411,8 @@ def delay(x, column, seen):
         for d in range(T):
             was = column.exactly(t - 1, d)
             yield f"{column.name} stays {t}", implies(no(served), iff(column.exactly(t, d), was))
-            yield f"{column.name} grows {t}", implies(was, some([column.exactly(t, k) for k in range(min(d + 2, T + 1))]))
+            grown = some([column.exactly(t, k) for k in range(d + 2)])
+            yield f"{column.name} grows {t}", implies(was, grown)
         for d in range(t):
             yield f"{column.name} seen {t}", implies(served, iff(column.exactly(t, d), seen(t, d)))
 
@@ -405,7 +439,9 @@ def laws_that_differ(kind, buffer, jitter, horizon=5):
     """The names of the laws, of either side, that the other side does not imply."""
     query = queries.make(kind, buffer, horizon, jitter=jitter)
     x = query.execution()
-    ours, theirs = [(str(law), law.formula) for law in query.laws(x)], list(encoding(x, kind))
+    starts = [law for law in query.model.belief_laws(x) if law.name.endswith(("_starts", "_holds_at_first"))]
+    ours = [(str(law), law.formula) for law in [*query.laws(x), *starts]]
+    theirs = [*encoding(x, kind), *first_beliefs(x)]
     yield from not_implied(ours, theirs)
     in_order = [law for law in ours if "is_one_delay" in law[0]]
     yield from not_implied([*theirs, *in_order], ours)
@@ -413,7 +449,7 @@ def laws_that_differ(kind, buffer, jitter, horizon=5):
 
 @pytest.mark.parametrize("kind, buffer, jitter", NETWORKS)
 def test_true_bounds_stay_true(kind, buffer, jitter):
-    """Which the query for large losses takes for granted (ENCODING section 8, point 5); but for C_U, as above."""
+    """The query for large losses takes it for granted (ENCODING section 8, point 5). But for C_U, as above."""
     query = queries.make(kind, buffer, 4, jitter=jitter)
     x, bounds = query.execution(), query.model.bounds()
     laws = [*query.laws(x), *query.model.belief_laws(x, {bound.name for bound in bounds})]
@@ -455,14 +491,15 @@ def random_candidates(template, query, number, seed=0):
 
 
 def ways(query, goal):
-    """The goal while no bound moves: with frozen bounds, and with moving ones of which none is tighter at the end."""
+    """The goal while no bound moves: with frozen bounds, and with moving ones, none tighter at the end."""
     bounds = query.model.bounds()
     names = tuple(bound.name for bound in bounds)
 
     def unmoved(x):
         return every([no(bound.tighter(x)) for bound in bounds], goal(x))
 
-    return WayToFail("frozen", goal, frozen=True, reads=names), WayToFail("moving", unmoved, reads=names)
+    moving = WayToFail("moving", unmoved, reads=names)
+    return WayToFail("frozen", goal, frozen=True, reads=names), moving
 
 
 #: The queries on which candidates are compared, each with the space from which they are drawn. The thresholds
@@ -515,7 +552,7 @@ def on_large_losses(model, template):
 
 @pytest.mark.parametrize("model, buffer, horizon", [query[:3] for query in COMPARED])
 def test_frozen_and_moving_encodings_agree_on_windows(model, buffer, horizon):
-    """How much can be sent or served in a window, against a bound that does not move? Some pairs cannot be."""
+    """How much can be sent or served in a window, given a bound that does not move?"""
     answers = list(on_windows(model, buffer, horizon))
     assert set(answers) == {(SAT, SAT), (UNSAT, UNSAT)}
 
@@ -554,18 +591,21 @@ def peer_query(file, delay="published"):
     data = json.loads(file.read_text())
     asked = data["query"]
     thresholds = {name: asked[name] for name in ("utilisation", "constrain_loss")}
-    query = queries.make(asked["model"], asked["buffer"], asked["horizon"], delay=delay, thresholds=thresholds)
+    network = (asked[name] for name in ("model", "buffer", "horizon"))
+    query = queries.make(*network, delay=delay, thresholds=thresholds)
     return query, [(_peer(candidate, query), candidate["verdict"]) for candidate in data["candidates"]]
 
 
 def _peer(candidate, query):
-    test, then, other = (
-        Form(tuple((WRITTEN.get(term, term), Fraction(c)) for term, c in candidate[part].items() if Fraction(c)))
-        for part in ("if", "then", "else")
-    )
+    test, then, other = (_form(candidate[part]) for part in ("if", "then", "else"))
     names = ", ".join(sorted(test.names | then.names | other.names))
     source = f"def rate({names}):\n    if {test} > 0:\n        return {then}\n    return {other}\n"
     return cca.parse(source, beliefs=query.units())
+
+
+def _form(coefficients):
+    pairs = ((WRITTEN.get(term, term), Fraction(c)) for term, c in coefficients.items())
+    return Form(tuple((term, c) for term, c in pairs if c))
 
 
 def differing(query, candidates):
@@ -589,14 +629,16 @@ def test_verdicts_are_the_published_tools(file):
     query, candidates = peer_query(file)
     assert {verdict for _, verdict in candidates} == {HOLDS, VIOLATED}
     differ = differing(query, candidates)
-    assert not differ, "\n".join(f"{verdict.verdict} here:\n{controller.source}" for controller, verdict in differ)
+    told = [f"{verdict.verdict} here:\n{controller.source}" for controller, verdict in differ]
+    assert not told, "\n".join(told)
 
 
 def test_one_verdict_differs_on_all_executions():
-    """A step may pass without any service. Then the delay measured stays as it was, and jumps by two steps in the
-    next: the controller sees qdel_L = 0, and sends at 2·C_L, for a step longer than the published model's
+    """A step may pass without any service. Then the delay measured stays as it was, and jumps by two steps in
+    the next: the controller sees qdel_L = 0, and sends at 2·C_L, for a step longer than the published model's
     assumption allows, which overfills the queue."""
-    query, candidates = peer_query(next(file for file in PEERS if file.stem == "ccac_infinite_T5"), "executions")
+    [file] = [file for file in PEERS if file.stem == "ccac_infinite_T5"]
+    query, candidates = peer_query(file, "executions")
     [(controller, verdict)] = differing(query, candidates)
     assert verdict.verdict == VIOLATED
     for delay, rate in (Fraction(1), 0), (Fraction(0), 2):
