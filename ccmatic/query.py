@@ -6,7 +6,7 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 
-from ccmatic import definitions
+from ccmatic import cca, definitions
 from ccmatic.buffer import Buffer
 from ccmatic.definitions import absolute
 from ccmatic.errors import InputError, suggest
@@ -123,7 +123,7 @@ def make(
     if delay not in DELAYS:
         raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}", file)
     kind = definitions.load("properties", "PROPERTY", property)
-    return Query(
+    asked = Query(
         model=network,
         horizon=horizon,
         buffer=Buffer.parse(buffer),
@@ -134,6 +134,30 @@ def make(
         names={"model": absolute(model), "property": absolute(property), "template": absolute(template)},
         **about,
     )
+    if asked.template:
+        _check_units(asked)
+    return asked
+
+
+def _check_units(query):
+    """Raise InputError if a form of the template does not have a unit, or reads what the model does not offer."""
+    conditions = query.template.condition_holes()
+    checked = set()
+    for index, hole in enumerate(query.template.holes()):
+        for form in hole:
+            kind = index in conditions, tuple(term for term, _ in form.coefficients)
+            if kind not in checked:
+                checked.add(kind)
+                body = f"if {form.positive()}: return 0\n    return 0" if kind[0] else f"return {form}"
+                _parse(query, f"def rate({', '.join(sorted(form.names))}):\n    {body}\n")
+
+
+def _parse(query, source):
+    try:
+        cca.parse(source, beliefs=query.units())
+    except InputError as error:
+        message = error.message.removesuffix(".")
+        raise InputError(f"the template {query.names['template']} does not fit {query.model.name}: {message}") from None
 
 
 def load(name):

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
+from ccmatic.errors import InputError
 from ccmatic.units import CONSTANTS
 
 
@@ -47,13 +48,20 @@ class Form:
 
 def linear_forms(domains):
     """Every form over `domains`, which maps each term to the coefficients that it may have."""
+    empty = [term for term, values in domains.items() if not values]
+    if empty or not domains:
+        raise InputError(f"no coefficients for {', '.join(empty) or 'any term'}; expected one at least for each term")
     choices = product(*([(term, Fraction(c)) for c in values] for term, values in domains.items()))
     return tuple(dict.fromkeys(Form(tuple((t, c) for t, c in chosen if c)) for chosen in choices))
 
 
 def names_in(term):
     """The names that occur in a term."""
-    return {node.id for node in ast.walk(ast.parse(term, mode="eval")) if isinstance(node, ast.Name)}
+    try:
+        tree = ast.parse(term, mode="eval")
+    except SyntaxError:
+        raise InputError(f"'{term}' is not a term, such as C_L or MSS / R_m") from None
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 @dataclass(frozen=True)

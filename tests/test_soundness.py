@@ -119,7 +119,7 @@ def executions(draw, kind):
     return Sampled(run, start, horizon, draw(st.sampled_from(["{}", "any", ">={}"])))
 
 
-def on_executions(check, kind, number=40):
+def on_executions(check, kind, number=30):
     """Run a check of a sampled run, and of how loose the first beliefs are, on many."""
     repeatably = settings(derandomize=True, deadline=None, max_examples=number)
     looseness = st.fractions(0, 1, max_denominator=8)
@@ -185,7 +185,7 @@ def test_the_executions_are_not_trivial():
     """Among the runs of each kind: losses, steps without service, long delays, and bounds that move."""
     seen = {kind: set() for kind in KINDS}
     for kind in KINDS:
-        on_executions(lambda run, loose: seen[kind].update(_events(run.with_beliefs(loose))), kind, 150)
+        on_executions(lambda run, loose: seen[kind].update(_events(run.with_beliefs(loose))), kind, 120)
     common = {"loss", "several losses", "long delay", "C_L", "C_U", "underload", "overload"}
     assert seen["ideal"] == common
     assert seen["ccac"] == common | {"no service", "delay grows by two", "hidden tokens"}
@@ -343,7 +343,16 @@ def objectives(trace):
     return parts
 
 
-# The laws that no trace may break.
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "check", [obeys_every_law, beliefs_contain_the_truth, frozen_is_unmoved, objectives_are_met_alike]
+)
+def test_on_many_executions(check, kind):
+    on_executions(check, kind, 1000)
+
+
+# The laws, and those of ENCODING.
 
 
 def encoding(x, kind):
@@ -449,7 +458,7 @@ def laws_that_differ(kind, buffer, jitter, horizon=5):
 
 @pytest.mark.parametrize("kind, buffer, jitter", NETWORKS)
 def test_true_bounds_stay_true(kind, buffer, jitter):
-    """The query for large losses takes it for granted (ENCODING section 8, point 5). But for C_U, as above."""
+    """The query for large losses takes it for granted (ENCODING section 8, point 5). But C_U, as above."""
     query = queries.make(kind, buffer, 4, jitter=jitter)
     x, bounds = query.execution(), query.model.bounds()
     laws = [*query.laws(x), *query.model.belief_laws(x, {bound.name for bound in bounds})]

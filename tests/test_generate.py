@@ -1,0 +1,106 @@
+"""Generators: the array and the SAT solver leave the same candidates, and those that a trace strikes out are
+those that would have chosen its rates."""
+
+from fractions import Fraction
+from itertools import product
+from random import Random
+
+import pytest
+
+from ccmatic import cca, query
+from ccmatic.cover import Strike
+from ccmatic.errors import InputError
+from ccmatic.generate import ArrayGenerator, SatGenerator
+from ccmatic.template import Branch, linear_forms
+from ccmatic.trace import Trace
+
+RATE = linear_forms({"C_L": (0, 1, 2), "MSS / R_m": (0, 1)})
+CONDITION = linear_forms({"C_L": (0, -2, 1), "C_U": (1, -1)}) + linear_forms({"qdel_L": (1, -1), "R_m": (0, 1)})
+TWO = Branch(CONDITION, RATE, RATE)
+NESTED = Branch(CONDITION[:3], Branch(CONDITION[3:6], RATE[:2], RATE[1:3]), Branch(CONDITION[2:4], RATE[:2], RATE[:1]))
+
+
+def made_up(rng, template, horizon=5):
+    """A trace whose rates a random candidate chose, mostly."""
+    def draw(choices):
+        return tuple(Fraction(rng.choice(choices), 4) for _ in range(horizon))
+
+    columns = {"C_L": draw([2, 4]), "C_U": draw([4, 6, 8]), "qdel_L": draw([0, 4, 8])}
+    constants = {"C": Fraction(1), "R_m": Fraction(1), "D": Fraction(1), "MSS": Fraction(1, 8)}
+    forms = tuple(rng.choice(hole) for hole in template.holes())
+    trace = Trace(horizon, constants, {**columns, "r": (Fraction(1),) * horizon}, {})
+    return trace.with_columns(r=(Fraction(1), *chosen(template, forms, trace)))
+
+
+def chosen(template, forms, trace):
+    """The rates that the candidate's own Python chooses."""
+    controller = cca.parse(template.source(forms, "A candidate."))
+    floor = trace.constants["MSS"]
+    rows = list(trace.rows())[:-1]
+    return tuple(max(floor, controller.rate({**trace.constants, **row})) for row in rows)
+
+
+def candidates(generator):
+    """All that is left."""
+    left = set()
+    while (forms := generator.propose()) is not None:
+        assert forms not in left
+        left.add(forms)
+        generator.strike(forms)
+    return left
+
+
+@pytest.mark.parametrize("template", [TWO, NESTED], ids=["two", "nested"])
+def test_strikes(template):
+    rng = Random(1)
+    array, sat = ArrayGenerator(template), SatGenerator(template)
+    expected = set(product(*template.holes()))
+    assert array.left == template.size == len(expected)
+    for _ in range(4):
+        trace = made_up(rng, template)
+        array.strike_like(trace)
+        sat.strike_like(trace)
+        struck = {forms for forms in expected if chosen(template, forms, trace) == trace.columns["r"][1:]}
+        expected -= struck
+    assert 1 < len(expected) < template.size
+    solution = next(iter(sorted(expected, key=str)))
+    array.strike_class(solution)
+    sat.strike_class(solution)
+    kind = [form.beliefs for form in solution]
+    expected -= {forms for forms in expected if [form.beliefs for form in forms] == kind}
+    assert array.left == len(expected)
+    assert candidates(array) == candidates(sat) == expected
+
+
+def test_the_cover_reads_traces_as_the_generator_does():
+    rng = Random(2)
+    for _ in range(5):
+        trace = made_up(rng, NESTED)
+        words = ArrayGenerator(NESTED).space.choices(trace)
+        assert Strike.of_trace(NESTED, trace).words == tuple(tuple(map(int, word)) for word in words)
+
+
+def test_source_is_a_controller():
+    for forms in product(*(hole[:2] for hole in NESTED.holes())):
+        cca.parse(NESTED.source(forms, "A candidate."))
+
+
+@pytest.mark.parametrize("domains", [{"C_L": ()}, {}], ids=["empty", "none"])
+def test_empty_domains(domains):
+    with pytest.raises(InputError, match="expected one at least for each term"):
+        linear_forms(domains)
+
+
+@pytest.mark.parametrize(
+    ("domains", "message"),
+    [({"C_L": (1,), "qdel_L": (1,)}, "qdel_L"), ({"C_Llambda": (1,)}, "C_Llambda"), ({"q_U +": (1,)}, "not a term")],
+    ids=["units", "belief of another model", "syntax"],
+)
+def test_terms_that_do_not_fit(domains, message, tmp_path):
+    file = tmp_path / "template.py"
+    file.write_text(
+        "from ccmatic.template import Branch, linear_forms\n"
+        f"TEMPLATE = Branch(linear_forms({domains!r}), linear_forms({{'C_L': (1,)}}), linear_forms({{'C_L': (2,)}}))\n"
+    )
+    with pytest.raises(InputError, match=message):
+        query.make("ccac", "any", 5, template=str(file))
