@@ -23,7 +23,7 @@ def row(name, folder, jobs):
     command = [sys.executable, "-c", "from ccmatic.cli import main; main()", "synth", name, "--json"]
     command += ["--jobs", str(jobs), "--run", str(run_file), "--out", str(folder / "synthesized")]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1) or not done.stdout:
         sys.exit(f"{name}: ended with {done.returncode}")
     ours = json.loads(done.stdout.splitlines()[-1])
     return {"query": name, "jobs": jobs, "resumed": resumed, "ours": ours, "paper": query.load(name).paper}

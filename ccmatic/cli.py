@@ -186,6 +186,11 @@ def main():
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = GOOD
+    except Exception as error:
+        if os.environ.get("CCMATIC_TRACEBACK"):
+            raise
+        found = f"{type(error).__name__}: {error}"
+        code = _fail(f"a fault of ccmatic itself, please report it: {found} (CCMATIC_TRACEBACK=1 shows where)", UNKNOWN)
     sys.exit(code)
 
 

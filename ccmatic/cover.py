@@ -38,7 +38,7 @@ class Report:
 def check(path):
     """Check the run in a file. Raises InputError if it is not one, or its template is not the one found now."""
     about, events = store.read(path)
-    query = queries.from_record(about["query"], str(path))
+    query = queries.from_record(about["query"])
     if query.search() != about["query"]:
         raise InputError("the template has changed since the run", str(path))
     replayer = replay.Replay(query)

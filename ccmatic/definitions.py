@@ -11,6 +11,8 @@ from ccmatic.errors import InputError, Unreadable, suggest
 
 def load(kind, attribute, name):
     """The object `attribute` of a definition file: `name` is a file's path, or a name in the folder `kind`."""
+    if not isinstance(name, str):
+        raise InputError(f"{name!r} is no name in {kind}; {suggest(name, shipped(kind))}")
     if is_path(name):
         if not Path(name).is_file():
             raise Unreadable("cannot read: no such file", str(name))

@@ -1,5 +1,8 @@
 """What ccmatic raises when its input, not its own code, is at fault."""
 
+from contextlib import contextmanager
+from difflib import get_close_matches
+
 
 class InputError(Exception):
     """Bad input: one clear message for a person, which the command line prints before it exits with 2.
@@ -18,14 +21,22 @@ class InputError(Exception):
         return f"{where} {self.message}" if where else self.message
 
 
+@contextmanager
+def located(file):
+    """Say of an InputError that comes from within that it is about `file`, unless it says where already."""
+    try:
+        yield
+    except InputError as error:
+        error.file = error.file or file
+        raise
+
+
 class Unreadable(InputError):
     """A file that is missing, or that cannot be read or written."""
 
 
 def suggest(found, known):
     """The sentence that names the known word nearest to `found`, else all known words."""
-    from difflib import get_close_matches
-
     near = get_close_matches(str(found), list(known), n=1)
     if near:
         return f"did you mean '{near[0]}'?"

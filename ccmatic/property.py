@@ -45,23 +45,23 @@ class Property:
         return {field.name: str(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
-    def from_parameters(cls, given, file=None):
+    def from_parameters(cls, given):
         """The property with some thresholds set; text and integers are read as exact numbers."""
         known = {field.name: field for field in fields(cls)}
         values = {}
         for name, value in given.items():
             if name not in known:
-                raise InputError(f"{cls.name} has no parameter '{name}'; {suggest(name, known)}", file)
-            values[name] = _read(cls, known[name], value, file)
+                raise InputError(f"{cls.name} has no parameter '{name}'; {suggest(name, known)}")
+            values[name] = _read(known[name], value)
         return cls(**values)
 
 
-def _read(cls, field, value, file):
+def _read(field, value):
     if field.type is not Fraction:
         choices = field.metadata["choices"]
         if value not in choices:
             expected = ", ".join(choices)
-            raise InputError(f"{field.name} is '{value}'; expected one of {expected}", file)
+            raise InputError(f"{field.name} is '{value}'; expected one of {expected}")
         return value
     try:
         if isinstance(value, (float, bool)):
@@ -69,7 +69,7 @@ def _read(cls, field, value, file):
         number = Fraction(value)
     except (ValueError, TypeError, ZeroDivisionError):
         message = f"{field.name} is {value!r}; expected an exact number, such as 3 or \"1/2\""
-        raise InputError(message, file) from None
+        raise InputError(message) from None
     if number < 0:
-        raise InputError(f"{field.name} is {number}; expected a number >= 0", file)
+        raise InputError(f"{field.name} is {number}; expected a number >= 0")
     return number

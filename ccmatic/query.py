@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ccmatic import cca, definitions
 from ccmatic.buffer import Buffer
 from ccmatic.definitions import absolute
-from ccmatic.errors import InputError, suggest
+from ccmatic.errors import InputError, located, suggest
 from ccmatic.model import Execution, Model
 from ccmatic.property import Property
 from ccmatic.template import Branch
@@ -84,13 +84,13 @@ class Query:
         return "; ".join([*(f"{name} {value}" for name, value in record.items()), f"property {thresholds}"])
 
 
-def from_record(record, file=None):
+def from_record(record):
     """The query that `record` describes: sections `network` and `property`, flattened as in `Query.record`."""
     try:
         thresholds = dict(record["property"])
         given = {key: record[key] for key in ("model", "buffer", "horizon")}
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"the query of the trace is not complete: {error!r}", file) from None
+        raise InputError(f"the record of the query is not complete: {error!r}") from None
     return make(
         **given,
         jitter=record.get("jitter"),
@@ -98,7 +98,6 @@ def from_record(record, file=None):
         property=thresholds.pop("name", "synthesis_invariant"),
         thresholds=thresholds,
         template=record.get("template"),
-        file=file,
     )
 
 
@@ -111,24 +110,23 @@ def make(
     property="synthesis_invariant",
     thresholds=None,
     template=None,
-    file=None,
     **about,
 ):
     """A query from names and numbers as people write them; one InputError where one of them will not do."""
     network = definitions.load("models", "MODEL", model)
-    jitter = network.default_jitter if jitter is None else _whole("jitter", jitter, 0, file)
+    jitter = network.default_jitter if jitter is None else _whole("jitter", jitter, 0)
     if network.default_jitter == 0 and jitter:
-        raise InputError(f"the jitter is {jitter}; the {network.name} link has none, expected 0", file)
-    horizon = _whole("horizon", horizon, jitter + 2, file)
+        raise InputError(f"the jitter is {jitter}; the {network.name} link has none, expected 0")
+    horizon = _whole("horizon", horizon, jitter + 2)
     if delay not in DELAYS:
-        raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}", file)
+        raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
     kind = definitions.load("properties", "PROPERTY", property)
     asked = Query(
         model=network,
         horizon=horizon,
         buffer=Buffer.parse(buffer),
         jitter=jitter,
-        property=kind.from_parameters(thresholds or {}, file),
+        property=kind.from_parameters(thresholds or {}),
         delay=delay,
         template=definitions.load("templates", "TEMPLATE", template) if template else None,
         names={"model": absolute(model), "property": absolute(property), "template": absolute(template)},
@@ -171,7 +169,7 @@ def load(name):
     _check_keys(sections, text, str(path))
     network = sections["network"]
     thresholds = dict(sections.get("property", {}))
-    try:
+    with located(str(path)):
         return make(
             **network,
             property=thresholds.pop("name", "synthesis_invariant"),
@@ -181,10 +179,6 @@ def load(name):
             expect=sections.get("expect", {}),
             paper=sections.get("paper", {}),
         )
-    except InputError as error:
-        if error.file is None:
-            error.file = str(path)
-        raise
 
 
 def _check_keys(sections, text, file):
@@ -211,11 +205,11 @@ def _line(text, word):
     return None
 
 
-def _whole(name, value, least, file):
+def _whole(name, value, least):
     try:
         number = int(value) if not isinstance(value, (bool, float)) else None
     except (TypeError, ValueError):
         number = None
     if number is None or number < least:
-        raise InputError(f"the {name} is {value}; expected a whole number of steps >= {least}", file)
+        raise InputError(f"the {name} is {value}; expected a whole number of steps >= {least}")
     return number

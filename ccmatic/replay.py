@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ccmatic import cca
 from ccmatic import query as queries
-from ccmatic.errors import InputError
+from ccmatic.errors import InputError, located
 from ccmatic.formula import equal, evaluator, linear
 
 
@@ -27,7 +27,8 @@ class Report:
 
 def replay(trace, file=None):
     """Check a trace. Raises InputError, naming `file`, if it lacks what its query needs."""
-    return Replay(queries.from_record(trace.query, file)).check(trace, file)
+    with located(file):
+        return Replay(queries.from_record(trace.query)).check(trace)
 
 
 class Replay:
@@ -40,16 +41,16 @@ class Replay:
         self._belief_laws = {}
         self._objectives = query.property.objectives(query.model, self._x)
 
-    def check(self, trace, file=None):
-        """The report on a trace. Raises InputError, naming `file`, if it lacks what the query needs."""
+    def check(self, trace):
+        """The report on a trace. Raises InputError if it lacks what the query needs."""
         query, x = self.query, self._x
         if query.horizon != trace.horizon:
-            raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps", file)
+            raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps")
         beliefs = reads(query, trace)
-        value = evaluator(_assignment(query, x, trace, beliefs, file))
+        value = evaluator(_assignment(query, x, trace, beliefs))
         laws = [*self._laws, *self._laws_of(frozenset(beliefs))]
         faults = ["trace.unaltered_since_saved"] if trace.altered else []
-        faults += _columns_agree(x, trace, value)
+        faults += [*_columns_agree(x, trace, value), *_delays_are_whole(query, trace)]
         faults += [str(law) for law in laws if not value(law.formula)]
         faults += _rates_differ(query, trace)
         if trace.controller is None:
@@ -72,7 +73,7 @@ def complete(query, trace):
     """The trace with the bounds that it leaves out, each from a start that says least."""
     x = query.execution()
     missing = [bound for bound in query.model.bounds() if bound.name not in trace.columns]
-    value = evaluator(_assignment(query, x, trace, trace.columns, None))
+    value = evaluator(_assignment(query, x, trace, trace.columns))
     return trace.with_columns(**{bound.name: bound.follow(x, value) for bound in missing})
 
 
@@ -91,7 +92,7 @@ def _controller(query, trace):
     return cca.parse(trace.controller, beliefs=query.units())
 
 
-def _assignment(query, x, trace, beliefs, file):
+def _assignment(query, x, trace, beliefs):
     """The value of each unknown of the execution, by its name."""
     values = {}
     try:
@@ -107,7 +108,7 @@ def _assignment(query, x, trace, beliefs, file):
         if x.beta is not None:
             values["beta"] = trace.constants["beta"]
     except KeyError as error:
-        raise InputError(f"the trace has no {error.args[0]}", file) from None
+        raise InputError(f"the trace has no {error.args[0]}") from None
     return values
 
 
@@ -121,6 +122,13 @@ def _columns_agree(x, trace, value):
         for t, stated in enumerate(trace.columns.get(name, ())):
             if not value(equal(unknowns[t], stated)):
                 yield f"trace.{name}_agrees at t={t}"
+
+
+def _delays_are_whole(query, trace):
+    for name in query.model.measures:
+        for t, delay in enumerate(trace.columns[name]):
+            if delay.denominator != 1 or not 0 <= delay <= trace.horizon:
+                yield f"trace.{name}_is_whole at t={t}"
 
 
 def _rates_differ(query, trace):

@@ -84,8 +84,15 @@ class Trace:
                 broken=tuple(data["broken"]),
                 altered="digest" in data and data.pop("digest") != _digest(data),
             )
-        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise InputError(f"not a complete trace: {error!r}", file) from None
+        if not isinstance(trace.controller, str | None):
+            raise InputError(f"the controller is {trace.controller!r}; expected its source", file)
+        for name in ("C", "R_m", "D", "MSS"):
+            if name not in trace.constants:
+                raise InputError(f"the trace has no constant {name}", file)
+        if trace.constants["R_m"] <= 0:
+            raise InputError(f"R_m is {trace.constants['R_m']}; expected a number > 0", file)
         for name, column in trace.columns.items():
             if len(column) != horizon:
                 raise InputError(f"column {name} has {len(column)} values, expected {horizon}", file)

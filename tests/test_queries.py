@@ -15,7 +15,14 @@ def solve(name):
     return asked, found, now
 
 
-@pytest.mark.parametrize("name", definitions.shipped("examples.queries", ".toml"))
+QUICK = ("g1_t4", "g1_t5", "g1_t11", "g2", "g3", "g5_infinite", "g5_small", "g5_any")
+QUERIES = [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+    for name in definitions.shipped("examples.queries", ".toml")
+]
+
+
+@pytest.mark.parametrize("name", QUERIES)
 def test_expected_solutions(name):
     asked, found, end = solve(name)
     assert (len(found), end.left, end.undecided) == (asked.expect["solutions"], 0, 0)

@@ -1,0 +1,20 @@
+"""two_branches with three times as many coefficients for each term."""
+
+from fractions import Fraction
+
+from ccmatic.template import Branch, linear_forms
+
+
+def steps(first, last, step):
+    """first, first + step, …, last; 0 comes first, so that simple forms do."""
+    count = (last - first) / Fraction(step)
+    return sorted((first + Fraction(step) * i for i in range(int(count) + 1)), key=abs)
+
+
+RATE = linear_forms({"C_L": steps(0, 0, 1) + steps(Fraction(1, 4), Fraction(11, 4), "1/4"), "MSS / R_m": steps(-4, 4, 1)})
+
+CONDITION = linear_forms(
+    {"C_L": steps(-5, 5, "1/2"), "C_U": steps(-5, 5, "1/2"), "MSS / R_m": steps(-7, 7, 1)}
+) + linear_forms({"qdel_L": steps(-4, 4, 1), "R_m": steps(-7, 7, 1)})
+
+TEMPLATE = Branch(CONDITION, RATE, RATE)
