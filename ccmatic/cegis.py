@@ -15,7 +15,8 @@ from ccmatic.verify import HOLDS, VIOLATED
 @dataclass(frozen=True)
 class Progress:
     """Where the search stands: iterations so far, candidates left (None if nobody counts them) and in all,
-    counterexamples, solutions (one a class), undecided candidates, seconds. controller: the solution just found."""
+    counterexamples, solutions (one a class), undecided candidates, seconds. controller: the solution just found.
+    anyone: a counterexample breaks the property whatever the rates, so that there is no solution."""
 
     iterations: int = 0
     left: int | None = None
@@ -25,6 +26,7 @@ class Progress:
     undecided: int = 0
     seconds: float = 0.0
     controller: object = None
+    anyone: bool = False
 
 
 def synthesise(query, jobs=1, cluster=None, store=None, **options):
@@ -121,7 +123,10 @@ class _Search:
             name = f"{self.query.name}_{now.solutions}"
             controller = cca.parse(self._source(forms), name, beliefs=self.query.units())
         elif kind == COUNTEREXAMPLE:
-            self.generator.strike_like(trace)
+            if trace.controller is None:
+                self.generator.strike_all()
+            else:
+                self.generator.strike_like(trace)
             now = replace(now, counterexamples=now.counterexamples + 1)
         else:
             self.generator.strike(forms)
@@ -132,6 +137,7 @@ class _Search:
             left=self.generator.left,
             seconds=monotonic() - self.begin,
             controller=controller,
+            anyone=now.anyone or (kind == COUNTEREXAMPLE and trace.controller is None),
         )
         return self.now
 

@@ -17,10 +17,12 @@ class Unsound(Exception):
 
 def for_people(part, controller):
     """The trace that the part found last, made readable, completed and replayed."""
+    controller = None if part.way.any_rates else controller
     trace = replay.complete(part.query, _simplest(part, controller))
     report = replay.replay(trace)
     if report.faults or report.holds:
-        raise Unsound(f"a counterexample for {controller.name} fails replay: {report}")
+        name = controller.name if controller else "any controller"
+        raise Unsound(f"a counterexample for {name} fails replay: {report}")
     return replay.explained(trace, report)
 
 

@@ -74,8 +74,6 @@ def _fault(replayer, trace):
     query = replayer.query
     if trace.query != query.record():
         return "it is a trace of another query"
-    if trace.controller is None:
-        return "nobody decided its rates"
     try:
         report = replayer.check(replay.complete(query, trace))
     except InputError as error:
@@ -97,7 +95,10 @@ class Strike:
 
     @staticmethod
     def of_trace(template, trace):
-        """The candidates that would have chosen the trace's rates; form by form, in Fractions."""
+        """The candidates that would have chosen the trace's rates, form by form, in Fractions; all of them if it
+        breaks the property whatever the rates."""
+        if trace.controller is None:
+            return Strike(tuple((0,) * len(hole) for hole in template.holes()), 0)
         rows = [{**trace.constants, **row} for row in trace.rows()]
         rates = trace.columns["r"]
         floor = trace.constants["MSS"] / trace.constants["R_m"]

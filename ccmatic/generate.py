@@ -65,6 +65,10 @@ class ArrayGenerator:
             same = same & self._along(ids == ids[hole.index(form)], axis)
         np.logical_and(self.alive, ~same, out=self.alive)
 
+    def strike_all(self):
+        """Strike out every candidate."""
+        self.alive[:] = False
+
     def _along(self, values, axis):
         shape = [1] * self.alive.ndim
         shape[axis] = len(values)
@@ -119,6 +123,10 @@ class SatGenerator:
             members = ids == ids[self._forms[hole].index(literal)]
             clause.append(-self._among(hole, members))
         self._solver.add_clause(clause)
+
+    def strike_all(self):
+        """Strike out every candidate."""
+        self._solver.add_clause([])
 
     def _literals(self, candidate):
         return [row[hole.index(form)] for row, hole, form in zip(self._forms, self.space.holes, candidate)]

@@ -12,7 +12,7 @@ from ccmatic.formula import equal, evaluator, linear
 @dataclass(frozen=True)
 class Report:
     """checked: how many laws. faults: the laws that the trace breaks, by name. objectives: the truth of each part
-    of the property. holds: whether the property does, on this trace."""
+    of the property, none if the trace lacks beliefs that it reads. holds: whether the property does, on this trace."""
 
     checked: int
     faults: tuple
@@ -53,7 +53,7 @@ class Replay:
         faults += [*_columns_agree(x, trace, value), *_delays_are_whole(query, trace)]
         faults += [str(law) for law in laws if not value(law.formula)]
         faults += _rates_differ(query, trace)
-        if trace.controller is None:
+        if not _needed(query) <= beliefs:
             return Report(len(laws), tuple(faults), {}, False)
         objectives = {name: value(formula) for name, formula in self._objectives.items()}
         return Report(len(laws), tuple(faults), objectives, query.property.holds(objectives))
@@ -84,8 +84,11 @@ def reads(query, trace):
     stated = known & trace.columns.keys()
     if trace.controller is None:
         return stated
-    needed = {belief.name for belief in (*query.model.bounds(), *query.model.true_states())}
-    return stated | needed | (known & set(_controller(query, trace).parameters))
+    return stated | _needed(query) | (known & set(_controller(query, trace).parameters))
+
+
+def _needed(query):
+    return {belief.name for belief in (*query.model.bounds(), *query.model.true_states())}
 
 
 def _controller(query, trace):

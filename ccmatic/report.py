@@ -202,6 +202,8 @@ class SynthesisText:
         if kind is None:
             now = self._now
             found = f"{now.solutions} solutions (classes)" if now.solutions else "no controller of this template does"
+            if now.anyone:
+                found = "no controller at all does: whatever the rates, beliefs turn false on this network"
             undecided = f", {now.undecided} undecided" if now.undecided else ""
             self._console.print(
                 f"\n{found}{undecided}: all {now.candidates:,} candidates decided in {now.iterations} iterations, "
@@ -211,4 +213,4 @@ class SynthesisText:
 
 def _counts(now):
     return {"solutions": now.solutions, "iterations": now.iterations, "seconds": round(now.seconds, 3),
-            "candidates": now.candidates, "counterexamples": now.counterexamples, "undecided": now.undecided}
+            "candidates": now.candidates, "counterexamples": now.counterexamples, "undecided": now.undecided, "whatever_the_rates": now.anyone}

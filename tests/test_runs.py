@@ -234,3 +234,17 @@ def test_a_cluster_that_loses_a_worker(finished, tmp_path):
         out, _ = process.communicate(timeout=180)
     assert process.returncode == 0 and lines(out)[-1]["solutions"] == 4
     assert classes(tmp_path / "run.db") == classes(finished)
+
+
+def test_beliefs_that_turn_false_leave_no_controller(tmp_path):
+    """With D = 2 and a finite buffer the upper bound on the link rate is unsound, whoever chooses the rates."""
+    network = '[network]\nmodel = "ccac"\nbuffer = "any"\nhorizon = 5\njitter = 2\n[template]\nname = "two_branches"\n'
+    (tmp_path / "far.toml").write_text(network)
+    code, out, _ = run("synth", "far.toml", "--run", "run.db", "--json", cwd=tmp_path)
+    [summary] = lines(out)
+    assert (code, summary["solutions"], summary["whatever_the_rates"]) == (1, 0, True)
+    assert cover.check(tmp_path / "run.db").covered
+    code, out, _ = run("verify", "cc_qdel", "--query", "far.toml", "--json", cwd=tmp_path)
+    [verdict] = lines(out)
+    assert (code, verdict["verdict"], verdict["broken"]) == (1, "violated", ["beliefs stay true"])
+    assert run("replay", verdict["trace"], cwd=tmp_path)[0] == 0
