@@ -43,14 +43,14 @@ class State:
 @dataclass(frozen=True)
 class _Running:
     """A bound that samples move one way. `samples(x, t)` yields what is observed at t ≥ 1;
-    `start(x)` is what is known of its value at 0; `weakest(x)`: such a value that says least, as a term;
+    `start(x)` is what is known of its value at 0; `true_start(x)`: such a value that is true, as a term;
     `holds(x, value)`: a bound of this value is true of the path."""
 
     name: str
     unit: Unit
     samples: Callable
     start: Callable
-    weakest: Callable
+    true_start: Callable
     holds: Callable
 
     def initial(self, x):
@@ -73,8 +73,8 @@ class _Running:
                 yield f"{self.name}_stays", t, implies(sample.when, self._within(sample, bound))
 
     def follow(self, x, value):
-        """The bound at each step from its weakest start on, `value` giving the exact value of terms and conditions."""
-        column = [value(self.weakest(x))]
+        """The bound at each step from a true start on, `value` giving the exact value of terms and conditions."""
+        column = [value(self.true_start(x))]
         for t in range(1, x.horizon):
             seen = [value(sample.value) for sample in self.samples(x, t) if value(sample.when)]
             column.append(self._pick([column[-1], *seen]))

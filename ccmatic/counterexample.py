@@ -18,6 +18,8 @@ class Unsound(Exception):
 def for_people(part, controller):
     """The trace that the part found last, made readable, completed and replayed."""
     controller = None if part.way.any_rates else controller
+    if part.trace is None or part.trace.controller != (controller and controller.source):
+        raise ValueError("the part did not find a trace of this controller last")
     trace = replay.complete(part.query, _simplest(part, controller))
     report = replay.replay(trace)
     if report.faults or report.holds:

@@ -70,7 +70,7 @@ def explained(trace, report):
 
 
 def complete(query, trace):
-    """The trace with the bounds that it leaves out, each from a start that says least."""
+    """The trace with the bounds that it leaves out, each from a start that is true."""
     x = query.execution()
     missing = [bound for bound in query.model.bounds() if bound.name not in trace.columns]
     value = evaluator(_assignment(query, x, trace, trace.columns))

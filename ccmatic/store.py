@@ -1,5 +1,6 @@
 """What a run of synthesis has learned, on disk: one SQLite file, so that a killed run goes on where it was."""
 
+import fcntl
 import json
 import sqlite3
 from contextlib import contextmanager
@@ -37,10 +38,11 @@ class Event:
 
 
 class Store:
-    """A run file. Each event is on disk before `add` returns; one process at a time."""
+    """A run file. Each event is on disk before `add` returns; one process at a time writes it, others may read."""
 
     def __init__(self, path, query):
         self.path = Path(path)
+        self._lock = _lock(self.path)
         with _reported(self.path):
             self._database = _open(self.path, create=True)
             self._claim(query)
@@ -67,6 +69,7 @@ class Store:
     def close(self):
         """Let other processes have the file."""
         self._database.close()
+        self._lock.close()
 
     def _claim(self, query):
         """Take a new file for this query, or check that the file is of this query."""
@@ -100,10 +103,21 @@ def read(path):
 
 def _open(path, create):
     mode = "rwc" if create else "ro"
-    database = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=1, isolation_level=None)
-    if create:
-        database.execute("PRAGMA locking_mode = EXCLUSIVE")
-    return database
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=5, isolation_level=None)
+
+
+def _lock(path):
+    """A lock on the file that ends with the process; others may still read."""
+    try:
+        file = path.open("ab")
+    except OSError as error:
+        raise Unreadable(f"cannot use the run file: {error.strerror}", str(path)) from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise Unreadable("cannot use the run file: another process is using it", str(path)) from None
+    return file
 
 
 def _events(database):
@@ -150,7 +164,6 @@ def _reported(path):
     try:
         yield
     except sqlite3.OperationalError as error:
-        reason = "another process is using it" if "locked" in str(error) else error
-        raise Unreadable(f"cannot use the run file: {reason}", str(path)) from None
+        raise Unreadable(f"cannot use the run file: {error}", str(path)) from None
     except sqlite3.DatabaseError as error:
         raise InputError(f"not a run of ccmatic: {error}", str(path)) from None

@@ -24,7 +24,7 @@ class CBRDelay(Model):
             RATE,
             samples=_sent_without_congestion,
             start=lambda x: x.beliefs["C_Llambda"][0] >= x.alpha,
-            weakest=lambda x: x.alpha,
+            true_start=lambda x: x.alpha,
             holds=_explains_probe,
         )
         queue = State("q_U", BYTES, laws=_queue_laws, reads=("C_Llambda",), holds_at=_queue_holds)

@@ -51,7 +51,7 @@ def link_rate(model):
             RATE,
             samples=_most_served,
             start=lambda x: x.beliefs["C_L"][0] >= x.alpha,
-            weakest=lambda x: x.alpha,
+            true_start=lambda x: x.alpha,
             holds=lambda x, bound: bound <= x.C,
         ),
         RunningMin(
@@ -59,7 +59,7 @@ def link_rate(model):
             RATE,
             samples=_least_served(model),
             start=lambda x: x.beliefs["C_U"][0] >= x.beliefs["C_L"][0],
-            weakest=lambda x: linear(x.C),
+            true_start=lambda x: linear(x.C),
             holds=lambda x, bound: bound >= x.C,
         ),
         State("qdel_L", TIME, laws=_queueing_delay_least),
