@@ -28,7 +28,8 @@ def made_up(rng, template, horizon=5):
     columns = {"C_L": draw([2, 4]), "C_U": draw([4, 6, 8]), "qdel_L": draw([0, 4, 8])}
     constants = {"C": Fraction(1), "R_m": Fraction(1), "D": Fraction(1), "MSS": Fraction(1, 8)}
     forms = tuple(rng.choice(hole) for hole in template.holes())
-    trace = Trace(horizon, constants, {**columns, "r": (Fraction(1),) * horizon}, {})
+    source = template.source(forms, "A candidate.")
+    trace = Trace(horizon, constants, {**columns, "r": (Fraction(1),) * horizon}, {}, source)
     return trace.with_columns(r=(Fraction(1), *chosen(template, forms, trace)))
 
 
