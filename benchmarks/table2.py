@@ -16,6 +16,12 @@ from pathlib import Path
 from ccmatic import definitions, query
 
 
+def table():
+    """The queries of the paper's table."""
+    names = definitions.shipped("examples.queries", ".toml")
+    return [name for name in names if query.load(name).paper]
+
+
 def row(name, folder, jobs):
     """Run a query to its end; its figures and the paper's."""
     run_file = folder / f"{name}.db"
@@ -41,7 +47,7 @@ def line(row):
 def main():
     """Print the table, row by row."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("queries", nargs="*", default=definitions.shipped("examples.queries", ".toml"))
+    parser.add_argument("queries", nargs="*", metavar="QUERY", help="rows; all of Table 2 by default")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path("table2"))
     arguments = parser.parse_args()
@@ -50,7 +56,7 @@ def main():
     rows = json.loads(results.read_text()) if results.exists() else []
     print("| query | solutions | paper | iterations | paper | s | paper | times faster |")
     print("|---|---|---|---|---|---|---|---|")
-    for name in arguments.queries:
+    for name in arguments.queries or table():
         known = next((row for row in rows if row["query"] == name), None)
         if known is None:
             known = row(name, arguments.folder, arguments.jobs)
