@@ -9,10 +9,8 @@ A `State` is a function of the trace so far, and has one encoding.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ccmatic.formula import constant, every, implies, is_max, is_min, no, real, some
+from ccmatic.formula import every, implies, is_max, is_min, no, real, some
 from ccmatic.units import Unit
-
-ALWAYS = constant(True)
 
 
 @dataclass(frozen=True)
@@ -21,7 +19,7 @@ class Sample:
 
     amount: object
     over: object = 1
-    when: object = ALWAYS
+    when: object = True
 
     @property
     def value(self):
@@ -63,7 +61,7 @@ class _Running:
         bound = x.beliefs[self.name]
         for t in range(1, x.horizon):
             samples = [(sample.when, sample.value) for sample in self.samples(x, t)]
-            yield f"{self.name}_moves", t, self._extreme(bound[t], (ALWAYS, bound[t - 1]), *samples)
+            yield f"{self.name}_moves", t, self._extreme(bound[t], (True, bound[t - 1]), *samples)
 
     def frozen(self, x):
         """Laws that say: no sample moves the bound."""
@@ -72,11 +70,11 @@ class _Running:
             for sample in self.samples(x, t):
                 yield f"{self.name}_stays", t, implies(sample.when, self._within(sample, bound))
 
-    def follow(self, x, value):
-        """The bound at each step from a true start on, `value` giving the exact value of terms and conditions."""
-        column = [value(self.true_start(x))]
+    def follow(self, x):
+        """The bound at each step of an observed execution, from a true start on."""
+        column = [self.true_start(x)]
         for t in range(1, x.horizon):
-            seen = [value(sample.value) for sample in self.samples(x, t) if value(sample.when)]
+            seen = [sample.value for sample in self.samples(x, t) if sample.when]
             column.append(self._pick([column[-1], *seen]))
         return tuple(column)
 

@@ -46,6 +46,10 @@ class Buffer:
             return None
         return linear(self.size) if self.kind == "exactly" else real("beta")
 
+    def agrees(self, beta):
+        """Whether a trace's β can be this buffer's, as far as the size is given exactly."""
+        return self.kind != "exactly" or beta == self.size
+
     def laws(self, beta, alpha):
         """What is known of β: at least the stated size, and room for more than one packet."""
         if self.finite:

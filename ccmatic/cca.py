@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ccmatic import source as reader
 from ccmatic.errors import InputError
-from ccmatic.formula import choice, constant, equal, every, implies, is_max, linear, no, real, some
+from ccmatic.formula import choice, equal, every, implies, is_max, linear, no, real, some
 from ccmatic.listing import listing, text
 from ccmatic.source import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 from ccmatic.files import read_text
@@ -98,8 +98,8 @@ class _Encoder:
         if not isinstance(tree, If):
             return self.leaf(self.form(tree), rate, floor)
         test = self.condition(tree.test)
-        if test.is_bool_constant():
-            return self.body(tree.then if test.is_true() else tree.other, rate, floor)
+        if isinstance(test, bool):
+            return self.body(tree.then if test else tree.other, rate, floor)
         return every(
             implies(test, self.body(tree.then, rate, floor)), implies(no(test), self.body(tree.other, rate, floor))
         )
@@ -107,9 +107,9 @@ class _Encoder:
     def leaf(self, form, rate, floor):
         """rate = max(floor, form), without the choice where one side is never the smaller."""
         larger = form >= floor
-        if larger.is_bool_constant():
-            return equal(rate, form if larger.is_true() else floor)
-        return is_max(rate, (constant(True), floor), (constant(True), form))
+        if isinstance(larger, bool):
+            return equal(rate, form if larger else floor)
+        return is_max(rate, (True, floor), (True, form))
 
     def form(self, tree):
         """The linear term of a tree."""
@@ -150,12 +150,12 @@ class _Encoder:
 
     def conditional(self, test, then, other):
         """One branch where the test is decided, so that the other may divide by 0; else a solver's choice."""
-        if test.is_bool_constant():
-            return self.form(then if test.is_true() else other)
+        if isinstance(test, bool):
+            return self.form(then if test else other)
         return choice(test, self.form(then), self.form(other))
 
     def condition(self, tree):
-        """The formula of a condition; TRUE or FALSE where the numbers decide it."""
+        """The formula of a condition; True or False where the numbers decide it."""
         match tree:
             case Comparison(op, left, right):
                 return _COMPARE[op](self.form(left), self.form(right))
@@ -169,11 +169,11 @@ class _Encoder:
         """As Python does, the parts after one that decides the outcome are left alone."""
         undecided = []
         for part in parts:
-            formula = self.condition(part)
-            if not formula.is_bool_constant():
-                undecided.append(formula)
-            elif formula.is_true() != is_and:
-                return formula
+            condition = self.condition(part)
+            if not isinstance(condition, bool):
+                undecided.append(condition)
+            elif condition != is_and:
+                return condition
         return every(undecided) if is_and else some(undecided)
 
 

@@ -3,7 +3,7 @@
 from math import ceil, floor
 
 from ccmatic import replay
-from ccmatic.formula import equal
+from ccmatic.formula import equal, no
 from ccmatic.solve import SAT
 
 #: Denominators that read well, in the order in which they are tried, and how many checks may be spent.
@@ -31,7 +31,7 @@ def for_people(part, controller):
 def _delays_as_in(query, x, trace):
     for name in query.model.measures:
         for truth, value in getattr(x, name).pairs(trace.columns[name]):
-            yield truth if value else ~truth
+            yield truth if value else no(truth)
 
 
 def _simplest(part, controller):

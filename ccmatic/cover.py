@@ -41,12 +41,11 @@ def check(path):
     query = queries.from_record(about["query"])
     if query.search() != about["query"]:
         raise InputError("the template has changed since the run", str(path))
-    replayer = replay.Replay(query)
     faults, strikes = list(_missing(about, events)), []
     for event in events:
         if event.kind == store.COUNTEREXAMPLE:
             trace = Trace.from_json(event.trace, str(path))
-            fault = _fault(replayer, trace)
+            fault = _fault(query, trace)
             if fault:
                 faults.append(f"event {event.number}, a counterexample: {fault}")
             else:
@@ -69,13 +68,12 @@ def _missing(about, events):
             yield f"event {number} is missing"
 
 
-def _fault(replayer, trace):
+def _fault(query, trace):
     """Why the trace is not one of the query's network that breaks its property, or None."""
-    query = replayer.query
     if trace.query != query.record():
         return "it is a trace of another query"
     try:
-        report = replayer.check(replay.complete(query, trace))
+        report = replay.check(query, replay.complete(query, trace))
     except InputError as error:
         return error.message
     if report.faults:

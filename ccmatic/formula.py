@@ -1,7 +1,9 @@
-"""The language of every query: exact linear terms over pySMT, and the conditions made of them.
+"""The language of every law: exact linear terms and conditions, of unknowns (for solvers) or of numbers.
 
-`Linear` terms are added, scaled and compared as mathematics writes them; a comparison is a pySMT formula, in
-one canonical form, so that equal conditions are one node. No floats: a number is an int or a Fraction.
+A term is a number or a `Linear`, added, scaled and compared as mathematics writes them. A condition is a bool where
+it is decided, else a pySMT formula; comparisons have one canonical form, so that equal conditions are one node. So
+what is said of unknowns can be said of an execution's numbers, and is then true or false, without a solver's data.
+No floats: a number is an int or a Fraction.
 """
 
 from fractions import Fraction
@@ -9,7 +11,6 @@ from math import gcd, lcm
 
 from pysmt.shortcuts import FALSE, TRUE, And, Equals, Iff, Implies, Ite, LE, LT, Not, Or, Plus, Real, Symbol, Times
 from pysmt.typing import BOOL, REAL
-from pysmt.walkers import DagWalker
 
 
 class Linear:
@@ -86,50 +87,63 @@ def boolean(name):
     return Symbol(name, BOOL)
 
 
+def formula(condition):
+    """A condition as a pySMT formula."""
+    if isinstance(condition, bool):
+        return TRUE() if condition else FALSE()
+    return condition
+
+
 def equal(left, right):
     """left = right, of two terms."""
-    return _compare(linear(left) - right, Equals)
+    if isinstance(left, Linear) or isinstance(right, Linear):
+        return _compare(linear(left) - right, Equals)
+    return left == right
 
 
 def every(*conditions):
     """All conditions hold; lists are taken apart."""
-    return And(_flat(conditions))
+    return _joined(And, conditions, False)
 
 
 def some(*conditions):
     """At least one condition holds."""
-    return Or(_flat(conditions))
+    return _joined(Or, conditions, True)
 
 
 def no(condition):
     """The condition does not hold."""
-    return constant(condition.is_false()) if condition.is_bool_constant() else Not(condition)
+    return not condition if isinstance(condition, bool) else Not(condition)
 
 
 def implies(condition, consequence):
     """If the condition holds, so does the consequence."""
-    if condition.is_true() or consequence.is_true():
+    if condition is False or consequence is True:
+        return True
+    if condition is True:
         return consequence
-    if condition.is_false():
-        return TRUE()
-    return Implies(condition, consequence)
+    return Implies(condition, formula(consequence))
 
 
 def iff(left, right):
     """Both conditions hold, or neither."""
+    if isinstance(left, bool):
+        return right if left else no(right)
+    if isinstance(right, bool):
+        return left if right else no(left)
     return Iff(left, right)
 
 
 def constant(truth):
-    """True or False as a condition."""
-    return TRUE() if truth else FALSE()
+    """A truth value as a condition."""
+    return bool(truth)
 
 
 def choice(condition, then, otherwise):
     """The term that is `then` where the condition holds, else `otherwise`."""
-    if condition.is_bool_constant():
-        return then if condition.is_true() else otherwise
-    return Linear({Ite(condition, then.node(), otherwise.node()): Fraction(1)})
+    if isinstance(condition, bool):
+        return then if condition else otherwise
+    return Linear({Ite(condition, linear(then).node(), linear(otherwise).node()): Fraction(1)})
 
 
 def is_max(target, *cases):
@@ -149,11 +163,16 @@ def _is_extreme(target, cases, bounds):
     )
 
 
-def _flat(conditions):
-    flat = []
+def _joined(join, conditions, decisive):
+    """The conditions joined, without those that are decided; `decisive` decides the outcome."""
+    open_ones = []
     for condition in conditions:
-        flat.extend(condition if isinstance(condition, (list, tuple)) else [condition])
-    return flat
+        for part in condition if isinstance(condition, (list, tuple)) else (condition,):
+            if part is decisive:
+                return decisive
+            if not isinstance(part, bool):
+                open_ones.append(part)
+    return join(open_ones) if open_ones else not decisive
 
 
 def _compare(difference, relation):
@@ -161,7 +180,7 @@ def _compare(difference, relation):
     if not difference.coefficients:
         zero = Fraction(0)
         value = difference.constant
-        return constant(value <= zero if relation is LE else value < zero if relation is LT else value == zero)
+        return value <= zero if relation is LE else value < zero if relation is LT else value == zero
     coefficients = difference.coefficients.values()
     scale = Fraction(lcm(*(c.denominator for c in coefficients)), gcd(*(c.numerator for c in coefficients)))
     if relation is Equals and min(difference.coefficients.items(), key=_by_age)[1] < 0:
@@ -173,68 +192,3 @@ def _compare(difference, relation):
 
 def _by_age(item):
     return item[0].node_id()
-
-
-class _Evaluator(DagWalker):
-    """The exact value of a formula under an assignment of all its symbols."""
-
-    def __init__(self, values):
-        super().__init__(invalidate_memoization=False)
-        self.values = values
-
-    def walk_symbol(self, formula, args, **_):
-        return self.values[formula.symbol_name()]
-
-    def walk_real_constant(self, formula, args, **_):
-        return Fraction(formula.constant_value())
-
-    def walk_bool_constant(self, formula, args, **_):
-        return formula.constant_value()
-
-    def walk_and(self, formula, args, **_):
-        return all(args)
-
-    def walk_or(self, formula, args, **_):
-        return any(args)
-
-    def walk_not(self, formula, args, **_):
-        return not args[0]
-
-    def walk_implies(self, formula, args, **_):
-        return not args[0] or args[1]
-
-    def walk_iff(self, formula, args, **_):
-        return args[0] == args[1]
-
-    def walk_ite(self, formula, args, **_):
-        return args[1] if args[0] else args[2]
-
-    def walk_equals(self, formula, args, **_):
-        return args[0] == args[1]
-
-    def walk_le(self, formula, args, **_):
-        return args[0] <= args[1]
-
-    def walk_lt(self, formula, args, **_):
-        return args[0] < args[1]
-
-    def walk_plus(self, formula, args, **_):
-        return sum(args)
-
-    def walk_times(self, formula, args, **_):
-        product = args[0]
-        for factor in args[1:]:
-            product *= factor
-        return product
-
-
-def evaluator(values):
-    """A function that gives the exact value of any formula or term, `values` mapping symbols' names to theirs."""
-    walk = _Evaluator(values).walk
-
-    def value(formula):
-        if isinstance(formula, Linear):
-            return formula.constant + sum(c * walk(node) for node, c in formula.coefficients.items())
-        return walk(formula)
-
-    return value

@@ -1,17 +1,14 @@
-"""Network models: the unknowns of a trace, and the contract that a file in models/ fills.
-
-Without loss of generality C = 1 and R_m = 1 step, and no byte is served at t = 0 (ENCODING, notation).
-"""
+"""Network models: the contract that a file in models/ fills, and the laws that all of them share."""
 
 from dataclasses import dataclass
 
-from ccmatic.belief import is_bound, unknowns
-from ccmatic.formula import boolean, constant, equal, every, iff, implies, linear, real
+from ccmatic.belief import is_bound
+from ccmatic.formula import equal, every, iff, implies, no
 
 
 @dataclass(frozen=True)
 class Law:
-    """One named constraint at one step; `str` gives the name that reports use."""
+    """One named condition at one step; `str` gives the name that reports use."""
 
     model: str
     name: str
@@ -20,76 +17,6 @@ class Law:
 
     def __str__(self):
         return f"{self.model}.{self.name} at t={self.t}"
-
-
-class Delay:
-    """Whole steps of delay of a byte served by t, at each t, in order encoding: one truth value for
-    "at least k steps", k = 1 … horizon."""
-
-    def __init__(self, name, horizon):
-        self.name = name
-        self.horizon = horizon
-        self._late = [[boolean(f"{name}_{t}_{k}") for k in range(1, horizon + 1)] for t in range(horizon)]
-
-    def at_least(self, t, k):
-        """The delay measured at t is k steps or more. Beyond the horizon delays are not told apart."""
-        return constant(True) if k <= 0 else self._late[t][min(k, self.horizon) - 1]
-
-    def exactly(self, t, k):
-        """The delay measured at t is in [k, k+1) steps; k = horizon stands for all that is longer."""
-        if k == self.horizon:
-            return self.at_least(t, k)
-        return every(self.at_least(t, k), ~self.at_least(t, k + 1))
-
-    def pairs(self, column):
-        """Each truth value with what it is for the measured delays in `column`."""
-        for t, row in enumerate(self._late):
-            for k, late in enumerate(row, 1):
-                yield late, column[t] >= k
-
-    def read(self, value):
-        """The measured delays, `value` giving each truth value."""
-        return tuple(sum(value(late) for late in row) for row in self._late)
-
-
-class Execution:
-    """The unknowns of one trace of a model (ENCODING section 1): lists over t = 0 … horizon-1.
-
-    A, S, L, Ld, K: cumulative bytes sent, served, lost, detected as lost, and tokens admitted; r: sending
-    rate over (t-1, t]; Q, F: delay of the last and first byte served; alpha: MSS/R_m; beta: the buffer or
-    None; D: jitter in steps; beliefs: a list of terms each, by name.
-    """
-
-    C = 1
-
-    def __init__(self, model, horizon, buffer, jitter, frozen=False):
-        steps = range(horizon)
-        self.horizon, self.buffer, self.D, self.frozen = horizon, buffer, jitter, frozen
-        self.alpha, self.beta = real("alpha"), buffer.term()
-        self.A, self.S, self.r = ([real(f"{name}_{t}") for t in steps] for name in "ASr")
-        self.L = [real(f"L_{t}") if buffer.finite else linear(0) for t in steps]
-        self.Ld = [real("Ld_0") if buffer.finite else linear(0), *self.L[:-1]]
-        self.K = [real(f"K_{t}") for t in steps] if model.has_tokens else self.S
-        self.Q = Delay("Q", horizon)
-        self.F = Delay("F", horizon)
-        self.beliefs = {belief.name: unknowns(belief, horizon, frozen) for belief in model.beliefs}
-
-    def inflight(self, t):
-        """Bytes in the network beyond propagation, q = A - L - S."""
-        return self.A[t] - self.L[t] - self.S[t]
-
-    def queue(self, t):
-        """Bytes that wait at the bottleneck, A - L - K."""
-        return self.A[t] - self.L[t] - self.K[t]
-
-    def admitted(self, t):
-        """Bytes sent and not lost, A - L."""
-        return self.A[t] - self.L[t]
-
-    def columns(self):
-        """The terms of each column of a trace but for the delays, by name."""
-        names = ("A", "S", "L", "Ld", "K", "r")
-        return {**{name: getattr(self, name) for name in names}, **self.beliefs}
 
 
 class Model:
@@ -155,7 +82,7 @@ class Model:
 
 
 def _path(x):
-    yield "packet_size", 0, every(x.alpha > 0, x.alpha < linear(x.C) / 5)
+    yield "packet_size", 0, every(x.alpha > 0, x.alpha < x.C / 5)
     yield "origin", 0, equal(x.S[0], 0)
     if x.buffer.finite:
         yield from x.buffer.laws(x.beta, x.alpha)
@@ -187,7 +114,7 @@ def overflow(x, drained, served=None):
     for t in range(1, x.horizon):
         overfull = x.A[t] - x.L[t - 1] > full[t]
         yield "overflow_is_lost", t, implies(overfull, equal(x.admitted(t), full[t]))
-        yield "only_overflow_is_lost", t, implies(~overfull, equal(x.L[t], x.L[t - 1]))
+        yield "only_overflow_is_lost", t, implies(no(overfull), equal(x.L[t], x.L[t - 1]))
 
 
 def _measured_delay(x, name):
@@ -204,7 +131,7 @@ def _measured_delay(x, name):
         served = x.S[t] > x.S[t - 1]
         for k in range(1, x.horizon + 1):
             stays = iff(delay.at_least(t, k), delay.at_least(t - 1, k))
-            yield f"{name}_stays_unless_served", t, implies(~served, stays)
+            yield f"{name}_stays_unless_served", t, implies(no(served), stays)
         for k in range(1, t + 1):
             sent = x.admitted(t - k)
             waited = x.S[t] <= sent if name == "Q" else x.S[t - 1] < sent
@@ -216,7 +143,7 @@ def _delay_growth(x, name, delay, t):
     """Bytes are served in order: one served at t was not sent before one served at an earlier step. Service
     comes at least every D + 1 steps, so the delay known at t = 0 may be D steps old."""
     for back in range(1, t + 1):
-        served_then = x.S[t - back] > x.S[t - back - 1] if back < t else constant(True)
+        served_then = x.S[t - back] > x.S[t - back - 1] if back < t else True
         stale = 0 if back < t else x.D
         for k in range(1, x.horizon - back - stale + 1):
             grown = implies(delay.at_least(t, k + back + stale), delay.at_least(t - back, k))

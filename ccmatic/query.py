@@ -10,7 +10,8 @@ from ccmatic import cca, definitions
 from ccmatic.buffer import Buffer
 from ccmatic.definitions import absolute
 from ccmatic.errors import InputError, located, suggest
-from ccmatic.model import Execution, Model
+from ccmatic.execution import Execution, Observed
+from ccmatic.model import Model
 from ccmatic.property import Property
 from ccmatic.template import Branch
 from ccmatic.files import read_text
@@ -50,6 +51,13 @@ class Query:
     def execution(self, frozen=False):
         """The unknowns of one trace."""
         return Execution(self.model, self.horizon, self.buffer, self.jitter, frozen)
+
+    def observed(self, trace, reads=()):
+        """A trace's numbers as an execution, with the beliefs named in `reads`. Raises InputError if one is missing."""
+        try:
+            return Observed(self.model, self.buffer, self.jitter, trace, reads)
+        except KeyError as error:
+            raise InputError(f"the trace has no {error.args[0]}") from None
 
     def laws(self, x):
         """The laws of the network, the sender and the measured delays."""

@@ -1,12 +1,11 @@
-"""The check of a trace that trusts no solver: every law by exact arithmetic, every rate by the controller's own
-Python, and whether the property is broken."""
+"""The check of a trace that trusts no solver, nor its data: every law is read of the trace's own fractions, every rate
+is by the controller's own Python; and whether the property is broken."""
 
 from dataclasses import dataclass, replace
 
 from ccmatic import cca
 from ccmatic import query as queries
 from ccmatic.errors import InputError, located
-from ccmatic.formula import equal, evaluator, linear
 
 
 @dataclass(frozen=True)
@@ -28,40 +27,25 @@ class Report:
 def replay(trace, file=None):
     """Check a trace. Raises InputError, naming `file`, if it lacks what its query needs."""
     with located(file):
-        return Replay(queries.from_record(trace.query)).check(trace)
+        return check(queries.from_record(trace.query), trace)
 
 
-class Replay:
-    """Checks traces of one query, whose laws are built once."""
-
-    def __init__(self, query):
-        self.query = query
-        self._x = query.execution()
-        self._laws = list(query.laws(self._x))
-        self._belief_laws = {}
-        self._objectives = query.property.objectives(query.model, self._x)
-
-    def check(self, trace):
-        """The report on a trace. Raises InputError if it lacks what the query needs."""
-        query, x = self.query, self._x
-        if query.horizon != trace.horizon:
-            raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps")
-        beliefs = reads(query, trace)
-        value = evaluator(_assignment(query, x, trace, beliefs))
-        laws = [*self._laws, *self._laws_of(frozenset(beliefs))]
-        faults = ["trace.unaltered_since_saved"] if trace.altered else []
-        faults += [*_columns_agree(x, trace, value), *_delays_are_whole(query, trace)]
-        faults += [str(law) for law in laws if not value(law.formula)]
-        faults += _rates_differ(query, trace)
-        if not _needed(query) <= beliefs:
-            return Report(len(laws), tuple(faults), {}, False)
-        objectives = {name: value(formula) for name, formula in self._objectives.items()}
-        return Report(len(laws), tuple(faults), objectives, query.property.holds(objectives))
-
-    def _laws_of(self, beliefs):
-        if beliefs not in self._belief_laws:
-            self._belief_laws[beliefs] = list(self.query.model.belief_laws(self._x, beliefs))
-        return self._belief_laws[beliefs]
+def check(query, trace):
+    """The report on a trace of a query. Raises InputError if it lacks what the query needs."""
+    if query.horizon != trace.horizon:
+        raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps")
+    controller = trace.controller and cca.parse(trace.controller, beliefs=query.units())
+    beliefs = _read(query, trace, controller)
+    x = query.observed(trace, beliefs)
+    laws = [*query.laws(x), *query.model.belief_laws(x, beliefs)]
+    faults = ["trace.unaltered_since_saved"] if trace.altered else []
+    faults += [*_columns_agree(x, trace), *_delays_are_whole(query, trace)]
+    faults += [str(law) for law in laws if law.formula is not True]
+    faults += _rates_differ(trace, controller)
+    if not _needed(query) <= beliefs:
+        return Report(len(laws), tuple(faults), {}, False)
+    objectives = query.property.objectives(query.model, x)
+    return Report(len(laws), tuple(faults), objectives, query.property.holds(objectives))
 
 
 def explained(trace, report):
@@ -71,59 +55,36 @@ def explained(trace, report):
 
 def complete(query, trace):
     """The trace with the bounds that it leaves out, each from a start that is true."""
-    x = query.execution()
+    x = query.observed(trace)
     missing = [bound for bound in query.model.bounds() if bound.name not in trace.columns]
-    value = evaluator(_assignment(query, x, trace, trace.columns))
-    return trace.with_columns(**{bound.name: bound.follow(x, value) for bound in missing})
+    return trace.with_columns(**{bound.name: bound.follow(x) for bound in missing})
 
 
-def reads(query, trace):
+def _read(query, trace, controller):
     """The beliefs that are checked: those that the trace states, and those that it must state, which are what can
-    be false and what its controller reads."""
+    be false, what its controller reads, and what the others' laws read."""
     known = query.units().keys()
-    stated = known & trace.columns.keys()
-    if trace.controller is None:
-        return stated
-    return stated | _needed(query) | (known & set(_controller(query, trace).parameters))
+    named = known & trace.columns.keys()
+    if controller is not None:
+        named |= _needed(query) | (known & set(controller.parameters))
+    return query.model.closure(named)
 
 
 def _needed(query):
     return {belief.name for belief in (*query.model.bounds(), *query.model.true_states())}
 
 
-def _controller(query, trace):
-    return cca.parse(trace.controller, beliefs=query.units())
-
-
-def _assignment(query, x, trace, beliefs):
-    """The value of each unknown of the execution, by its name."""
-    values = {}
-    try:
-        for name, unknowns in x.columns().items():
-            if name in x.beliefs and name not in beliefs:
-                continue
-            for unknown, value in zip(unknowns, trace.columns[name]):
-                values.update((symbol.symbol_name(), value) for symbol in unknown.coefficients)
-        for name in query.model.measures:
-            pairs = getattr(x, name).pairs(trace.columns[name])
-            values.update((truth.symbol_name(), value) for truth, value in pairs)
-        values["alpha"] = trace.constants["MSS"]
-        if x.beta is not None:
-            values["beta"] = trace.constants["beta"]
-    except KeyError as error:
-        raise InputError(f"the trace has no {error.args[0]}") from None
-    return values
-
-
-def _columns_agree(x, trace, value):
-    """Columns that state the same quantity, such as Ld and L a step before, have the same values."""
-    known = {"C": linear(x.C), "R_m": linear(1), "D": linear(x.D)} | ({"beta": x.beta} if x.beta is not None else {})
-    for name, term in known.items():
-        if trace.constants.get(name) is None or not value(equal(term, trace.constants[name])):
+def _columns_agree(x, trace):
+    """What follows from the query or from other columns, such as Ld from L a step before, is stated alike."""
+    known = {"C": x.C, "R_m": 1, "D": x.D}
+    for name, value in known.items():
+        if trace.constants.get(name) != value:
             yield f"trace.{name}_as_in_query"
-    for name, unknowns in x.columns().items():
+    if x.buffer.finite and not x.buffer.agrees(x.beta):
+        yield "trace.beta_as_in_query"
+    for name, column in x.columns().items():
         for t, stated in enumerate(trace.columns.get(name, ())):
-            if not value(equal(unknowns[t], stated)):
+            if column[t] != stated:
                 yield f"trace.{name}_agrees at t={t}"
 
 
@@ -134,11 +95,10 @@ def _delays_are_whole(query, trace):
                 yield f"trace.{name}_is_whole at t={t}"
 
 
-def _rates_differ(query, trace):
+def _rates_differ(trace, controller):
     """The steps at which the controller would not have chosen the trace's rate."""
-    if trace.controller is None:
+    if controller is None:
         return
-    controller = _controller(query, trace)
     rows = list(trace.rows())
     for before, row in zip(rows, rows[1:]):
         chosen = controller.rate({**trace.constants, **before})

@@ -14,7 +14,7 @@ from pysmt.smtlib.solver import SmtLibSolver
 from pysmt.typing import BOOL
 
 from ccmatic.errors import InputError
-from ccmatic.formula import Linear
+from ccmatic.formula import Linear, formula
 
 NAMES = ("z3", "cvc5", "yices")
 
@@ -39,11 +39,12 @@ class Checker:
         self._satisfied = self._model = None
         self._stack = [[]]
 
-    def add(self, formula):
-        """Assert a formula."""
-        self._stack[-1].append(formula)
+    def add(self, condition):
+        """Assert a condition."""
+        assertion = formula(condition)
+        self._stack[-1].append(assertion)
         for solver in self._solvers.values():
-            solver.add_assertion(formula)
+            solver.add_assertion(assertion)
 
     def push(self):
         """Begin a scope."""
@@ -83,6 +84,8 @@ class Checker:
 
     def value(self, term):
         """The exact value of a term or a condition, after SAT."""
+        if isinstance(term, (Fraction, bool)):
+            return term
         if isinstance(term, Linear):
             return term.constant + sum(c * self.value(symbol) for symbol, c in term.coefficients.items())
         if term.is_symbol() and self._model is not None:
@@ -92,11 +95,11 @@ class Checker:
 
     def script(self, comment=""):
         """The query as it stands, as a block of SMT-LIB 2 in a scope of its own."""
-        formulas = [formula for scope in self._stack for formula in scope]
-        symbols = sorted(set().union(*(f.get_free_variables() for f in formulas)), key=lambda s: s.symbol_name())
+        assertions = [assertion for scope in self._stack for assertion in scope]
+        symbols = sorted(set().union(*(a.get_free_variables() for a in assertions)), key=lambda s: s.symbol_name())
         lines = [f"; {line}" for line in comment.splitlines()] + ["(push 1)"]
         lines += [f"(declare-fun {s.symbol_name()} () {s.symbol_type()})" for s in symbols]
-        lines += [f"(assert {to_smtlib(formula, daggify=False)})" for formula in formulas]
+        lines += [f"(assert {to_smtlib(assertion, daggify=False)})" for assertion in assertions]
         return "\n".join([*lines, "(check-sat)", "(pop 1)", ""])
 
 

@@ -1,13 +1,12 @@
 """CBR-delay: a constant bit rate box, behind it a box that delays by at most D (section 3)."""
 
 from ccmatic.belief import RunningMax, Sample, State
-from ccmatic.formula import constant, every, is_min, no, some
+from ccmatic.formula import every, is_min, no, some
 from ccmatic.model import Model, overflow
 from ccmatic.models.ccac import served_within_jitter
 from ccmatic.models.link_rate import link_rate
 from ccmatic.units import BYTES, RATE
 
-ALWAYS = constant(True)
 #: T*, the interval over which C_Llambda is measured, in steps of R_m (section 6.2.1).
 MEASUREMENT = 1
 
@@ -35,7 +34,7 @@ class CBRDelay(Model):
         yield from served_within_jitter(x)
         yield "no_token_is_kept", 0, x.K[0] <= x.admitted(0)
         for t in range(1, x.horizon):
-            served = is_min(x.K[t], (ALWAYS, x.K[t - 1] + x.C), (ALWAYS, x.admitted(t)))
+            served = is_min(x.K[t], (True, x.K[t - 1] + x.C), (True, x.admitted(t)))
             yield "serves_at_link_rate", t, served
         yield from overflow(x, x.K)
 
@@ -56,7 +55,7 @@ def _sent_without_congestion(x, t):
 
 def _explains_probe(x, bound):
     """The two lines of Figure 8: the rate is at least `bound`, or nearly, and then the buffer is large."""
-    fits = constant(True)
+    fits = True
     if x.buffer.finite:
         fits = x.C * MEASUREMENT + x.beta >= bound * (MEASUREMENT + x.D + 1)
     return every(bound <= x.C, fits)

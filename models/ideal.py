@@ -1,10 +1,8 @@
 """The ideal link: a first-in first-out queue, without jitter (section 3)."""
 
-from ccmatic.formula import constant, is_min
+from ccmatic.formula import is_min
 from ccmatic.model import Model, overflow
 from ccmatic.models.link_rate import link_rate
-
-ALWAYS = constant(True)
 
 
 class Ideal(Model):
@@ -26,7 +24,7 @@ class Ideal(Model):
         yield "served_after_sent", 0, x.S[0] <= x.admitted(0)
         for t in range(1, x.horizon):
             waiting = x.A[t] - x.L[t - 1]
-            yield "serves_at_link_rate", t, is_min(x.S[t], (ALWAYS, x.S[t - 1] + x.C), (ALWAYS, waiting))
+            yield "serves_at_link_rate", t, is_min(x.S[t], (True, x.S[t - 1] + x.C), (True, waiting))
         yield from overflow(x, x.S)
 
 

@@ -1,7 +1,7 @@
 """Beliefs about the link rate and the queueing delay, shared by all models (section 5.1.1)."""
 
 from ccmatic.belief import RunningMax, RunningMin, Sample, State
-from ccmatic.formula import equal, every, implies, linear, some
+from ccmatic.formula import equal, every, implies, some
 from ccmatic.units import RATE, TIME
 
 
@@ -59,7 +59,7 @@ def link_rate(model):
             RATE,
             samples=_least_served(model),
             start=lambda x: x.beliefs["C_U"][0] >= x.beliefs["C_L"][0],
-            true_start=lambda x: linear(x.C),
+            true_start=lambda x: x.C,
             holds=lambda x, bound: bound >= x.C,
         ),
         State("qdel_L", TIME, laws=_queueing_delay_least),

@@ -11,7 +11,7 @@ from pysmt.oracles import get_logic
 
 from ccmatic.cca import BELIEFS, load, parse
 from ccmatic.errors import InputError, Unreadable
-from ccmatic.formula import equal, is_max, linear, real
+from ccmatic.formula import equal, formula as as_formula, is_max, linear, real
 from ccmatic.units import CONSTANTS, TIME
 
 ROOT = Path(__file__).parent.parent
@@ -112,7 +112,7 @@ points = st.fixed_dictionaries({name: positive if name in CONSTANTS else numbers
 def allowed(formula, symbols, values):
     """Whether the formula holds at the values."""
     point = {symbols[name].node(): smt.Real(value) for name, value in values.items()}
-    outcome = smt.simplify(smt.substitute(formula, point))
+    outcome = smt.simplify(smt.substitute(as_formula(formula), point))
     assert outcome.is_bool_constant()
     return outcome.is_true()
 
@@ -197,7 +197,7 @@ def test_the_floor_is_a_choice_only_where_it_is_one():
     c, rate, floor = real("C_L"), real("rate"), linear(1)
     assert one("C_L").encode({"C_L": c}, rate, c) == equal(rate, c)
     assert one("0").encode({}, rate, floor) == equal(rate, floor)
-    assert one("C_L").encode({"C_L": c}, rate, floor) == is_max(rate, (smt.TRUE(), floor), (smt.TRUE(), c))
+    assert one("C_L").encode({"C_L": c}, rate, floor) == is_max(rate, (True, floor), (True, c))
 
 
 def test_statements_and_a_returned_choice_are_encoded_without_ite():

@@ -18,8 +18,9 @@ import test_soundness as soundness
 from ccmatic import cca, paths, verify
 from ccmatic import query as queries
 from ccmatic.belief import RunningMax, RunningMin
+from ccmatic.execution import Execution
 from ccmatic.formula import constant, equal, every, iff, implies, is_max, is_min, no, some
-from ccmatic.model import Execution, Model
+from ccmatic.model import Model
 from ccmatic.models import cbr_delay, ccac, ideal, link_rate
 from ccmatic.properties import synthesis_invariant
 from ccmatic.properties.synthesis_invariant import SynthesisInvariant

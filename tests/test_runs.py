@@ -149,7 +149,7 @@ def test_a_full_disk_leaves_the_run_intact(finished, tmp_path):
     """The limit on a file's size stands for a full disk; the part of the run before it is kept."""
     program = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000)); from ccmatic.cli import main; main()"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (90_000, 90_000)); from ccmatic.cli import main; main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, "synth", "g1_t5", "--run", "run.db"], cwd=tmp_path, capture_output=True, text=True

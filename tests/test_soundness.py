@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ccmatic import cca, counterexample
 from ccmatic import query as queries
-from ccmatic.formula import constant, equal, evaluator, every, iff, implies, no, some
+from ccmatic.formula import constant, equal, every, iff, implies, no, some
 from ccmatic.paths import HIDING, JITTER, NEVER, TICKS, Path
 from ccmatic.property import WayToFail
 from ccmatic.replay import complete, replay
@@ -243,19 +243,7 @@ def as_published(trace):
     return replace(trace, query={**trace.query, "delay": "published"})
 
 
-# Encodings, evaluated on executions.
-
-
-def values(x, trace):
-    """The value of each unknown of `x` on a trace, by its name."""
-    known = {"alpha": trace.constants["MSS"], "beta": trace.constants.get("beta")}
-    for name, terms in x.columns().items():
-        for term, value in zip(terms, trace.columns.get(name, ())):
-            known.update((symbol.symbol_name(), value) for symbol in term.coefficients)
-    for name in ("Q", "F"):
-        pairs = getattr(x, name).pairs(trace.columns[name])
-        known.update((truth.symbol_name(), value) for truth, value in pairs)
-    return known
+# Encodings, read on executions.
 
 
 def held_still(trace, name, bound):
@@ -270,14 +258,14 @@ def test_a_frozen_bound_is_one_that_would_not_move(kind):
 
 
 def frozen_is_unmoved(sampled, looseness):
-    x = sampled.query.execution(frozen=True)
-    trace = sampled.with_beliefs(looseness)
-    for bound in sampled.query.model.bounds():
-        laws = [formula for _, _, formula in bound.frozen(x)]
+    query, trace = sampled.query, sampled.with_beliefs(looseness)
+    for bound in query.model.bounds():
         column = trace.columns[bound.name]
         for value in {column[0], column[-1]}:
-            still = evaluator(values(x, held_still(trace, bound.name, value)))
-            assert all(map(still, laws)) == (value == column[-1]), bound.name
+            x = query.observed(held_still(trace, bound.name, value), query.units())
+            laws = [truth for _, _, truth in bound.frozen(x)]
+            assert set(laws) <= {True, False}
+            assert all(laws) == (value == column[-1]), bound.name
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -287,17 +275,17 @@ def test_objectives_are_those_of_the_property(kind):
 
 
 def objectives_are_met_alike(sampled, looseness):
-    x, prop, model = sampled.query.execution(), sampled.query.property, sampled.query.model
+    prop, model = sampled.query.property, sampled.query.model
     ways = list(prop.ways_to_fail(model, sampled.query.buffer))
     for scale in (1, 2, Fraction(1, 2)):
         trace = sampled.with_beliefs(looseness, scale)
-        value = evaluator(values(x, trace))
+        x = sampled.query.observed(trace, sampled.query.units())
         met = objectives(trace)
         true, shrunk, small = (met.get(name, True) for name in UNCONDITIONAL)
         progress = all(truth for name, truth in met.items() if name not in UNCONDITIONAL)
-        assert {name: value(part) for name, part in prop.objectives(model, x).items()} == met
+        assert prop.objectives(model, x) == met
         assert prop.holds(met) == (true and small and (shrunk or progress))
-        gone = {way.name for way in ways if value(way.formula(x)) and not (way.frozen and shrunk)}
+        gone = {way.name for way in ways if way.formula(x) is True and not (way.frozen and shrunk)}
         assert gone == {
             name
             for name, failed in {
@@ -381,9 +369,9 @@ def encoding(x, kind):
         yield from losses_and_buffer(x, X)
     if x.buffer.kind == "at least":
         yield "least buffer", x.beta >= x.buffer.size
-    yield from delay(x, x.Q, lambda t, d: every(X[t - d - 1] < S[t], S[t] <= X[t - d]))
+    yield from delay(x, "Q", lambda t, d: every(X[t - d - 1] < S[t], S[t] <= X[t - d]))
     if kind == "cbr_delay":
-        yield from delay(x, x.F, lambda t, d: every(X[t - d - 1] <= S[t - 1], S[t - 1] < X[t - d]))
+        yield from delay(x, "F", lambda t, d: every(X[t - d - 1] <= S[t - 1], S[t - 1] < X[t - d]))
 
 
 def first_beliefs(x):
@@ -407,23 +395,23 @@ def losses_and_buffer(x, X):
         yield f"loss {t}", every(implies(over, equal(X[t], full[t])), some(over, equal(x.L[t], x.L[t - 1])))
 
 
-def delay(x, column, seen):
+def delay(x, name, seen):
     """A measured delay, which grows by at most one a step and fits the buffer."""
-    T = x.horizon
+    T, column = x.horizon, getattr(x, name)
     for t in range(T):
         for d in range(T if x.beta is not None else 0):
-            yield f"{column.name} fits {t}", implies(column.exactly(t, d), x.beta + x.D >= d)
+            yield f"{name} fits {t}", implies(column.exactly(t, d), x.beta + x.D >= d)
         if x.beta is not None:
-            yield f"{column.name} known {t}", implies(x.beta + x.D < T, no(column.at_least(t, T)))
+            yield f"{name} known {t}", implies(x.beta + x.D < T, no(column.at_least(t, T)))
     for t in range(1, T):
         served = x.S[t] > x.S[t - 1]
         for d in range(T):
             was = column.exactly(t - 1, d)
-            yield f"{column.name} stays {t}", implies(no(served), iff(column.exactly(t, d), was))
+            yield f"{name} stays {t}", implies(no(served), iff(column.exactly(t, d), was))
             grown = some([column.exactly(t, k) for k in range(d + 2)])
-            yield f"{column.name} grows {t}", implies(was, grown)
+            yield f"{name} grows {t}", implies(was, grown)
         for d in range(t):
-            yield f"{column.name} seen {t}", implies(served, iff(column.exactly(t, d), seen(t, d)))
+            yield f"{name} seen {t}", implies(served, iff(column.exactly(t, d), seen(t, d)))
 
 
 def equals_least(target, one, other):

@@ -1,0 +1,138 @@
+"""Executions, as laws read them: of unknowns, for solvers; or of a trace's numbers, on which laws are true or false.
+
+Without loss of generality C = 1 and R_m = 1 step, and no byte is served at t = 0 (ENCODING, notation).
+"""
+
+from fractions import Fraction
+
+from ccmatic.belief import unknowns
+from ccmatic.formula import boolean, every, no, real
+
+
+class Delay:
+    """Whole steps of delay of a byte served by t, at each t, in order encoding: `late[t]` has one truth value for
+    each of "at least k steps", k = 1 … horizon."""
+
+    def __init__(self, late):
+        self.horizon = len(late)
+        self._late = late
+
+    @staticmethod
+    def unknown(name, horizon):
+        """A delay of unknowns."""
+        return Delay([[boolean(f"{name}_{t}_{k}") for k in range(1, horizon + 1)] for t in range(horizon)])
+
+    @staticmethod
+    def measured(column):
+        """The delays in a trace's column."""
+        steps = range(1, len(column) + 1)
+        return Delay([[delay >= k for k in steps] for delay in column])
+
+    def at_least(self, t, k):
+        """The delay measured at t is k steps or more. Beyond the horizon delays are not told apart."""
+        return True if k <= 0 else self._late[t][min(k, self.horizon) - 1]
+
+    def exactly(self, t, k):
+        """The delay measured at t is in [k, k+1) steps; k = horizon stands for all that is longer."""
+        if k == self.horizon:
+            return self.at_least(t, k)
+        return every(self.at_least(t, k), no(self.at_least(t, k + 1)))
+
+    def pairs(self, column):
+        """Each truth value with what it is for the measured delays in `column`."""
+        for t, row in enumerate(self._late):
+            for k, late in enumerate(row, 1):
+                yield late, column[t] >= k
+
+    def read(self, value):
+        """The measured delays, `value` giving each truth value."""
+        return tuple(sum(value(late) for late in row) for row in self._late)
+
+
+class Execution:
+    """The unknowns of one trace of a model (ENCODING section 1): lists over t = 0 … horizon-1.
+
+    A, S, L, Ld, K: cumulative bytes sent, served, lost, detected as lost, and tokens admitted; r: sending
+    rate over (t-1, t]; Q, F: delay of the last and first byte served, where the model measures it; alpha:
+    MSS/R_m; beta: the buffer or None; D: jitter in steps; beliefs: a list of terms each, by name.
+    """
+
+    C = Fraction(1)
+
+    def __init__(self, model, horizon, buffer, jitter, frozen=False):
+        self.horizon, self.buffer, self.D, self.frozen = horizon, buffer, jitter, frozen
+        self.alpha, self.beta = self._alpha(), self._beta()
+        self.A, self.S, self.r = (self._column(name) for name in "ASr")
+        self.L = self._column("L") if buffer.finite else [Fraction(0)] * horizon
+        self.Ld = [self._first("Ld") if buffer.finite else Fraction(0), *self.L[:-1]]
+        self.K = self._column("K") if model.has_tokens else self.S
+        self.Q, self.F = (self._delay(name) if name in model.measures else None for name in "QF")
+        self.beliefs = {belief.name: self._belief(belief) for belief in self._read(model)}
+
+    def inflight(self, t):
+        """Bytes in the network beyond propagation, q = A - L - S."""
+        return self.A[t] - self.L[t] - self.S[t]
+
+    def queue(self, t):
+        """Bytes that wait at the bottleneck, A - L - K."""
+        return self.A[t] - self.L[t] - self.K[t]
+
+    def admitted(self, t):
+        """Bytes sent and not lost, A - L."""
+        return self.A[t] - self.L[t]
+
+    def columns(self):
+        """The terms of each column of a trace but for the delays, by name."""
+        names = ("A", "S", "L", "Ld", "K", "r")
+        return {**{name: getattr(self, name) for name in names}, **self.beliefs}
+
+    def _alpha(self):
+        return real("alpha")
+
+    def _beta(self):
+        return self.buffer.term()
+
+    def _column(self, name):
+        return [real(f"{name}_{t}") for t in range(self.horizon)]
+
+    def _first(self, name):
+        return real(f"{name}_0")
+
+    def _delay(self, name):
+        return Delay.unknown(name, self.horizon)
+
+    def _read(self, model):
+        return model.beliefs
+
+    def _belief(self, belief):
+        return unknowns(belief, self.horizon, self.frozen)
+
+
+class Observed(Execution):
+    """The same of a trace's numbers. `reads`: names of the beliefs to be read. What follows from other columns is
+    not read, such as Ld but for its first value. Raises KeyError for a column or a constant that the trace lacks."""
+
+    def __init__(self, model, buffer, jitter, trace, reads):
+        self._trace, self._reads = trace, reads
+        super().__init__(model, trace.horizon, buffer, jitter)
+
+    def _alpha(self):
+        return Fraction(self._trace.constants["MSS"])
+
+    def _beta(self):
+        return Fraction(self._trace.constants["beta"]) if self.buffer.finite else None
+
+    def _column(self, name):
+        return [Fraction(value) for value in self._trace.columns[name]]
+
+    def _first(self, name):
+        return Fraction(self._trace.columns[name][0])
+
+    def _delay(self, name):
+        return Delay.measured(self._trace.columns[name])
+
+    def _read(self, model):
+        return [belief for belief in model.beliefs if belief.name in self._reads]
+
+    def _belief(self, belief):
+        return self._column(belief.name)
