@@ -29,19 +29,28 @@ class Sample:
 @dataclass(frozen=True)
 class State:
     """A belief that follows from the trace: `laws(x)` yields (law name, t, formula) that define it.
-    `reads`: the beliefs that these laws read. `holds_at(x, t)`: the truth is where the belief says."""
+    `reads`: the beliefs that these laws read. `holds_at(x, t)`: the truth is where the belief says, for one that can
+    be false; `start(x, t)`: what is known of such a one's value even then."""
 
     name: str
     unit: Unit
     laws: Callable
     reads: tuple = ()
     holds_at: Callable = None
+    start: Callable = None
+
+    def initial(self, x):
+        """Laws of the value at 0."""
+        if self.holds_at:
+            start = self.start if x.deployed else self.holds_at
+            yield f"{self.name}_starts", 0, start(x, 0)
 
 
 @dataclass(frozen=True)
 class _Running:
     """A bound that samples move one way. `samples(x, t)` yields what is observed at t ≥ 1;
-    `start(x)` is what is known of its value at 0; `true_start(x)`: such a value that is true, as a term;
+    `start(x, t)`: what is known of its value at t, where a trace begins, true or not; `true_start(x)`: such a value
+    that is true, as a term;
     `holds(x, value)`: a bound of this value is true of the path."""
 
     name: str
@@ -53,12 +62,13 @@ class _Running:
 
     def initial(self, x):
         """Laws of the value at 0."""
-        yield f"{self.name}_starts", 0, self.start(x)
-        yield f"{self.name}_holds_at_first", 0, self.holds(x, x.beliefs[self.name][0])
+        yield f"{self.name}_starts", 0, self.start(x, 0)
+        if not x.deployed:
+            yield f"{self.name}_holds_at_first", 0, self.holds(x, x.beliefs[self.name][0])
 
     def moving(self, x):
         """Laws that give the bound at each step from the one before and the samples."""
-        bound = x.beliefs[self.name]
+        bound = x.untimed[self.name]
         for t in range(1, x.horizon):
             samples = [(sample.when, sample.value) for sample in self.samples(x, t)]
             yield f"{self.name}_moves", t, self._extreme(bound[t], (True, bound[t - 1]), *samples)

@@ -54,13 +54,15 @@ class Execution:
 
     A, S, L, Ld, K: cumulative bytes sent, served, lost, detected as lost, and tokens admitted; r: sending
     rate over (t-1, t]; Q, F: delay of the last and first byte served, where the model measures it; alpha:
-    MSS/R_m; beta: the buffer or None; D: jitter in steps; beliefs: a list of terms each, by name.
+    MSS/R_m; beta: the buffer or None; D: jitter in steps; beliefs: a list of terms each, by name. deployed: beliefs
+    may be false at first, and time out at the end; untimed: they as they were before that.
     """
 
     C = Fraction(1)
 
-    def __init__(self, model, horizon, buffer, jitter, frozen=False):
+    def __init__(self, model, horizon, buffer, jitter, frozen=False, deployed=False):
         self.horizon, self.buffer, self.D, self.frozen = horizon, buffer, jitter, frozen
+        self.deployed = deployed
         self.alpha, self.beta = self._alpha(), self._beta()
         self.A, self.S, self.r = (self._column(name) for name in "ASr")
         self.L = self._column("L") if buffer.finite else [Fraction(0)] * horizon
@@ -68,6 +70,8 @@ class Execution:
         self.K = self._column("K") if model.has_tokens else self.S
         self.Q, self.F = (self._delay(name) if name in model.measures else None for name in "QF")
         self.beliefs = {belief.name: self._belief(belief) for belief in self._read(model)}
+        ends = {b.name: self._untimed(b.name) for b in model.lasting() if deployed and b.name in self.beliefs}
+        self.untimed = {name: [*column[:-1], ends.get(name, column[-1])] for name, column in self.beliefs.items()}
 
     def inflight(self, t):
         """Bytes in the network beyond propagation, q = A - L - S."""
@@ -84,7 +88,8 @@ class Execution:
     def columns(self):
         """The terms of each column of a trace but for the delays, by name."""
         names = ("A", "S", "L", "Ld", "K", "r")
-        return {**{name: getattr(self, name) for name in names}, **self.beliefs}
+        columns = {**{name: getattr(self, name) for name in names}, **self.beliefs}
+        return columns | {f"{n}_untimed": c for n, c in self.untimed.items() if c[-1] is not self.beliefs[n][-1]}
 
     def _alpha(self):
         return real("alpha")
@@ -101,6 +106,9 @@ class Execution:
     def _delay(self, name):
         return Delay.unknown(name, self.horizon)
 
+    def _untimed(self, name):
+        return real(f"{name}_untimed")
+
     def _read(self, model):
         return model.beliefs
 
@@ -112,9 +120,9 @@ class Observed(Execution):
     """The same of a trace's numbers. `reads`: names of the beliefs to be read. What follows from other columns is
     not read, such as Ld but for its first value. Raises KeyError for a column or a constant that the trace lacks."""
 
-    def __init__(self, model, buffer, jitter, trace, reads):
+    def __init__(self, model, buffer, jitter, trace, reads, deployed=False):
         self._trace, self._reads = trace, reads
-        super().__init__(model, trace.horizon, buffer, jitter)
+        super().__init__(model, trace.horizon, buffer, jitter, deployed=deployed)
 
     def _alpha(self):
         return Fraction(self._trace.constants["MSS"])
@@ -133,6 +141,9 @@ class Observed(Execution):
 
     def _read(self, model):
         return [belief for belief in model.beliefs if belief.name in self._reads]
+
+    def _untimed(self, name):
+        return self._column(f"{name}_untimed")[-1]
 
     def _belief(self, belief):
         return self._column(belief.name)

@@ -146,6 +146,14 @@ def choice(condition, then, otherwise):
     return Linear({Ite(condition, linear(then).node(), linear(otherwise).node()): Fraction(1)})
 
 
+def largest(*values):
+    """The largest of the values, as a term."""
+    greatest, *others = values
+    for value in others:
+        greatest = choice(value >= greatest, value, greatest)
+    return greatest
+
+
 def is_max(target, *cases):
     """target = the largest value among the cases (condition, value) whose condition holds; the first always does."""
     return _is_extreme(target, cases, lambda bound, value: bound >= value)

@@ -21,7 +21,7 @@ class Law:
 
 class Model:
     """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `has_tokens`, `measures`
-    (which delays it reads) and `network(x)`, which yields (law name, t, formula) for its own part."""
+    (which delays it reads), `network(x)`, which yields (law name, t, formula) for its own part, and `timeouts(x)`."""
 
     name = None
     beliefs = ()
@@ -32,6 +32,11 @@ class Model:
     def network(self, x):
         """The laws of this network, beyond what all of them share."""
         raise NotImplementedError
+
+    def timeouts(self, x):
+        """(name, term) for each belief that times out at the end of a window of a deployed controller: its value after
+        that, of `x.untimed` and the window's observations (section 5.1.2)."""
+        return ()
 
     def loss_seen(self, x, t):
         """The loss that the sender has seen by t: one step late."""
@@ -56,11 +61,20 @@ class Model:
         for belief in self.beliefs:
             if belief.name not in encoded:
                 continue
+            yield from self._named(belief.initial(x))
             if is_bound(belief):
-                yield from self._named(belief.initial(x))
                 yield from self._named(belief.frozen(x) if x.frozen else belief.moving(x))
             else:
                 yield from self._named(belief.laws(x))
+        if x.deployed:
+            yield from self._named(self._after_timeouts(x, encoded))
+
+    def _after_timeouts(self, x, encoded):
+        after = dict(self.timeouts(x))
+        for belief in self.lasting():
+            if belief.name in encoded:
+                end = after.get(belief.name, x.untimed[belief.name][-1])
+                yield f"{belief.name}_after_timeout", x.horizon - 1, equal(x.beliefs[belief.name][-1], end)
 
     def closure(self, names):
         """The beliefs named, and those that their laws read."""
@@ -75,6 +89,10 @@ class Model:
     def true_states(self):
         """The other beliefs that can be true or false of the path."""
         return [belief for belief in self.beliefs if not is_bound(belief) and belief.holds_at]
+
+    def lasting(self):
+        """The beliefs that carry over from what was observed before: those that can be false."""
+        return [*self.bounds(), *self.true_states()]
 
     def _named(self, part):
         for name, t, formula in part:

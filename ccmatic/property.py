@@ -28,9 +28,11 @@ class WayToFail:
 class Property:
     """What a controller must ensure. A subclass is a frozen dataclass whose fields are its thresholds, and gives
     `name`, `ways_to_fail(model, x)` and `objectives(model, x)`: every way that the property can fail, and the
-    named parts that explain a failure (x has moving bounds there)."""
+    named parts that explain a failure (x has moving bounds there). `deployed`: it is about a window of a controller
+    as deployed, whose beliefs may be false at first and time out at the end."""
 
     name = None
+    deployed = False
 
     def ways_to_fail(self, model, buffer):
         """The ways; the property holds if and only if no trace goes any of them."""

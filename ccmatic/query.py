@@ -50,12 +50,12 @@ class Query:
 
     def execution(self, frozen=False):
         """The unknowns of one trace."""
-        return Execution(self.model, self.horizon, self.buffer, self.jitter, frozen)
+        return Execution(self.model, self.horizon, self.buffer, self.jitter, frozen, self.property.deployed)
 
     def observed(self, trace, reads=()):
         """A trace's numbers as an execution, with the beliefs named in `reads`. Raises InputError if one is missing."""
         try:
-            return Observed(self.model, self.buffer, self.jitter, trace, reads)
+            return Observed(self.model, self.buffer, self.jitter, trace, reads, self.property.deployed)
         except KeyError as error:
             raise InputError(f"the trace has no {error.args[0]}") from None
 

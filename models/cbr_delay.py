@@ -1,10 +1,10 @@
 """CBR-delay: a constant bit rate box, behind it a box that delays by at most D (section 3)."""
 
 from ccmatic.belief import RunningMax, Sample, State
-from ccmatic.formula import every, is_min, no, some
+from ccmatic.formula import choice, every, is_min, largest, no, some
 from ccmatic.model import Model, overflow
 from ccmatic.models.ccac import served_within_jitter
-from ccmatic.models.link_rate import link_rate
+from ccmatic.models.link_rate import link_rate, timeouts
 from ccmatic.units import BYTES, RATE
 
 #: T*, the interval over which C_Llambda is measured, in steps of R_m (section 6.2.1).
@@ -22,11 +22,13 @@ class CBRDelay(Model):
             "C_Llambda",
             RATE,
             samples=_sent_without_congestion,
-            start=lambda x: x.beliefs["C_Llambda"][0] >= x.alpha,
+            start=lambda x, t: x.beliefs["C_Llambda"][t] >= x.alpha,
             true_start=lambda x: x.alpha,
             holds=_explains_probe,
         )
-        queue = State("q_U", BYTES, laws=_queue_laws, reads=("C_Llambda",), holds_at=_queue_holds)
+        queue = State(
+            "q_U", BYTES, laws=_queue_laws, reads=("C_Llambda",), holds_at=_queue_holds, start=_queue_unacknowledged
+        )
         self.beliefs = (*link_rate(self), sent_rate, queue)
 
     def network(self, x):
@@ -37,6 +39,17 @@ class CBRDelay(Model):
             served = is_min(x.K[t], (True, x.K[t - 1] + x.C), (True, x.admitted(t)))
             yield "serves_at_link_rate", t, served
         yield from overflow(x, x.K)
+
+    def timeouts(self, x):
+        """The paper gives no rule for C_Llambda and q_U. Here they time out where no link that they allow explains
+        what was seen, so never while they are true: C_Llambda is halved, and the queue may be all that is out."""
+        if "C_L" in x.beliefs:
+            yield from timeouts(x)
+        e = x.horizon - 1
+        refuted = some(list(_refutations(x)))
+        C_Llambda, q_U = x.untimed["C_Llambda"][e], x.untimed["q_U"][e]
+        yield "C_Llambda", choice(refuted, largest(x.alpha, C_Llambda / 2), C_Llambda)
+        yield "q_U", choice(refuted, _unacknowledged(x, e), q_U)
 
 
 def quiet(x, k):
@@ -63,16 +76,39 @@ def _explains_probe(x, bound):
 
 def _queue_laws(x):
     """Section 6.2.1: bytes already queued, and those sent, less those that the slowest link serves."""
-    q_U = x.beliefs["q_U"]
-    yield "q_U_starts", 0, _queue_holds(x, 0)
+    q_U = x.untimed["q_U"]
     for t in range(1, x.horizon):
-        unacknowledged = x.A[t] - x.Ld[t] - x.S[t]
-        grown = q_U[t - 1] + x.r[t] - x.beliefs["C_Llambda"][t]
+        unacknowledged = _unacknowledged(x, t)
+        grown = q_U[t - 1] + x.r[t] - x.untimed["C_Llambda"][t]
         yield "q_U_moves", t, every(
             q_U[t] <= unacknowledged,
             some(q_U[t] <= 0, q_U[t] <= grown),
             some(q_U[t] >= unacknowledged, every(q_U[t] >= 0, q_U[t] >= grown)),
         )
+
+
+def _unacknowledged(x, t):
+    return x.A[t] - x.Ld[t] - x.S[t]
+
+
+def _queue_unacknowledged(x, t):
+    return every(x.beliefs["q_U"][t] >= 0, x.beliefs["q_U"][t] <= _unacknowledged(x, t))
+
+
+def _refutations(x):
+    """What no link does on which C_Llambda and q_U are true."""
+    C_Llambda, q_U = x.untimed["C_Llambda"], x.untimed["q_U"]
+    for t in range(1, x.horizon):
+        served = x.S[t] > x.S[t - 1]
+        for d in range(x.D + 2, t + 1):
+            # The first byte served was sent by t-d, and waited longer than those before it did at the least rate.
+            explained = q_U[t - d] > (d - 1 - x.D) * C_Llambda[t]
+            yield every(served, x.F.at_least(t, d), no(explained))
+        if t >= 2:
+            # Rate and buffer let C_Llambda·(T* + D + 1) through in a step.
+            lost = x.Ld[t] - x.Ld[t - 1]
+            most = q_U[t - 2] + x.r[t - 1] - (MEASUREMENT + x.D + 1) * C_Llambda[t]
+            yield every(lost > 0, lost > most)
 
 
 def _queue_holds(x, t):

@@ -2,7 +2,7 @@
 
 from ccmatic.formula import every, implies
 from ccmatic.model import Model, overflow
-from ccmatic.models.link_rate import link_rate
+from ccmatic.models.link_rate import link_rate, timeouts
 
 
 class CCAC(Model):
@@ -21,6 +21,10 @@ class CCAC(Model):
             yield "tokens_come_at_link_rate", t, every(admitted >= 0, admitted <= x.C)
             yield "no_waste_while_queued", t, implies(admitted < x.C, x.admitted(t) <= x.K[t])
         yield from overflow(x, x.K)
+
+    def timeouts(self, x):
+        """Those of the link rate."""
+        return timeouts(x)
 
 
 def served_within_jitter(x):

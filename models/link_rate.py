@@ -1,8 +1,13 @@
 """Beliefs about the link rate and the queueing delay, shared by all models (section 5.1.1)."""
 
+from fractions import Fraction
+
 from ccmatic.belief import RunningMax, RunningMin, Sample, State
-from ccmatic.formula import equal, every, implies, some
+from ccmatic.formula import choice, equal, every, implies, largest, no, some
 from ccmatic.units import RATE, TIME
+
+#: A change of a bound in one window is small up to this factor; by how much a stale upper bound grows.
+SMALL, GROWTH = Fraction(11, 10), Fraction(3, 2)
 
 
 def utilised(model, x, k):
@@ -43,6 +48,22 @@ def _queueing_delay_most(x):
         yield "qdel_U_measured", t, implies(x.Q.exactly(t, x.horizon), bound >= x.horizon)
 
 
+def timeouts(x):
+    """C_L and C_U after the periodic timeout (ENCODING section 6), by name. C_L stays a packet a step at least: below
+    that nothing changes, and the next window would start with a bound that no window is proved for."""
+    e = x.horizon - 1
+    C_L, C_U = x.beliefs["C_L"], x.beliefs["C_U"]
+    low, high = x.untimed["C_L"][e], x.untimed["C_U"][e]
+    far, crossed = high > 2 * low, high < low
+    raised, lowered = low > C_L[0], high < C_U[0]
+    much_raised, much_lowered = low > SMALL * C_L[0], SMALL * high < C_U[0]
+    recent = largest(x.alpha, *(sample.value for sample in _most_served(x, e)))
+    low_is_stale = every(no(raised), no(far), some(every(lowered, crossed), no(much_lowered)))
+    high_is_stale = every(no(lowered), no(far), some(every(raised, crossed), no(much_raised)))
+    yield "C_L", choice(low_is_stale, recent, low)
+    yield "C_U", choice(high_is_stale, largest(C_L[e], GROWTH * C_U[e - 1]), high)
+
+
 def link_rate(model):
     """C_L, C_U, qdel_L and qdel_U of a model."""
     return (
@@ -50,7 +71,7 @@ def link_rate(model):
             "C_L",
             RATE,
             samples=_most_served,
-            start=lambda x: x.beliefs["C_L"][0] >= x.alpha,
+            start=lambda x, t: x.beliefs["C_L"][t] >= x.alpha,
             true_start=lambda x: x.alpha,
             holds=lambda x, bound: bound <= x.C,
         ),
@@ -58,7 +79,7 @@ def link_rate(model):
             "C_U",
             RATE,
             samples=_least_served(model),
-            start=lambda x: x.beliefs["C_U"][0] >= x.beliefs["C_L"][0],
+            start=lambda x, t: x.beliefs["C_U"][t] >= x.beliefs["C_L"][t],
             true_start=lambda x: x.C,
             holds=lambda x, bound: bound >= x.C,
         ),
