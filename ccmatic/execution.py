@@ -38,6 +38,10 @@ class Delay:
             return self.at_least(t, k)
         return every(self.at_least(t, k), no(self.at_least(t, k + 1)))
 
+    def at_end(self):
+        """The delay measured at the last step, alone."""
+        return Delay(self._late[-1:])
+
     def pairs(self, column):
         """Each truth value with what it is for the measured delays in `column`."""
         for t, row in enumerate(self._late):
@@ -114,6 +118,17 @@ class Execution:
 
     def _belief(self, belief):
         return unknowns(belief, self.horizon, self.frozen)
+
+
+class Ending(Execution):
+    """The last step of an execution, as all that there is of the next window: its first step."""
+
+    def __init__(self, x):
+        e = x.horizon - 1
+        self.horizon, self.buffer, self.D, self.alpha, self.beta = 1, x.buffer, x.D, x.alpha, x.beta
+        self.A, self.K = [x.A[e] - x.S[e]], [x.K[e] - x.S[e]]
+        self.S, self.L, self.Ld, self.r = [Fraction(0)], [x.L[e]], [x.Ld[e]], [x.r[e]]
+        self.Q, self.F = (delay and delay.at_end() for delay in (x.Q, x.F))
 
 
 class Observed(Execution):

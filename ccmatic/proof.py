@@ -1,12 +1,9 @@
 """That a large space is covered, as a refutation in propositional logic which unit propagation alone can check.
 
-The formula says: each hole has a form, and no strike strikes the candidate out. A SAT solver refutes it and logs
-each clause that it learns; `_check` then verifies that each follows from those before it by unit propagation
-(RUP, the core of DRAT), by another program, and that the last is empty.
+The formula says: each hole has a form, and no strike strikes the candidate out (`rup` refutes it and checks that).
 """
 
-from pysat.solvers import Glucose4, Minisat22
-
+from ccmatic import rup
 from ccmatic.errors import InputError
 from ccmatic.template import Branch
 
@@ -15,32 +12,13 @@ def refute(template, strikes):
     """(None, steps of the refutation) if the strikes cover the space, else (a candidate's source, 0). Raises
     InputError if the logged refutation does not pass its check."""
     formula = _Formula(template, strikes)
-    with Glucose4(bootstrap_with=formula.clauses, with_proof=True) as solver:
-        if solver.solve():
-            return template.candidate(formula.chosen(solver.get_model())), 0
-        logged = solver.get_proof()
-    steps = _check(formula.clauses, logged)
-    if steps is None:
+    model, logged = rup.refute(formula.clauses)
+    if model:
+        return template.candidate(formula.chosen(model)), 0
+    steps, refuted = rup.check(formula.clauses, logged)
+    if not refuted:
         raise InputError("the refutation that the SAT solver logged does not follow by unit propagation")
     return None, steps
-
-
-def _check(clauses, logged):
-    """How many clauses were checked until the empty one, or None if one of them does not follow."""
-    with Minisat22(bootstrap_with=clauses) as propagator:
-        for number, line in enumerate(logged, 1):
-            deletes, *_ = words = line.split()
-            if deletes == "d":
-                continue
-            clause = [int(word) for word in words[:-1]]
-            consistent, _ = propagator.propagate([-literal for literal in clause])
-            if consistent:
-                return None
-            if not clause:
-                return number
-            propagator.add_clause(clause)
-        consistent, _ = propagator.propagate([])
-        return None if consistent else len(logged)
 
 
 class _Formula:

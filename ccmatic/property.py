@@ -38,6 +38,10 @@ class Property:
         """The ways; the property holds if and only if no trace goes any of them."""
         raise NotImplementedError
 
+    def judges(self, model):
+        """Names of the beliefs without which a trace cannot be judged: those that can be false."""
+        return {belief.name for belief in model.lasting()}
+
     def objectives(self, model, x):
         """Named conditions on a trace, for explanations."""
         raise NotImplementedError

@@ -42,7 +42,7 @@ def check(query, trace):
     faults += [*_columns_agree(x, trace), *_delays_are_whole(query, trace)]
     faults += [str(law) for law in laws if law.formula is not True]
     faults += _rates_differ(trace, controller)
-    if not _needed(query) <= beliefs:
+    if not query.property.judges(query.model) <= beliefs:
         return Report(len(laws), tuple(faults), {}, False)
     objectives = query.property.objectives(query.model, x)
     return Report(len(laws), tuple(faults), objectives, query.property.holds(objectives))
@@ -66,12 +66,8 @@ def _read(query, trace, controller):
     known = query.units().keys()
     named = known & trace.columns.keys()
     if controller is not None:
-        named |= _needed(query) | (known & set(controller.parameters))
+        named |= query.property.judges(query.model) | (known & set(controller.parameters))
     return query.model.closure(named)
-
-
-def _needed(query):
-    return {belief.name for belief in (*query.model.bounds(), *query.model.true_states())}
 
 
 def _columns_agree(x, trace):

@@ -63,7 +63,7 @@ class Checker:
         answers = {name: self._check(name) for name in self._solvers}
         known = {answer for answer in answers.values() if answer != UNKNOWN}
         if len(known) > 1:
-            raise Disagreement(answers, self.script())
+            raise Disagreement(answers, script([formula for scope in self._stack for formula in scope]))
         if SAT in known:
             first = next(name for name, answer in answers.items() if answer == SAT)
             self._satisfied = self._solvers[first]
@@ -93,14 +93,14 @@ class Checker:
         value = self._satisfied.get_value(term).constant_value()
         return value if isinstance(value, bool) else Fraction(value)
 
-    def script(self, comment=""):
-        """The query as it stands, as a block of SMT-LIB 2 in a scope of its own."""
-        assertions = [assertion for scope in self._stack for assertion in scope]
-        symbols = sorted(set().union(*(a.get_free_variables() for a in assertions)), key=lambda s: s.symbol_name())
-        lines = [f"; {line}" for line in comment.splitlines()] + ["(push 1)"]
-        lines += [f"(declare-fun {s.symbol_name()} () {s.symbol_type()})" for s in symbols]
-        lines += [f"(assert {to_smtlib(assertion, daggify=False)})" for assertion in assertions]
-        return "\n".join([*lines, "(check-sat)", "(pop 1)", ""])
+
+def script(formulas, comment=""):
+    """Whether the formulas have a solution, as a block of SMT-LIB 2 in a scope of its own."""
+    symbols = sorted(set().union(*(f.get_free_variables() for f in formulas)), key=lambda s: s.symbol_name())
+    lines = [f"; {line}" for line in comment.splitlines()] + ["(push 1)"]
+    lines += [f"(declare-fun {s.symbol_name()} () {s.symbol_type()})" for s in symbols]
+    lines += [f"(assert {to_smtlib(formula, daggify=False)})" for formula in formulas]
+    return "\n".join([*lines, "(check-sat)", "(pop 1)", ""])
 
 
 def _z3_model(model):

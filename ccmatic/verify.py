@@ -5,7 +5,7 @@ from fractions import Fraction
 from time import monotonic
 
 from ccmatic.formula import every
-from ccmatic.solve import SAT, UNKNOWN, UNSAT, Checker
+from ccmatic.solve import SAT, UNKNOWN, UNSAT, Checker, script
 from ccmatic.trace import Trace
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
@@ -70,6 +70,11 @@ class Verifier:
         """What is asked about a controller, as SMT-LIB 2: it holds if and only if each answer is unsat."""
         return "".join(part.script(controller) for part in self._parts)
 
+    def questions(self, controller):
+        """What is asked about a controller, for each way to fail: it holds if and only if no list of formulas has a
+        solution."""
+        return {part.way.name: part.question(None if part.way.any_rates else controller) for part in self._parts}
+
     def _answer(self, part, controller):
         """What is independent of the controller is asked once."""
         if not part.way.any_rates:
@@ -110,14 +115,14 @@ class Part:
             self.checker.pop()
         return answer
 
+    def question(self, controller):
+        """The formulas that a trace of this controller (of anyone, for None) that goes this way satisfies."""
+        return [*self._network(), *([choices(self.x, controller)] if controller else [])]
+
     def script(self, controller):
         """The question about a controller as SMT-LIB 2."""
-        self.checker.push()
-        self.enter(controller)
         name = controller.name if controller else "any controller"
-        text = self.checker.script(f"{self.query}\n{name}: {self.way.name}")
-        self.checker.pop()
-        return text
+        return script(self.question(controller), f"{self.query}\n{name}: {self.way.name}")
 
     def read(self, value, controller):
         """The trace that a solver found, with the beliefs that this part encodes."""

@@ -1,0 +1,180 @@
+"""Proves: finds the constants of a proof, lemma by lemma, each to the edge beyond which a window breaks it."""
+
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from ccmatic import cca, definitions, replay
+from ccmatic import query as queries
+from ccmatic.counterexample import Unsound
+from ccmatic.errors import InputError
+from ccmatic.formula import no
+from ccmatic.lemma import Reads
+from ccmatic.property import WayToFail
+from ccmatic.solve import SAT, UNKNOWN, UNSAT
+from ccmatic.verify import HOLDS, UNDECIDED, VIOLATED, Part
+
+VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """verdict on a lemma: HOLDS, VIOLATED or UNDECIDED. trace: a window that breaks it, replayed. seconds: it took."""
+
+    lemma: str
+    verdict: str
+    seconds: float
+    trace: object = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """A constant's value. edge: why the next better one will not do, as an Answer; None at the end of its range, or for
+    one that the author chose. front: (a value of the constant before, the best of this one there) …"""
+
+    value: object
+    edge: Answer | None = None
+    front: tuple = ()
+
+
+class Prover:
+    """Asks a proof's lemmas about a controller, one incremental solver for all: what it is asked about are the
+    windows of every execution.
+
+    name: of the proof, or its path. horizon: in place of the proof's own. options: see `solve.Checker`.
+    """
+
+    def __init__(self, name, controller, horizon=None, **options):
+        self.name = definitions.absolute(name)
+        self.proof = proof = definitions.load("proofs", "PROOF", name)
+        horizon = proof.horizon if horizon is None else horizon
+        self.query = queries.make(
+            proof.model, proof.buffer, horizon, proof.jitter, "executions", "lemma", {"proof": name, "lemma": ""}
+        )
+        self.controller = controller or self._own()
+        foreign = {*self.controller.parameters} & self.query.units().keys() - {*proof.beliefs}
+        foreign -= {belief.name for belief in self.query.model.beliefs} - {b.name for b in self.query.model.lasting()}
+        if foreign:
+            raise InputError(f"the proof {name} does not follow {', '.join(sorted(foreign))}, which the controller reads")
+        self.lemmas = {lemma.name: lemma for lemma in proof.all_lemmas(self.query.model)}
+        reads = {*proof.beliefs, *self.controller.parameters} & self.query.units().keys()
+        way = WayToFail("a window", lambda x: True, reads=tuple(reads))
+        self._part = Part(self.query, way, options, ())
+        self._part.checker.push()
+        self._part.enter(self.controller)
+
+    def ask(self, lemma, constants):
+        """The Answer on a lemma for values of its constants."""
+        begin = monotonic()
+        part, reads = self._part, Reads(constants)
+        given, then = lemma.given(part.x, reads), lemma.then(part.x, reads)
+        part.checker.push()
+        try:
+            part.checker.add(given)
+            part.checker.add(no(then))
+            answer = part.checker.check()
+            trace = part.read(part.checker.value, self.controller) if answer == SAT else None
+        finally:
+            part.checker.pop()
+        if trace:
+            used = {name: value for name, value in constants.items() if name in reads.names}
+            trace = self._replayed(trace, lemma, used)
+        return Answer(lemma.name, VERDICTS[answer], monotonic() - begin, trace)
+
+    def constants_of(self, lemma):
+        """The names of the constants that a lemma reads."""
+        reads = Reads({constant.name: constant.grid()[0] for constant in self.proof.constants})
+        lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
+        return reads.names
+
+    def question(self, lemma, constants):
+        """The formulas that a window which breaks the lemma satisfies, for a certificate that there is none."""
+        query = self._query(lemma, constants)
+        (way,) = query.property.ways_to_fail(query.model, query.buffer)
+        return Part(query, way, {}, self._part.reads).question(self.controller)
+
+    def _own(self):
+        path = definitions.find_file(["synthesized", "examples.controllers"], self.proof.controller, ".py")
+        return cca.load(path, self.query.units())
+
+    def _query(self, lemma, constants):
+        kind = type(self.query.property)
+        return replace(self.query, property=kind.of(self.name, lemma.name, constants))
+
+    def _replayed(self, trace, lemma, constants):
+        trace = replace(trace, query=self._query(lemma, constants).record())
+        report = replay.replay(trace)
+        if report.faults or report.holds:
+            raise Unsound(f"a window that breaks '{lemma.name}' fails replay: {report}")
+        return replay.explained(trace, report)
+
+
+def search(prover, known):
+    """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each name.
+    Raises InputError where no value in a constant's range does."""
+    lemmas = [lemma for lemma in prover.lemmas.values() if not lemma.paper]
+    reads = {lemma.name: prover.constants_of(lemma) for lemma in lemmas}
+    chosen = None
+    for constant in prover.proof.constants:
+        if constant.name not in known:
+            values = {name: found.value for name, found in known.items()}
+            decided = {*values, constant.name}
+            limits = [lemma for lemma in lemmas if constant.name in reads[lemma.name] <= decided]
+            if constant.at is not None:
+                known[constant.name] = Found(constant.at)
+            elif not limits:
+                raise InputError(f"no lemma limits the constant '{constant.name}' when those before it are known")
+            else:
+                known[constant.name] = replace(
+                    _edge(prover, constant, limits, values), front=tuple(_front(prover, constant, limits, values, chosen))
+                )
+            yield constant.name
+        chosen = constant if constant.at is not None else None
+
+
+def verdicts(prover, known, asked):
+    """Ask every lemma, also the paper's, that is not in `asked`, with the constants found; yields Answers."""
+    values = {name: found.value for name, found in known.items()}
+    for lemma in prover.lemmas.values():
+        if lemma.name not in asked:
+            yield prover.ask(lemma, values)
+
+
+def _front(prover, constant, limits, values, chosen):
+    """The best value of a constant at others of the one before, which trades off with it."""
+    for other in chosen.front if chosen else ():
+        try:
+            yield other, _edge(prover, constant, limits, {**values, chosen.name: other}).value
+        except InputError:
+            yield other, None
+
+
+def _edge(prover, constant, limits, values):
+    """The best value that no window breaks, by bisection: the value itself is asked, and so is the next better one."""
+    grid = constant.grid()
+    good, bad, edge = -1, len(grid), None
+    ask = 0
+    while bad - good > 1:
+        fault = _fault(prover, limits, {**values, constant.name: grid[ask]})
+        if fault is None:
+            good = ask
+        else:
+            bad, edge = ask, fault
+        ask = (good + bad) // 2 if good + 1 < bad < len(grid) or ask else len(grid) - 1
+    if good < 0:
+        shown = f" (t, {', '.join(edge.trace.columns)}):\n{edge.trace.to_csv()}" if edge.trace else ""
+        raise InputError(
+            f"no value of '{constant.name}' from {constant.low} to {constant.high} will do: at the loosest, "
+            f"{grid[0]}, '{edge.lemma}' is {edge.verdict}{shown}"
+        )
+    return Found(grid[good], edge)
+
+
+def _fault(prover, limits, values):
+    """The first lemma that does not hold, as an Answer, or None."""
+    for lemma in limits:
+        answer = prover.ask(lemma, values)
+        if answer.verdict != HOLDS:
+            limits.remove(lemma)
+            limits.insert(0, lemma)
+            return answer
+    return None
