@@ -8,6 +8,7 @@ from fractions import Fraction
 from hashlib import sha256
 from math import gcd, lcm, prod
 
+from pysmt.exceptions import UnsupportedOperatorError
 from pysmt.walkers import DagWalker
 
 from ccmatic.errors import InputError
@@ -16,14 +17,18 @@ from ccmatic.formula import Linear, linear
 
 class Clauses:
     """clauses: lists of literals. atoms: positive literal -> (form, bound, strict), which says form ≤ bound (or <);
-    a form is a tuple of (unknown, coefficient) with coprime integers, the first positive."""
+    a form is a tuple of (unknown, coefficient) with coprime integers, the first positive. Raises InputError for what is
+    no linear real arithmetic."""
 
     def __init__(self, formulas):
         self.clauses, self.atoms, self.top = [], {}, 0
         self._literals, self._members, self._required = {}, {}, set()
         converter = _Converter(self)
-        for formula in formulas:
-            self._assert(converter.walk(formula))
+        try:
+            for formula in formulas:
+                self._assert(converter.walk(formula))
+        except UnsupportedOperatorError as error:
+            raise InputError(f"no linear real arithmetic: {error.expression}") from None
 
     def inequality(self, literal):
         """What the literal says of the unknowns, as (form, bound, strict), or None if it is no atom's."""
@@ -117,16 +122,13 @@ class _Converter(DagWalker):
         self.clauses = clauses
         self._choices = 0
 
-    def walk_error(self, formula, args, **_):
-        raise InputError(f"no linear real arithmetic: {formula}")
-
     def walk_symbol(self, formula, args, **_):
         name, kind = formula.symbol_name(), formula.symbol_type()
         if kind.is_bool_type():
             return self.clauses.literal(("symbol", name))
         if kind.is_real_type():
             return Linear({(0, name): Fraction(1)})
-        return self.walk_error(formula, args)
+        raise UnsupportedOperatorError(expression=formula)
 
     def walk_real_constant(self, formula, args, **_):
         return linear(Fraction(formula.constant_value()))
@@ -176,7 +178,7 @@ class _Converter(DagWalker):
     def walk_times(self, formula, args, **_):
         terms = [arg for arg in args if arg.coefficients]
         if len(terms) > 1:
-            return self.walk_error(formula, args)
+            raise UnsupportedOperatorError(expression=formula)
         return (terms[0] if terms else linear(1)) * prod(arg.constant for arg in args if not arg.coefficients)
 
     def _some(self, *literals):
