@@ -28,7 +28,7 @@ class Clauses:
             for formula in formulas:
                 self._assert(converter.walk(formula))
         except UnsupportedOperatorError as error:
-            raise InputError(f"no linear real arithmetic: {error.expression}") from None
+            raise _not_linear(error.expression) from None
 
     def inequality(self, literal):
         """What the literal says of the unknowns, as (form, bound, strict), or None if it is no atom's."""
@@ -105,6 +105,10 @@ class Clauses:
                 self._require(member)
 
 
+def _not_linear(formula):
+    return InputError(f"no linear real arithmetic: {formula}")
+
+
 def _canonical(term, strict):
     """(sign, atom): term ≤ 0 (or < 0) is the atom (form, bound, strict), or with sign -1 its negation."""
     items = sorted(term.coefficients.items())
@@ -128,7 +132,7 @@ class _Converter(DagWalker):
             return self.clauses.literal(("symbol", name))
         if kind.is_real_type():
             return Linear({(0, name): Fraction(1)})
-        raise UnsupportedOperatorError(expression=formula)
+        raise _not_linear(formula)
 
     def walk_real_constant(self, formula, args, **_):
         return linear(Fraction(formula.constant_value()))
@@ -178,7 +182,7 @@ class _Converter(DagWalker):
     def walk_times(self, formula, args, **_):
         terms = [arg for arg in args if arg.coefficients]
         if len(terms) > 1:
-            raise UnsupportedOperatorError(expression=formula)
+            raise _not_linear(formula)
         return (terms[0] if terms else linear(1)) * prod(arg.constant for arg in args if not arg.coefficients)
 
     def _some(self, *literals):

@@ -49,7 +49,11 @@ def real_question():
 
 @pytest.mark.parametrize(
     ("model", "buffer", "horizon", "controller"),
-    [("ccac", "infinite", 6, "cc_qdel"), ("ideal", ">=3", 5, "cc_probe_drain"), ("cbr_delay", "infinite", 5, "g1_t11_3")],
+    [
+        ("ccac", "infinite", 6, "cc_qdel"),
+        ("ideal", ">=3", 5, "cc_probe_drain"),
+        ("cbr_delay", "infinite", 5, "g1_t11_3"),
+    ],
 )
 def test_every_way_to_fail_of_a_controller_that_holds_is_ruled_out(model, buffer, horizon, controller):
     asked = questions(model, buffer, horizon, controller)
