@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from time import monotonic
 
-from ccmatic.formula import every
+from ccmatic.formula import every, formula
 from ccmatic.solve import SAT, UNKNOWN, UNSAT, Checker, script
 from ccmatic.trace import Trace
 
@@ -117,7 +117,8 @@ class Part:
 
     def question(self, controller):
         """The formulas that a trace of this controller (of anyone, for None) that goes this way satisfies."""
-        return [*self._network(), *([choices(self.x, controller)] if controller else [])]
+        conditions = [*self._network(), *([choices(self.x, controller)] if controller else [])]
+        return [formula(condition) for condition in conditions]
 
     def script(self, controller):
         """The question about a controller as SMT-LIB 2."""
@@ -127,8 +128,9 @@ class Part:
     def read(self, value, controller):
         """The trace that a solver found, with the beliefs that this part encodes."""
         x = self.x
-        known = {belief.name for belief in self._encoded()}
-        columns = {name: tuple(map(value, c)) for name, c in x.columns().items() if name in known or len(name) < 3}
+        unknown = x.beliefs.keys() - {belief.name for belief in self._encoded()}
+        stated = {n: column for n, column in x.columns().items() if n.removesuffix("_untimed") not in unknown}
+        columns = {name: tuple(map(value, column)) for name, column in stated.items()}
         columns |= {name: getattr(x, name).read(value) for name in self.query.model.measures}
         constants = {"C": Fraction(x.C), "R_m": Fraction(1), "D": Fraction(x.D), "MSS": value(x.alpha)}
         if x.beta is not None:
