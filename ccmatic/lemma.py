@@ -51,7 +51,8 @@ class Objective:
 class Measure:
     """How far a window is from leaving its state. value(x, t): a term, which progress moves towards `limit(x)`, which
     it cannot pass in the state: by a factor, or, if `unit(x)` is given, by a number of these; `by` names that constant.
-    falls: towards the limit; else it rises."""
+    falls: towards the limit; else it rises. after(f, c): for the report, its worst value, in terms of the limit (times
+    it, or so many units from it) right after the link rate changed by a factor f, up or down, in the steady state."""
 
     name: str
     value: Callable
@@ -60,6 +61,7 @@ class Measure:
     by: str
     falls: bool = True
     unit: Callable | None = None
+    after: Callable | None = None
 
     def improves(self, x, c):
         """It ends a step nearer its limit, at least."""
@@ -90,8 +92,8 @@ class Measure:
 @dataclass(frozen=True)
 class State:
     """A condition at one step: holds(x, t, c). leads_to: other states in which a window may end that begins in
-    it. measures: of progress while it lasts, none for one that a window leaves, or that is final. ensures: met
-    in each window that begins in it. unless: a window that meets these need not progress. says: it in words."""
+    it. measures: of progress while it lasts. unless: a window that meets these need not progress. Without
+    either, a window leaves the state, or it is final. ensures: met in each window that begins in it."""
 
     name: str
     says: str
@@ -155,8 +157,6 @@ class Proof:
             for measure in state.measures:
                 if measure.stalls(c):
                     yield f"{measure.name} in '{state.name}' can stall: {measure.by} is {c[measure.by]}"
-            if state.unless and not state.measures:
-                yield f"'{state.name}' has an exception to progress and no measure of it"
 
     def _begins_again(self, model, x):
         """What a window assumes of its first step is true of its last."""
@@ -173,15 +173,16 @@ class Proof:
 
         def leads_on(x, c):
             ends = [self.state(name) for name in state.leads_to]
-            if state.measures or not ends:
+            if state.measures or state.unless or not ends:
                 ends.append(state)
             return some([end.holds(x, -1, c) for end in ends])
 
         yield Lemma(f"{state.name}: leads on", begins, leads_on)
         for objective in state.ensures:
             yield Lemma(f"{state.name}: {objective.says}", begins, lambda x, c, o=objective: o.holds(x, c))
-        if state.measures:
+        if state.measures or state.unless:
             yield Lemma(f"{state.name}: progresses", stays, lambda x, c: _progress(state, x, c))
+        if state.measures:
             yield Lemma(f"{state.name}: nothing degrades", stays, lambda x, c: _none_degrades(state, x))
             within = lambda x, c: every([measure.within(x) for measure in state.measures])
             yield Lemma(f"{state.name}: is bounded", begins, within)

@@ -24,7 +24,7 @@ class CBRDelay(Model):
             samples=_sent_without_congestion,
             start=lambda x, t: x.beliefs["C_Llambda"][t] >= x.alpha,
             true_start=lambda x: x.alpha,
-            holds=_explains_probe,
+            holds=explains_probe,
         )
         queue = State(
             "q_U", BYTES, laws=_queue_laws, reads=("C_Llambda",), holds_at=_queue_holds, start=_queue_unacknowledged
@@ -66,7 +66,7 @@ def _sent_without_congestion(x, t):
         yield Sample(x.A[e] - x.A[e - 1], MEASUREMENT + x.D + 1, every(acknowledged, calm))
 
 
-def _explains_probe(x, bound):
+def explains_probe(x, bound):
     """The two lines of Figure 8: the rate is at least `bound`, or nearly, and then the buffer is large."""
     fits = True
     if x.buffer.finite:

@@ -1,0 +1,60 @@
+"""What the lemmas, stitched, say of all time: in words, and as numbers of windows."""
+
+from fractions import Fraction
+
+#: Changes of the link rate for which the report gives numbers.
+CHANGES = (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(10))
+
+
+def steps(factor, ratio):
+    """How often a number can be multiplied by factor > 1 before it has grown by more than ratio ≥ 1: ⌊log ratio⌋, exact."""
+    count, reached = 0, factor
+    while reached <= ratio:
+        count, reached = count + 1, reached * factor
+    return count
+
+
+def windows(state, c):
+    """In words: the most windows that begin in a state, beyond those that meet its exception; None for a final one."""
+    if not state.leads_to:
+        return None
+    terms = ["1"]
+    for measure in state.measures:
+        by = _short(c[measure.by])
+        if measure.unit:
+            terms.append(f"⌊|{measure.name} - {measure.limit_says}| / {by} units⌋")
+        else:
+            start, limit = measure.name, measure.limit_says
+            terms.append(f"⌊log_{by}({start}/{limit})⌋" if measure.falls else f"⌊log_{by}({limit}/{start})⌋")
+    return " + ".join(terms)
+
+
+def windows_after(state, factor, c):
+    """The same as a number, after a change of the link rate by `factor`; None where the proof does not bound it."""
+    if not all(measure.after for measure in state.measures):
+        return None
+    total = 1
+    for measure in state.measures:
+        worst = Fraction(measure.after(factor, c))
+        total += int(worst // c[measure.by]) if measure.unit else steps(c[measure.by], max(worst, Fraction(1)))
+    return total
+
+
+def sentences(proof, horizon, c):
+    """The claim, a sentence for each state."""
+    length = f"{horizon - 1} R_m"
+    for state in proof.states:
+        ensured = "; ".join(objective.says for objective in state.ensures)
+        if not state.leads_to:
+            yield f"From '{state.name}' on ({state.says}), for ever while the link rate stays: {ensured}."
+            continue
+        excuse = " that it does not spend so that it " + " and ".join(o.says for o in state.unless) if state.unless else ""
+        meanwhile = f" Meanwhile: {ensured}." if ensured else ""
+        yield (
+            f"In '{state.name}' ({state.says}) at most {windows(state, c)} windows of {length} begin{excuse}; "
+            f"then: {' or '.join(state.leads_to)}.{meanwhile}"
+        )
+
+
+def _short(number):
+    return f"{float(number):g}"
