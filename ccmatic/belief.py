@@ -29,12 +29,14 @@ class Sample:
 @dataclass(frozen=True)
 class State:
     """A belief that follows from the trace: `laws(x)` yields (law name, t, formula) that define it.
-    `reads`: the beliefs that these laws read. `holds_at(x, t)`: the truth is where the belief says, for one that can
+    `value(x, t)`: what a sender takes it to be, by what it has seen and its beliefs; at 0 before it has any.
+    `reads`: the beliefs that these read. `holds_at(x, t)`: the truth is where the belief says, for one that can
     be false; `start(x, t)`: what is known of such a one's value even then."""
 
     name: str
     unit: Unit
     laws: Callable
+    value: Callable
     reads: tuple = ()
     holds_at: Callable = None
     start: Callable = None
@@ -84,9 +86,15 @@ class _Running:
         """The bound at each step of an observed execution, from a true start on."""
         column = [self.true_start(x)]
         for t in range(1, x.horizon):
-            seen = [sample.value for sample in self.samples(x, t) if sample.when]
-            column.append(self._pick([column[-1], *seen]))
+            column.append(self._pick([column[-1], *self._seen(x, t)]))
         return tuple(column)
+
+    def moved(self, x, t):
+        """The bound at t ≥ 1 of an observed execution, from its value the step before."""
+        return self._pick([x.beliefs[self.name][t - 1], *self._seen(x, t)])
+
+    def _seen(self, x, t):
+        return [sample.value for sample in self.samples(x, t) if sample.when is True]
 
     def false_sample(self, x):
         """Some sample contradicts the path: the bound, true at 0, is not at the end."""

@@ -45,7 +45,8 @@ class Controller:
     def encode(self, values, rate, floor):
         """The formula rate = max(floor, the rate that the controller returns), linear in the terms given.
 
-        `values` maps each parameter to a term or a number, as R_m and D have to be; rate and floor are terms. A division by 0 raises InputError even where only some values lead to it.
+        `values` maps each parameter to a term or a number, as R_m and D have to be; rate and floor are terms.
+        A division by 0 raises InputError even where only some values lead to it.
         """
         return _Encoder(values, self.file).body(self.body, rate, floor)
 

@@ -13,20 +13,32 @@ class Delay:
     """Whole steps of delay of a byte served by t, at each t, in order encoding: `late[t]` has one truth value for
     each of "at least k steps", k = 1 … horizon."""
 
-    def __init__(self, late):
-        self.horizon = len(late)
-        self._late = late
+    def __init__(self, late, horizon, column=None):
+        self.horizon = horizon
+        self._late, self._column = late, column
 
     @staticmethod
     def unknown(name, horizon):
         """A delay of unknowns."""
-        return Delay([[boolean(f"{name}_{t}_{k}") for k in range(1, horizon + 1)] for t in range(horizon)])
+        late = [[boolean(f"{name}_{t}_{k}") for k in range(1, horizon + 1)] for t in range(horizon)]
+        return Delay(late, horizon)
 
     @staticmethod
-    def measured(column):
-        """The delays in a trace's column."""
-        steps = range(1, len(column) + 1)
-        return Delay([[delay >= k for k in steps] for delay in column])
+    def measured(column, horizon):
+        """The delays in a trace's column, or in as much of one as there is yet; `append` adds to it."""
+        delay = Delay([], horizon, [])
+        for steps in column:
+            delay.append(steps)
+        return delay
+
+    def append(self, steps):
+        """A delay measured at the next t."""
+        self._late.append([steps >= k for k in range(1, self.horizon + 1)])
+        self._column.append(steps)
+
+    def steps(self, t):
+        """The delay measured at t, which may be longer than the horizon; of numbers only."""
+        return self._column[t]
 
     def at_least(self, t, k):
         """The delay measured at t is k steps or more. Beyond the horizon delays are not told apart."""
@@ -152,7 +164,7 @@ class Observed(Execution):
         return Fraction(self._trace.columns[name][0])
 
     def _delay(self, name):
-        return Delay.measured(self._trace.columns[name])
+        return Delay.measured(self._trace.columns[name], self.horizon)
 
     def _read(self, model):
         return [belief for belief in model.beliefs if belief.name in self._reads]
@@ -162,3 +174,26 @@ class Observed(Execution):
 
     def _belief(self, belief):
         return self._column(belief.name)
+
+
+class Watched(Observed):
+    """What a sender sees of a window of `horizon` steps, so far: columns grow by `append`. It knows neither the link
+    nor the buffer; bytes are its own, counted from anywhere, and alpha is in bytes per step."""
+
+    C = buffer = beta = K = None
+
+    def __init__(self, model, horizon, jitter, alpha):
+        self._model, self.horizon, self.D, self.alpha = model, horizon, jitter, alpha
+        self.A, self.S, self.L, self.Ld, self.r = [], [], [], [], []
+        self.Q, self.F = Delay.measured((), horizon), Delay.measured((), horizon)
+        self.beliefs = self.untimed = {belief.name: [] for belief in model.beliefs}
+
+    def append(self, Q, F, **row):
+        """The next step: bytes, the rate in bytes per step, and the measured delays in whole steps."""
+        for name, value in row.items():
+            getattr(self, name).append(Fraction(value))
+        self.Q.append(Q)
+        self.F.append(F)
+
+    def _read(self, model):
+        return model.beliefs

@@ -1,22 +1,24 @@
 """Network paths, packet by packet: a bottleneck with a drop-tail buffer, then a box that delays.
 
-Time is in integer ticks: TICKS for the bottleneck to serve a packet, a whole number of packets to a step
-(R_m). So service never rounds. Only the instants within a step at which packets are sent are rounded, down,
-and no law notices: of a step's packets, two neighbours are at least (at most) one service time apart where
-the sender is at most (at least) as fast as the link, and the last is sent exactly at the step's end.
+Time is in integer ticks: TICKS for the bottleneck to serve a packet (or more, for links whose rate changes),
+a whole number of packets to a step (R_m). So service never rounds. Only the instants within a step at which
+packets are sent are rounded, down, and no law notices: of a step's packets, two neighbours are at least (at
+most) one service time apart where the sender is at most (at least) as fast as the link, and the last is sent
+exactly at the step's end.
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import lcm
 
 from ccmatic.errors import InputError, suggest
 
-#: How many ticks the bottleneck takes to serve a packet.
+#: How many ticks the bottleneck takes to serve a packet, unless a path says otherwise.
 TICKS = 1000
 
-#: Later than any instant of a run.
-NEVER = 2**62
+#: Later than any instant of a run, and the most ticks in a step of a link whose rate changes.
+NEVER, FINEST = 2**62, 2**42
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Path:
     packet:      bytes in every packet.
     jitter:      D, the most that a packet is delayed after the bottleneck, in whole steps; 0 if ideal.
     buffer:      β, bytes that may wait at the bottleneck, used in whole packets; None: infinite.
+    ticks:       how many the bottleneck takes to serve a packet.
 
     A float is read as the decimal number that it prints as. Raises InputError.
     """
@@ -40,6 +43,7 @@ class Path:
     packet: int = 1
     jitter: int = 0
     buffer: Fraction | None = None
+    ticks: int = TICKS
 
     def __post_init__(self):
         for name in ("rate", "propagation", "buffer"):
@@ -70,7 +74,23 @@ class Path:
     @property
     def step(self):
         """Ticks in a step."""
-        return self.bdp * TICKS
+        return self.bdp * self.ticks
+
+    def finer(self, rates):
+        """The same path with ticks so fine that packets are served in whole ones at each of the rates, too."""
+        step = self.ticks * lcm(self.bdp, *(replace(self, rate=rate).bdp for rate in rates))
+        if step > FINEST:
+            raise InputError("the rates have too few divisors in common, in packets per step")
+        return replace(self, ticks=step // self.bdp)
+
+    def at_rate(self, rate):
+        """The same path at another rate, its steps of as many ticks. Raises InputError if a packet were not served in
+        whole ticks."""
+        path = replace(self, rate=rate)
+        ticks, rest = divmod(self.step, path.bdp)
+        if rest:
+            raise InputError(f"the rate is {rate}, which was not among those to which it may change")
+        return replace(path, ticks=ticks)
 
     @property
     def bound(self):
@@ -101,11 +121,23 @@ def _chosen(table, key, what):
 
 
 class FixedRate:
-    """A FIFO link of fixed rate: a packet is admitted when it arrives, or TICKS after the one before it."""
+    """A FIFO link of fixed rate: a packet is admitted when it arrives, or `ticks` after the one before it."""
 
     def __init__(self, path, keep):
-        self.last = -TICKS
-        self.patience = NEVER if path.room is None else (path.room - 1) * TICKS
+        self._fit(path)
+        self.last = -self.ticks
+
+    def _fit(self, path):
+        self.ticks = path.ticks
+        self.patience = NEVER if path.room is None else (path.room - 1) * path.ticks
+
+    def change(self, path, now, waiting, last):
+        """The rate changes to that of the path; packets wait, and one was admitted last, if any. Returns the instants
+        at which those that wait are admitted."""
+        self._fit(path)
+        first = max(last + self.ticks, now + 1)
+        self.last = first + (waiting - 1) * self.ticks
+        return [first + i * self.ticks for i in range(waiting)]
 
     def offer(self, arrivals):
         """Packets arrive, the last of them at a step's end.
@@ -113,15 +145,15 @@ class FixedRate:
         Returns for each arrival whether it is lost, then for each packet newly known to be admitted, in
         order, when it is, and when the token that it uses was generated (here the same).
         """
-        last, patience = self.last, self.patience
+        last, patience, ticks = self.last, self.patience, self.ticks
         lost, admitted = [], []
         for now in arrivals:
-            # Packets wait to be admitted at last, last - TICKS, …, so ceil((last - now) / TICKS) of them.
+            # Packets wait to be admitted at last, last - ticks, …, so ceil((last - now) / ticks) of them.
             if last - now > patience:
                 lost.append(True)
             else:
                 lost.append(False)
-                last += TICKS
+                last += ticks
                 if last < now:
                     last = now
                 admitted.append(last)
@@ -132,16 +164,24 @@ class FixedRate:
 class TokenBucket:
     """A FIFO link that may keep a token that nobody waits for, and admit a later packet with it.
 
-    A token is generated every TICKS. The head of the queue uses it at once. If none waits, `keep` decides
+    A token is generated every `ticks`. The head of the queue uses it at once. If none waits, `keep` decides
     whether it goes into the bucket, where it lives for D, or is wasted. The oldest is used first.
     """
 
     def __init__(self, path, keep):
         self.path, self.keep = path, keep
         self.room = NEVER if path.room is None else path.room
-        self.tick = TICKS
+        self.tick = path.ticks
         self.waiting = 0
         self.bucket = deque()
+
+    def change(self, path, now, waiting, last):
+        """The rate changes to that of the path; the bucket keeps at most D worth of tokens, the youngest. Which packets
+        are admitted when is not known before."""
+        self.path, self.tick = path, now + path.ticks
+        while len(self.bucket) > path.jitter * path.bdp:
+            self.bucket.popleft()
+        return []
 
     def offer(self, arrivals):
         """As FixedRate.offer."""
@@ -159,7 +199,7 @@ class TokenBucket:
                     bucket.append(tick)
                 else:
                     wastable -= 1
-                tick += TICKS
+                tick += self.path.ticks
             while bucket and bucket[0] + life < now:
                 bucket.popleft()
             if bucket:

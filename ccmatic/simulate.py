@@ -8,14 +8,13 @@ model that its kind of path is named after.
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from random import Random
 
 import numpy as np
 
 from ccmatic.errors import InputError
 from ccmatic.paths import NEVER, Path
-from ccmatic.trace import Trace
+from ccmatic.run import Run
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,10 @@ class Observation:
     step:      how many steps are over.
     sent, delivered: A and S, bytes.
     lost:      Ld, the bytes lost that it has detected: those lost by the end of the step before.
+    dropped:   L, the bytes lost by now, which a sender may see at once on an ideal path only.
     delay:     from the sending of the packet last delivered to its delivery, in steps; None before one is.
+    last, first: Q and F, the whole steps of delay of the last (first) packet delivered in the last step in which any
+               was; 0 before one is.
     rate:      at which it sent in the last step, bytes per unit of time; 0 before the first.
     """
 
@@ -33,7 +35,10 @@ class Observation:
     sent: int
     delivered: int
     lost: int
+    dropped: int
     delay: Fraction | None
+    last: int
+    first: int
     rate: Fraction
 
 
@@ -45,10 +50,12 @@ class Simulation:
     initial_queue: bytes sent in one burst at time 0, in whole packets.
     jitter:  a key of paths.JITTER: how packets are delayed after the bottleneck.
     hiding:  a key of paths.HIDING: when a `ccac` path keeps unused tokens.
+    rates:   to which `change_rate` may change the link's, each a whole number of packets a step.
     """
 
-    def __init__(self, path, seed=0, initial_queue=0, jitter="mixed", hiding="mixed"):
+    def __init__(self, path, seed=0, initial_queue=0, jitter="mixed", hiding="mixed", rates=()):
         rng = Random(seed)
+        path = path.finer(rates)
         self.path, self.seed = path, seed
         self._bottleneck = path.bottleneck(rng, hiding)
         self._release = path.delays(rng, jitter)
@@ -57,6 +64,8 @@ class Simulation:
         self._sent, self._lost, self._detected = [], [], 0
         self._accepted, self._admitted, self._tokens, self._released = [], [], [], []
         self._losses = 0
+        self._changes = [(0, path)]
+        self._last = self._first = self._delivered = 0
         self._send([0] * int(initial_queue // path.packet))
         self.observation = self._observe(Fraction(0))
 
@@ -75,6 +84,23 @@ class Simulation:
         self.observation = self._observe(count * self.path.packet / self.path.propagation)
         return self.observation
 
+    def change_rate(self, rate):
+        """From now on, the end of a step, the link has another rate, in bytes per unit of time. What waits or is in
+        flight stays. Laws that look back beyond a trace (service within jitter, delays that fit the buffer) hold
+        once what was under way now is delivered. Raises InputError if the rate is not among those announced."""
+        self.path = self.path.at_rate(rate)
+        self._changes.append((self._steps, self.path))
+        now = self._steps * self.path.step
+        kept = bisect_right(self._admitted, now)
+        last = self._admitted[kept - 1] if kept else -self.path.ticks
+        waiting = len(self._accepted) - kept
+        for planned in (self._admitted, self._tokens, self._released):
+            del planned[kept:]
+        admitted = self._bottleneck.change(self.path, now, waiting, last)
+        self._admitted += admitted
+        self._tokens += admitted
+        self._deliver(admitted, admitted)
+
     def run(self):
         """The execution so far, as a Run."""
         lost = np.array(self._lost, bool)
@@ -86,7 +112,7 @@ class Simulation:
             return column
 
         return Run(
-            path=self.path,
+            path=self._changes[0][1],
             steps=self._steps,
             seed=self.seed,
             sent=np.array(self._sent, np.int64),
@@ -94,6 +120,7 @@ class Simulation:
             started=each(self._admitted),
             token=each(self._tokens),
             released=each(self._released),
+            changes=tuple(self._changes[1:]),
         )
 
     def _packets(self, rate):
@@ -131,6 +158,9 @@ class Simulation:
     def _observe(self, rate):
         packet, step = self.path.packet, self.path.step
         delivered = bisect_right(self._released, self._steps * step)
+        if delivered > self._delivered:
+            self._last, self._first = map(self._steps_since_sent, (delivered - 1, self._delivered))
+            self._delivered = delivered
         delay = None
         if delivered:
             delay = Fraction(self._released[delivered - 1] - self._accepted[delivered - 1], step)
@@ -139,9 +169,16 @@ class Simulation:
             sent=len(self._sent) * packet,
             delivered=delivered * packet,
             lost=self._detected * packet,
+            dropped=self._losses * packet,
             delay=delay,
+            last=self._last,
+            first=self._first,
             rate=rate,
         )
+
+    def _steps_since_sent(self, number):
+        """From the end of the step in which a packet was sent, of those not lost, to now."""
+        return self._steps + -self._accepted[number] // self.path.step
 
 
 def simulate(path, sender, steps, seed=0, initial_queue=0, jitter="mixed", hiding="mixed"):
@@ -150,139 +187,3 @@ def simulate(path, sender, steps, seed=0, initial_queue=0, jitter="mixed", hidin
     for _ in range(steps):
         simulation.step(sender(simulation.observation))
     return simulation.run()
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """An execution: what happened to each packet, in the order sent; instants are in ticks.
-
-    sent:     when it was sent.
-    lost:     whether it was dropped on arrival.
-    started:  when the bottleneck admitted it.
-    token:    when the token that it used was generated: `started`, unless a bucket hid the token.
-    released: when it was delivered.
-
-    What lies after the end of the run is as planned, NEVER if lost or not yet decided.
-    """
-
-    path: Path
-    steps: int
-    seed: object
-    sent: np.ndarray
-    lost: np.ndarray
-    started: np.ndarray
-    token: np.ndarray
-    released: np.ndarray
-
-    @cached_property
-    def samples(self):
-        """Packets counted by the end of each step 0 … steps: `A`, `L`, `K`, `S`; whole steps: `Q`, `F`.
-
-        K counts the tokens generated so far that were used before the run ended: one kept for nobody was,
-        in hindsight, wasted when it was generated.
-        """
-        ends = np.arange(self.steps + 1) * self.path.step
-
-        def count(instants):
-            return np.searchsorted(instants, ends, side="right")
-
-        kept = ~self.lost
-        A, L = count(self.sent), count(self.sent[self.lost])
-        K, S = count(self.token[kept]), count(self.released[kept])
-        before = np.concatenate(([0], S[:-1]))
-        arrived, t = A - L, np.arange(self.steps + 1)
-        # A delay is that of the last step in which anything was served.
-        latest = np.maximum.accumulate(np.where(S > before, t, 0))
-        last = t - np.searchsorted(arrived, S, side="left")
-        first = t - np.searchsorted(arrived, before, side="right")
-        Q, F = (np.where(S > 0, delay[latest], 0) for delay in (last, first))
-        return {"A": A, "L": L, "K": K, "S": S, "Q": Q, "F": F}
-
-    def trace(self, start=1, horizon=None, alpha=None):
-        """The Trace of steps start … start+horizon-1, to the end of the run by default.
-
-        alpha: MSS / (C·R_m), a packet by default; below 1/5 and β, at most the least rate in the trace.
-        Raises InputError where there are no such steps or no such alpha.
-        """
-        path, samples = self.path, self.samples
-        horizon = self.steps + 1 - start if horizon is None else horizon
-        if start < 1 or horizon < 1 or start + horizon - 1 > self.steps:
-            raise InputError(f"{horizon} steps from {start} on, expected to be within 1 … {self.steps}")
-        window = slice(start, start + horizon)
-        scale = path.propagation * path.rate / path.packet
-
-        def column(counts, origin=0):
-            return tuple(Fraction(int(count) - int(origin)) / scale for count in counts)
-
-        def whole(values):
-            return tuple(Fraction(min(int(value), horizon)) for value in values)
-
-        A, L, K, S = (samples[name] for name in "ALKS")
-        known = np.concatenate(([0], L[:-1]))
-        served, gone = S[start], known[start]
-        columns = {
-            "A": column(A[window], served + gone),
-            "S": column(S[window], served),
-            "L": column(L[window], gone),
-            "Ld": column(known[window], gone),
-            "K": column(K[window], served),
-            "r": column(np.diff(A)[start - 1 : start + horizon - 1]),
-            "Q": whole(samples["Q"][window]),
-            "F": whole(samples["F"][window]),
-        }
-        beta = None if path.room is None else Fraction(path.room) / scale
-        return Trace(
-            horizon=horizon,
-            constants=_constants(path, beta, alpha, min(columns["r"])),
-            columns=columns,
-            query={
-                "model": path.kind,
-                "horizon": horizon,
-                "buffer": "infinite" if beta is None else str(beta),
-                "jitter": path.jitter,
-                "delay": "executions",
-                "property": {},
-                "simulation": {"seed": self.seed, "start": start},
-            },
-        )
-
-    def queueing_delay(self, t):
-        """How long the packet last delivered by the end of step t waited at the bottleneck, in steps.
-
-        Two Fractions: until its first byte left the queue, and until its last did. 0 before any delivery.
-        """
-        served = int(self.samples["S"][t])
-        if not served:
-            return Fraction(0), Fraction(0)
-        packet = np.flatnonzero(~self.lost)[served - 1]
-        wait = Fraction(int(self.started[packet] - self.sent[packet]), self.path.step)
-        return wait, wait + Fraction(1, self.path.bdp)
-
-    def utilisation(self, start=0):
-        """The share of the link's capacity that was delivered from the end of step `start` on."""
-        S = self.samples["S"]
-        return float(S[-1] - S[start]) / (self.path.bdp * (self.steps - start))
-
-    def loss(self, start=0):
-        """The share lost of the packets sent after step `start`."""
-        return float(np.mean(self.lost[self.sent > start * self.path.step]))
-
-    def delays(self, start=0):
-        """How long each packet that was sent after step `start` and got through waited at the bottleneck,
-        in the path's unit of time; for np.mean and np.percentile."""
-        end = self.steps * self.path.step
-        through = (self.sent > start * self.path.step) & (self.started <= end)
-        waits = (self.started - self.sent)[through]
-        return waits * (float(self.path.propagation) / self.path.step)
-
-
-def _constants(path, beta, alpha, least):
-    """The trace's constants, in C·R_m and R_m."""
-    alpha = Fraction(1, path.bdp) if alpha is None else Fraction(alpha)
-    if not (0 < alpha < Fraction(1, 5) and alpha <= least and (beta is None or alpha < beta)):
-        raise InputError(
-            f"alpha is {alpha}, expected above 0, below 1/5 and below the buffer ({beta}), "
-            f"at most the least rate ({least})"
-        )
-    constants = {"C": Fraction(1), "R_m": Fraction(1), "D": Fraction(path.jitter), "MSS": alpha}
-    return constants if beta is None else {**constants, "beta": beta}

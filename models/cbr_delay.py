@@ -27,7 +27,13 @@ class CBRDelay(Model):
             holds=explains_probe,
         )
         queue = State(
-            "q_U", BYTES, laws=_queue_laws, reads=("C_Llambda",), holds_at=_queue_holds, start=_queue_unacknowledged
+            "q_U",
+            BYTES,
+            laws=_queue_laws,
+            value=_queue_seen,
+            reads=("C_Llambda",),
+            holds_at=_queue_holds,
+            start=_queue_unacknowledged,
         )
         self.beliefs = (*link_rate(self), sent_rate, queue)
 
@@ -109,6 +115,12 @@ def _refutations(x):
             lost = x.Ld[t] - x.Ld[t - 1]
             most = q_U[t - 2] + x.r[t - 1] - (MEASUREMENT + x.D + 1) * C_Llambda[t]
             yield every(lost > 0, lost > most)
+
+
+def _queue_seen(x, t):
+    if t == 0:
+        return _unacknowledged(x, 0)
+    return min(_unacknowledged(x, t), max(0, x.beliefs["q_U"][t - 1] + x.r[t] - x.beliefs["C_Llambda"][t]))
 
 
 def _queue_holds(x, t):

@@ -39,6 +39,10 @@ def _queueing_delay_least(x):
             yield "qdel_L_measured", t, implies(x.Q.exactly(t, k), value)
 
 
+def _queueing_delay_least_seen(x, t):
+    return max(0, min(x.Q.steps(t), x.horizon) - x.D)
+
+
 def _queueing_delay_most(x):
     """Eq. 5.1: no jitter at all; a delay past the horizon is known only to be that long."""
     for t in range(x.horizon):
@@ -60,8 +64,9 @@ def timeouts(x):
     recent = largest(x.alpha, *(sample.value for sample in _most_served(x, e)))
     low_is_stale = every(no(raised), no(far), some(every(lowered, crossed), no(much_lowered)))
     high_is_stale = every(no(lowered), no(far), some(every(raised, crossed), no(much_raised)))
-    yield "C_L", choice(low_is_stale, recent, low)
-    yield "C_U", choice(high_is_stale, largest(C_L[e], GROWTH * C_U[e - 1]), high)
+    after = choice(low_is_stale, recent, low)
+    yield "C_L", after
+    yield "C_U", choice(high_is_stale, largest(after, GROWTH * C_U[e - 1]), high)
 
 
 def link_rate(model):
@@ -83,6 +88,6 @@ def link_rate(model):
             true_start=lambda x: x.C,
             holds=lambda x, bound: bound >= x.C,
         ),
-        State("qdel_L", TIME, laws=_queueing_delay_least),
-        State("qdel_U", TIME, laws=_queueing_delay_most),
+        State("qdel_L", TIME, laws=_queueing_delay_least, value=_queueing_delay_least_seen),
+        State("qdel_U", TIME, laws=_queueing_delay_most, value=lambda x, t: x.Q.steps(t) + 1),
     )

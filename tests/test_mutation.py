@@ -504,8 +504,8 @@ FAULTS = {
         "beliefs",
         "agreement",
     ),
-    "completed_max_forgets": (instead(RunningMax, "_pick", staticmethod(lambda seen: seen[-1])), "completed"),
-    "completed_min_forgets": (instead(RunningMin, "_pick", staticmethod(lambda seen: seen[-1])), "completed"),
+    "completed_max_forgets": (instead(RunningMax, "_pick", staticmethod(lambda seen, **_: seen[-1])), "completed"),
+    "completed_min_forgets": (instead(RunningMin, "_pick", staticmethod(lambda seen, **_: seen[-1])), "completed"),
     "frozen_max_turned": (
         instead(RunningMax, "_within", within(lambda amount, most: amount >= most)),
         "frozen",
