@@ -407,7 +407,6 @@ FAULTS = {
         "encoding",
         "executions",
         "beliefs",
-        "objectives",
         "peers",
         "replay",
     ),
