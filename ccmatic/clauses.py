@@ -12,7 +12,7 @@ from pysmt.exceptions import UnsupportedOperatorError
 from pysmt.walkers import DagWalker
 
 from ccmatic.errors import InputError
-from ccmatic.formula import Linear, linear
+from ccmatic.formula import Linear, formula, linear
 
 
 class Clauses:
@@ -20,13 +20,13 @@ class Clauses:
     a form is a tuple of (unknown, coefficient) with coprime integers, the first positive. Raises InputError for what is
     no linear real arithmetic."""
 
-    def __init__(self, formulas):
+    def __init__(self, conditions):
         self.clauses, self.atoms, self.top = [], {}, 0
         self._literals, self._members, self._required = {}, {}, set()
         converter = _Converter(self)
         try:
-            for formula in formulas:
-                self._assert(converter.walk(formula))
+            for condition in conditions:
+                self._assert(converter.walk(formula(condition)))
         except UnsupportedOperatorError as error:
             raise _not_linear(error.expression) from None
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
-from ccmatic import __version__, cca, cegis, cover, definitions, replay, report, solutions
+from ccmatic import __version__, cca, cegis, cover, definitions, proof_report, proved, replay, report, solutions
+from ccmatic import audit as audits
 from ccmatic import plot as drawing
+from ccmatic import prove as proving
 from ccmatic import query as queries
 from ccmatic import store as stores
 from ccmatic.errors import InputError
@@ -143,6 +145,56 @@ def check_cover(run, as_json):
     outcome = cover.check(run)
     click.echo((report.cover_json if as_json else report.cover_text)(run, outcome))
     return GOOD if outcome.covered else BROKEN
+
+
+@cli.command()
+@click.argument("controller", metavar="CONTROLLER.py")
+@click.option("--proof", required=True, help="A name in proofs/, or a file that defines a PROOF.")
+@click.option("--horizon", type=click.IntRange(min=3), help="Steps of a window, T.  [default: the proof's]")
+@click.option("--out", default="proofs", show_default=True, help="Folder for what is found; the same command goes on.")
+@click.option("--certify", is_flag=True, help="Write a certificate for each lemma, for `ccmatic check`.")
+@_solver
+@_timeout
+@_seed
+@_json
+def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_json):
+    """Prove what a controller guarantees for all time: find the constants of a proof, each to its edge."""
+    path = definitions.find_file(["synthesized", "examples.controllers"], controller, ".py")
+    folder = writable_folder(out)
+    prover = proving.Prover(proof, path, horizon, solvers=_solvers(solver), timeout=timeout, seed=seed)
+    result = proved.begin(folder, prover, proof)
+    say = proof_report.Progress(prover.proof, as_json)
+    for name in proving.search(prover, result.constants):
+        result.save()
+        say.constant(name, result.constants[name])
+    for answer in proving.verdicts(prover, result.values, result.answers):
+        result.answers[answer.lemma] = answer
+        result.save()
+        say.lemma(answer)
+    faults = list(prover.proof.faults(result.values))
+    for name in audits.make_certificates(result, prover) if certify and not faults else ():
+        say.certificate(name)
+    proof_report.write(result, prover)
+    say.end(result, prover, faults)
+    outcomes = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
+    return BROKEN if faults or VIOLATED in outcomes else GOOD if outcomes == {HOLDS} else UNKNOWN
+
+
+@cli.command()
+@click.argument("proof", metavar="PROOF.json")
+@_solver
+@_timeout
+@_seed
+@_json
+def check(proof, solver, timeout, seed, as_json):
+    """Check all of a proof anew: states, measures, each lemma (by its certificate, if it has one), each edge."""
+    result = proved.load(proof)
+    good = True
+    for finding in audits.audit(result, solvers=_solvers(solver), timeout=timeout, seed=seed):
+        click.echo(proof_report.finding(finding, as_json))
+        good = good and finding.fault is None
+    click.echo(proof_report.verdict(proof, good, as_json))
+    return GOOD if good else BROKEN
 
 
 def _query(file, network):

@@ -52,7 +52,7 @@ class Delay:
 
     def at_end(self):
         """The delay measured at the last step, alone."""
-        return Delay(self._late[-1:])
+        return Delay(self._late[-1:], self.horizon)
 
     def pairs(self, column):
         """Each truth value with what it is for the measured delays in `column`."""

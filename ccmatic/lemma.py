@@ -118,10 +118,8 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Proof:
-    """controller: its name. model, buffer, jitter, horizon: the network, as in queries. beliefs: those that the proof
-    reads. states, constants: in the order in which they are reached, and found. lemmas: others."""
+    """model, buffer, jitter, horizon: the network, as in queries. beliefs: those that the proof reads. states, constants: in the order in which they are reached, and found. lemmas: others."""
 
-    controller: str
     model: str
     buffer: str
     beliefs: tuple

@@ -43,7 +43,7 @@ def draw(trace, path):
     suffix = path.suffix.lower()
     if suffix not in UNDATED:
         raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
-    rc_context, Figure = _matplotlib()
+    rc_context, Figure = tools()
     samples, drawing = _Samples.of(trace), BytesIO()
     with rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, HEIGHT))
@@ -54,10 +54,11 @@ def draw(trace, path):
 
 def require():
     """Raise InputError if nothing can be drawn, as matplotlib is missing."""
-    _matplotlib()
+    tools()
 
 
-def _matplotlib():
+def tools():
+    """What of matplotlib draws: rc_context and Figure. Raises InputError if it is missing."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure

@@ -1,6 +1,7 @@
 """Proves: finds the constants of a proof, lemma by lemma, each to the edge beyond which a window breaks it."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import monotonic
 
 from ccmatic import cca, definitions, replay
@@ -40,7 +41,8 @@ class Prover:
     """Asks a proof's lemmas about a controller, one incremental solver for all: what it is asked about are the
     windows of every execution.
 
-    name: of the proof, or its path. horizon: in place of the proof's own. options: see `solve.Checker`.
+    name: of the proof, or its path. controller: a Controller, or its file. horizon: in place of the proof's own.
+    options: see `solve.Checker`.
     """
 
     def __init__(self, name, controller, horizon=None, **options):
@@ -50,7 +52,7 @@ class Prover:
         self.query = queries.make(
             proof.model, proof.buffer, horizon, proof.jitter, "executions", "lemma", {"proof": name, "lemma": ""}
         )
-        self.controller = controller or self._own()
+        self.controller = cca.load(controller, self.query.units()) if isinstance(controller, Path) else controller
         foreign = {*self.controller.parameters} & self.query.units().keys() - {*proof.beliefs}
         foreign -= {belief.name for belief in self.query.model.beliefs} - {b.name for b in self.query.model.lasting()}
         if foreign:
@@ -91,10 +93,6 @@ class Prover:
         query = self._query(lemma, constants)
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         return Part(query, way, {}, self._part.reads).question(self.controller)
-
-    def _own(self):
-        path = definitions.find_file(["synthesized", "examples.controllers"], self.proof.controller, ".py")
-        return cca.load(path, self.query.units())
 
     def _query(self, lemma, constants):
         kind = type(self.query.property)

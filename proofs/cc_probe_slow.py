@@ -116,7 +116,6 @@ STEADY = State(
 )
 
 PROOF = Proof(
-    controller="cc_probe_slow",
     model="cbr_delay",
     buffer="any",
     beliefs=("C_Llambda", "q_U"),
@@ -130,8 +129,8 @@ PROOF = Proof(
                  Fraction(1, 100), Fraction(1), paper="0.295"),
         Constant("q_U_most", "q_U in the steady state, at most, in C·R_m", Fraction(1), Fraction(6), better="smaller",
                  step=Fraction(1, 50), paper="3.21"),
-        Constant("drain", "by how much q_U falls in a window until then, in MSS", Fraction(1, 10), Fraction(3),
-                 step=Fraction(1, 10)),
+        Constant("drain", "by how much q_U falls in a window until then, in MSS", Fraction(1, 4), Fraction(10),
+                 step=Fraction(1, 4)),
         Constant("inflight", "inflight in the steady state, at most, in C(R_m + D)", Fraction(1), Fraction(5),
                  better="smaller", step=Fraction(1, 50), paper="1.5, 1.7"),
         Constant("climb", "by how much C_Llambda rises in a window until converged, in MSS/R_m", Fraction(1, 100),
@@ -143,6 +142,11 @@ PROOF = Proof(
     ),
     lemmas=(
         Lemma("true beliefs stay true", lambda x, c: true(x, 0), lambda x, c: true(x, -1)),
+        Lemma(
+            "drained queues bound inflight",
+            lambda x, c: drained(x, 0, c),
+            lambda x, c: inflight_within(x, c["inflight"]),
+        ),
         Lemma("true beliefs lose little", lambda x, c: true(x, 0), lambda x, c: loses_at_most(x, c["loss"])),
         Lemma(
             "section 10: q_U of 3.21",

@@ -168,7 +168,6 @@ PAPERS = (
 )
 
 PROOF = Proof(
-    controller="cc_qdel",
     model="ccac",
     buffer=">=6",
     beliefs=("C_L", "C_U"),
