@@ -129,9 +129,8 @@ def search(prover, known):
         chosen = constant if constant.at is not None else None
 
 
-def verdicts(prover, known, asked):
-    """Ask every lemma, also the paper's, that is not in `asked`, with the constants found; yields Answers."""
-    values = {name: found.value for name, found in known.items()}
+def verdicts(prover, values, asked):
+    """Ask every lemma, also the paper's, that is not in `asked`, with these constants; yields Answers."""
     for lemma in prover.lemmas.values():
         if lemma.name not in asked:
             yield prover.ask(lemma, values)

@@ -73,7 +73,8 @@ class Result:
 def begin(folder, prover, proof):
     """The Result of a prover in a folder, as far as an earlier run came. Raises InputError if that one was of another
     definition or controller."""
-    file = Path(folder) / f"{Path(proof).stem}_{prover.controller.name}_T{prover.query.horizon}.json"
+    names = dict.fromkeys((Path(proof).stem, prover.controller.name))
+    file = Path(folder) / f"{'-'.join(names)}_T{prover.query.horizon}.json"
     fresh = Result(file, prover.name, prover.controller, prover.query.horizon, digest(prover.name))
     if not file.exists():
         return fresh

@@ -1,0 +1,24 @@
+"""A small proof for tests: that cc_qdel's beliefs become true, and stay so."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from ccmatic.lemma import Constant, Proof, State
+from ccmatic.proofs import cc_qdel
+
+HIGH, LOW = (replace(state, leads_to=("true",)) for state in (cc_qdel.STALE_LOW, cc_qdel.STALE_HIGH))
+TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: cc_qdel.true(x, t))
+
+PROOF = Proof(
+    model="ccac",
+    buffer="infinite",
+    horizon=9,
+    beliefs=("C_L", "C_U"),
+    states=(HIGH, LOW, TRUE),
+    constants=(
+        Constant("utilisation", "used at least", Fraction(0), Fraction(1), Fraction(1, 10),
+                 at=Fraction(1, 2), front=(Fraction(3, 5),)),
+        Constant("fall", "C_U falls by", Fraction(101, 100), Fraction(4), Fraction(1, 10)),
+        Constant("rise", "a bound rises by", Fraction(101, 100), Fraction(2), Fraction(1, 10)),
+    ),
+)
