@@ -172,7 +172,7 @@ def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_js
         result.save()
         say.lemma(answer)
     faults = list(prover.proof.faults(result.values))
-    for name in audits.make_certificates(result, prover) if certify and not faults else ():
+    for name in audits.make_certificates(result, prover, prover.lemmas) if certify and not faults else ():
         say.certificate(name)
     proof_report.write(result, prover)
     say.end(result, prover, faults)

@@ -29,7 +29,7 @@ def run(capsys, *arguments):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """What `prove` wrote, with the certificates of the first lemmas."""
+    """What `prove` wrote, with the certificate of a lemma."""
     folder = tmp_path_factory.mktemp("proofs")
     prover = prove.Prover(TINY, QDEL)
     result = proved.begin(folder, prover, TINY)
@@ -38,9 +38,7 @@ def folder(tmp_path_factory):
     for answer in prove.verdicts(prover, result.values, result.answers):
         result.answers[answer.lemma] = answer
     result.save()
-    for name in audit.make_certificates(result, prover):
-        if name == "C_L too high: progresses":
-            break
+    assert list(audit.make_certificates(result, prover, ["C_L too high: progresses"]))
     return folder
 
 
