@@ -84,7 +84,7 @@ def link_rate(model):
             "C_U",
             RATE,
             samples=_least_served(model),
-            start=lambda x, t: x.beliefs["C_U"][t] >= x.beliefs["C_L"][t],
+            start=lambda x, t: x.beliefs["C_U"][t] > 0,
             true_start=lambda x: x.C,
             holds=lambda x, bound: bound >= x.C,
         ),

@@ -1,7 +1,7 @@
 """cc_qdel on CCAC with a buffer of at least 3C(R_m + D): what the paper proves in Appendix F, and where it differs.
 
-Two states stand for the paper's "beliefs inconsistent", as C_L and C_U cannot both be: so that what progress is, is one
-thing in each. `remembers` is new: a delay measured late says little of the queue if anything may have been sent
+Three states stand for the paper's "beliefs inconsistent": beliefs that are empty, which a window ends; and C_L or C_U
+alone on the wrong side of C, so that what progress is, is one thing in each. `remembers` is new: a delay measured late says little of the queue if anything may have been sent
 before; what was sent was at most 2C.
 """
 
@@ -14,6 +14,11 @@ from ccmatic.lemma import Constant, Lemma, Measure, Objective, Proof, State
 def true(x, t):
     """C is where the beliefs say."""
     return every(x.beliefs["C_L"][t] <= x.C, x.beliefs["C_U"][t] >= x.C)
+
+
+def crossed(x, t):
+    """No link rate is where the beliefs say: it changed, as they were being measured."""
+    return x.beliefs["C_L"][t] > x.beliefs["C_U"][t]
 
 
 def near(x, t, c):
@@ -65,18 +70,24 @@ C_L = Measure(
 )
 C_U = Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="shrink")
 
+CROSSED = State(
+    "beliefs empty",
+    "C_L > C_U",
+    holds=lambda x, t, c: crossed(x, t),
+    leads_to=("C_L too high", "C_U too low", "beliefs true", "converged", "steady"),
+)
 STALE_LOW = State(
     "C_L too high",
-    "C_L > C",
-    holds=lambda x, t, c: x.beliefs["C_L"][t] > x.C,
+    "C < C_L ≤ C_U",
+    holds=lambda x, t, c: every(x.beliefs["C_L"][t] > x.C, no(crossed(x, t))),
     leads_to=("beliefs true", "converged", "steady"),
     measures=(Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="fall"),),
     unless=(UTILISES,),
 )
 STALE_HIGH = State(
     "C_U too low",
-    "C_U < C",
-    holds=lambda x, t, c: x.beliefs["C_U"][t] < x.C,
+    "C_L ≤ C_U < C",
+    holds=lambda x, t, c: every(x.beliefs["C_U"][t] < x.C, no(crossed(x, t))),
     leads_to=("beliefs true", "converged", "steady"),
     measures=(
         Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="rise", falls=False),
@@ -171,7 +182,7 @@ PROOF = Proof(
     model="ccac",
     buffer=">=6",
     beliefs=("C_L", "C_U"),
-    states=(STALE_LOW, STALE_HIGH, TRUE, CONVERGED, STEADY),
+    states=(CROSSED, STALE_LOW, STALE_HIGH, TRUE, CONVERGED, STEADY),
     constants=(
         Constant(
             "C_U_most", "C_U of converged beliefs, at most, in C", Fraction(1), Fraction(6), better="smaller",

@@ -1,5 +1,6 @@
 """g1_t11_3, a controller of query G1 that the paper does not treat: it sends next to nothing while it sees a queue.
-On CCAC with an infinite buffer; the states are cc_qdel's, and what is asked of them is less, as it drains harder."""
+On CCAC with an infinite buffer; the states are cc_qdel's. In windows of 9 R_m C_L may fall while C_U is too low; in
+those of 10 R_m it may not."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -12,8 +13,9 @@ STEADY = replace(qdel.STEADY, ensures=(qdel.UTILISES, qdel.LITTLE_INFLIGHT))
 PROOF = Proof(
     model="ccac",
     buffer="infinite",
+    horizon=11,
     beliefs=("C_L", "C_U"),
-    states=(qdel.STALE_LOW, qdel.STALE_HIGH, qdel.TRUE, qdel.CONVERGED, STEADY),
+    states=(qdel.CROSSED, qdel.STALE_LOW, qdel.STALE_HIGH, qdel.TRUE, qdel.CONVERGED, STEADY),
     constants=(
         Constant(
             "C_U_most", "C_U of converged beliefs, at most, in C", Fraction(1), Fraction(6), better="smaller",

@@ -110,7 +110,7 @@ def test_a_changed_window_is_rejected(copy):
 
 
 def test_a_state_taken_from_the_cover_is_rejected(copy, tmp_path):
-    text = Path(TINY).read_text().replace("states=(HIGH, LOW, TRUE)", "states=(HIGH, TRUE)")
+    text = Path(TINY).read_text().replace("states=(EMPTY, HIGH, LOW, TRUE)", "states=(HIGH, LOW, TRUE)")
     (tmp_path / "tiny.py").write_text(text)
     edit(copy, lambda data: data.update(proof=str(tmp_path / "tiny.py")))
     assert "states cover everything" in faults(copy)
@@ -144,8 +144,8 @@ BASE = definitions.load("proofs", "PROOF", TINY)
 
 def test_states_that_lead_in_a_circle_are_no_proof():
     """Section 5.2: each bound may improve in one window and degrade in the next."""
-    high, low, true = BASE.states
-    circle = replace(BASE, states=(replace(high, leads_to=("C_U too low",)), replace(low, leads_to=(high.name,)), true))
+    empty, high, low, true = BASE.states
+    circle = replace(BASE, states=(empty, replace(high, leads_to=("C_U too low",)), replace(low, leads_to=(high.name,)), true))
     (fault,) = circle.faults({"fall": 2, "rise": 2})
     assert "'C_U too low' leads back to 'C_L too high'" in fault
 

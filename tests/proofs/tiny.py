@@ -6,6 +6,7 @@ from fractions import Fraction
 from ccmatic.lemma import Constant, Proof, State
 from ccmatic.proofs import cc_qdel
 
+EMPTY = replace(cc_qdel.CROSSED, leads_to=("C_L too high", "C_U too low", "true"))
 HIGH, LOW = (replace(state, leads_to=("true",)) for state in (cc_qdel.STALE_LOW, cc_qdel.STALE_HIGH))
 TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: cc_qdel.true(x, t))
 
@@ -14,7 +15,7 @@ PROOF = Proof(
     buffer="infinite",
     horizon=9,
     beliefs=("C_L", "C_U"),
-    states=(HIGH, LOW, TRUE),
+    states=(EMPTY, HIGH, LOW, TRUE),
     constants=(
         Constant("utilisation", "used at least", Fraction(0), Fraction(1), Fraction(1, 10),
                  at=Fraction(1, 2), front=(Fraction(3, 5),)),
