@@ -2,6 +2,9 @@
 that together with the classes of the solutions they strike out the whole space."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm
 
 import numpy as np
 
@@ -12,7 +15,7 @@ from ccmatic.template import Branch
 from ccmatic.trace import Trace
 
 #: Spaces up to this size are enumerated; that a larger one is covered is proved by a checked refutation.
-LARGEST_ENUMERATED = 10**7
+LARGEST_ENUMERATED = 10**8
 
 
 @dataclass(frozen=True)
@@ -93,27 +96,20 @@ class Strike:
 
     @staticmethod
     def of_trace(template, trace):
-        """The candidates that would have chosen the trace's rates, form by form, in Fractions; all of them if it
-        breaks the property whatever the rates."""
+        """The candidates that would have chosen the trace's rates, exactly; all of them if it breaks the property
+        whatever the rates."""
         if trace.controller is None:
             return Strike(tuple((0,) * len(hole) for hole in template.holes()), 0)
-        rows = [{**trace.constants, **row} for row in trace.rows()]
-        rates = trace.columns["r"]
+        rows = [{**trace.constants, **row} for row in trace.rows()][:-1]
+        rates = trace.columns["r"][1:]
         floor = trace.constants["MSS"] / trace.constants["R_m"]
-        known = {}
-
-        def word(form, is_condition):
-            if (form, is_condition) not in known:
-                values = [sum(c * eval(term, {}, row) for term, c in form.coefficients) for row in rows[:-1]]
-                truths = (v > 0 if is_condition else max(v, floor) == rates[t] for t, v in enumerate(values, 1))
-                known[form, is_condition] = sum(truth << t for t, truth in enumerate(truths))
-            return known[form, is_condition]
-
         conditions = template.condition_holes()
-        words = tuple(
-            tuple(word(form, index in conditions) for form in hole) for index, hole in enumerate(template.holes())
-        )
-        return Strike(words, (1 << trace.horizon - 1) - 1)
+        words = []
+        for index, hole in enumerate(template.holes()):
+            values, (least, *seen) = _values(hole, rows, (floor, *rates))
+            truths = values > 0 if index in conditions else np.maximum(values, least) == np.array(seen, values.dtype)
+            words.append(tuple((truths.astype(np.int64) @ (1 << np.arange(len(rows)))).tolist()))
+        return Strike(tuple(words), (1 << trace.horizon - 1) - 1)
 
     @staticmethod
     def of_class(template, candidate):
@@ -123,6 +119,27 @@ class Strike:
             for hole, index in zip(template.holes(), candidate)
         )
         return Strike((), 0, tuple(members))
+
+
+@lru_cache(maxsize=16)
+def _coefficients(hole):
+    """The terms of a hole's forms, their coefficients as integers, forms × terms, and by what these are multiplied."""
+    terms = sorted({term for form in hole for term, _ in form.coefficients})
+    scale = lcm(*(coefficient.denominator for form in hole for _, coefficient in form.coefficients))
+    rows = [[int(dict(form.coefficients).get(term, 0) * scale) for term in terms] for form in hole]
+    return terms, np.array(rows, np.int64).reshape(len(hole), len(terms)), scale
+
+
+def _values(hole, rows, others):
+    """The value of each form at each step, forms × steps, and `others`, all times what makes them integers."""
+    terms, coefficients, scale = _coefficients(tuple(hole))
+    values = [[Fraction(eval(term, {}, row)) for row in rows] for term in terms]
+    more = lcm(*(value.denominator for column in (*values, others) for value in column))
+    integers = np.array([[int(value * more) for value in column] for column in values], object)
+    scaled = [int(value * more * scale) for value in others]
+    largest = max(map(abs, (*integers.flat, *scaled))) * int(np.abs(coefficients).max(initial=1)) * (len(terms) + 1)
+    fits = np.int64 if largest < 2**62 else object
+    return coefficients.astype(fits) @ integers.astype(fits).reshape(len(terms), len(rows)), scaled
 
 
 def _enumerate(template, strikes):
