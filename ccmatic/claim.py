@@ -22,9 +22,10 @@ def windows(state, c):
     for measure in state.measures:
         by = _short(c[measure.by])
         if measure.unit:
-            terms.append(f"⌊|{measure.name} - {measure.limit_says}| / {by} units⌋")
+            way = measure.name if measure.limit_says == "0" else f"|{measure.name} - {measure.limit_says}|"
+            terms.append(f"⌊{way} / ({by}·{measure.unit_says})⌋")
         else:
-            start, limit = measure.name, measure.limit_says
+            start, limit = measure.name, f"({measure.limit_says})" if "/" in measure.limit_says else measure.limit_says
             terms.append(f"⌊log_{by}({start}/{limit})⌋" if measure.falls else f"⌊log_{by}({limit}/{start})⌋")
     return " + ".join(terms)
 
@@ -44,16 +45,23 @@ def sentences(proof, horizon, c):
     """The claim, a sentence for each state."""
     length = f"{horizon - 1} R_m"
     for state in proof.states:
-        ensured = "; ".join(objective.says for objective in state.ensures)
+        says, ensured = in_words(state, c), "; ".join(in_words(objective, c) for objective in state.ensures)
         if not state.leads_to:
-            yield f"From '{state.name}' on ({state.says}), for ever while the link rate stays: {ensured}."
+            meets = f": {ensured}" if ensured else ""
+            yield f"From '{state.name}' on ({says}), for ever while the link rate stays{meets}."
             continue
-        excuse = " that it does not spend so that it " + " and ".join(o.says for o in state.unless) if state.unless else ""
+        excuse = " and ".join(in_words(objective, c) for objective in state.unless)
+        counted = f", those not counted in which {excuse}" if excuse else ""
         meanwhile = f" Meanwhile: {ensured}." if ensured else ""
         yield (
-            f"In '{state.name}' ({state.says}) at most {windows(state, c)} windows of {length} begin{excuse}; "
+            f"In '{state.name}' ({says}) at most {windows(state, c)} windows of {length} begin{counted}; "
             f"then: {' or '.join(state.leads_to)}.{meanwhile}"
         )
+
+
+def in_words(what, c):
+    """What a State or an Objective says, with the constants' values."""
+    return what.says.format_map({name: _short(value) for name, value in c.items()})
 
 
 def _short(number):

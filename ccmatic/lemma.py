@@ -41,8 +41,9 @@ class Constant:
 
 @dataclass(frozen=True)
 class Objective:
-    """What a window ensures: holds(x, c), c giving the constants by name."""
+    """What a window ensures: holds(x, c), c giving the constants by name. says: in words, `{constant}` for its value."""
 
+    name: str
     says: str
     holds: Callable
 
@@ -61,6 +62,7 @@ class Measure:
     by: str
     falls: bool = True
     unit: Callable | None = None
+    unit_says: str = ""
     after: Callable | None = None
 
     def improves(self, x, c):
@@ -93,7 +95,8 @@ class Measure:
 class State:
     """A condition at one step: holds(x, t, c). leads_to: other states in which a window may end that begins in
     it. measures: of progress while it lasts. unless: a window that meets these need not progress. Without
-    either, a window leaves the state, or it is final. ensures: met in each window that begins in it."""
+    either, a window leaves the state, or it is final. ensures: met in each window that begins in it. says: the
+    condition in words, as an objective's."""
 
     name: str
     says: str
@@ -177,7 +180,7 @@ class Proof:
 
         yield Lemma(f"{state.name}: leads on", begins, leads_on)
         for objective in state.ensures:
-            yield Lemma(f"{state.name}: {objective.says}", begins, lambda x, c, o=objective: o.holds(x, c))
+            yield Lemma(f"{state.name}: {objective.name}", begins, lambda x, c, o=objective: o.holds(x, c))
         if state.measures or state.unless:
             yield Lemma(f"{state.name}: progresses", stays, lambda x, c: _progress(state, x, c))
         if state.measures:

@@ -2,6 +2,7 @@
 
 from io import BytesIO
 
+from ccmatic.claim import in_words
 from ccmatic.files import write_bytes
 from ccmatic.plot import STYLE, UNDATED, tools
 
@@ -27,21 +28,15 @@ def draw(proof, result, file):
 
 
 def _state(axes, state, y, c):
-    lines = [state.says]
-    if state.ensures:
-        lines.append("ensures: " + ", ".join(objective.says for objective in state.ensures))
+    lines = [in_words(state, c), *(in_words(objective, c) for objective in state.ensures)]
     axes.text(0.5, y + 0.28, state.name, weight="bold", va="center")
-    axes.text(0.5, y - 0.08, "\n".join(_wrapped(lines)), va="center", fontsize=8)
+    axes.text(0.5, y - 0.08, "\n".join(lines), va="center", fontsize=8)
     axes.add_patch(_box(0.3, y - 0.5, BOX, 1.0))
     if state.measures:
         steps = [_step(measure, c) for measure in state.measures]
-        excuse = " or ".join(objective.says for objective in state.unless)
+        excuse = " and ".join(in_words(objective, c) for objective in state.unless)
         axes.text(0.5, y - 0.42, "each window: " + " or ".join(steps) + (f", or {excuse}" if excuse else ""),
                   fontsize=7, va="bottom", color="#0072B2")
-
-
-def _wrapped(lines):
-    return [line if len(line) < 70 else line[:67] + "…" for line in lines]
 
 
 def _step(measure, c):

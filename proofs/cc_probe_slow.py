@@ -52,10 +52,22 @@ def inflight_within(x, most):
     return every([x.inflight(t) <= most * bdp(x) for t in range(x.horizon)])
 
 
-LITTLE_LOSS = Objective("loses little", lambda x, c: loses_at_most(x, c["loss"]))
-UTILISES = Objective("uses the link", lambda x, c: utilises(x, c["utilisation"]))
-UTILISES_STALE = Objective("uses the link", lambda x, c: utilises(x, c["stale_utilisation"]))
-LITTLE_INFLIGHT = Objective("bounds inflight", lambda x, c: inflight_within(x, c["inflight"]))
+LITTLE_LOSS = Objective(
+    "loses little", "at most {loss} packets are lost in an R_m", lambda x, c: loses_at_most(x, c["loss"])
+)
+UTILISES = Objective(
+    "uses the link",
+    "at least {utilisation} of C(T - D) is delivered",
+    lambda x, c: utilises(x, c["utilisation"]),
+)
+UTILISES_STALE = Objective(
+    "uses the link",
+    "at least {stale_utilisation} of C(T - D) is delivered",
+    lambda x, c: utilises(x, c["stale_utilisation"]),
+)
+LITTLE_INFLIGHT = Objective(
+    "bounds inflight", "inflight is at most {inflight}·C(R_m + D)", lambda x, c: inflight_within(x, c["inflight"])
+)
 
 STALE = State(
     "C_Llambda too high",
@@ -69,6 +81,7 @@ STALE = State(
             lambda x: x.C / 3,
             "C/3",
             by="fall",
+            after=lambda f, c: 3 * f,
         ),
     ),
     unless=(UTILISES_STALE,),
@@ -82,17 +95,18 @@ FALSE_QUEUE = State(
 )
 LONG_QUEUE = State(
     "queue long",
-    "beliefs true, q_U > q_U_most·C·R_m",
+    "beliefs true, q_U > {q_U_most}·C·R_m",
     holds=lambda x, t, c: every(true(x, t), no(drained(x, t, c))),
     leads_to=("C_Llambda low", "steady"),
     measures=(
-        Measure("q_U", lambda x, t: x.beliefs["q_U"][t], lambda x: 0, "0", by="drain", unit=lambda x: x.alpha),
+        Measure("q_U", lambda x, t: x.beliefs["q_U"][t], lambda x: 0, "0", by="drain", unit=lambda x: x.alpha,
+                unit_says="MSS"),
     ),
     ensures=(LITTLE_LOSS,),
 )
 LOW = State(
     "C_Llambda low",
-    "beliefs true, q_U drained, C_Llambda < C_Llambda_least·C",
+    "beliefs true, q_U ≤ {q_U_most}·C·R_m, C_Llambda < {C_Llambda_least}·C",
     holds=lambda x, t, c: every(drained(x, t, c), no(inside(x, t, c))),
     leads_to=("steady",),
     measures=(
@@ -104,13 +118,14 @@ LOW = State(
             by="climb",
             falls=False,
             unit=lambda x: x.alpha,
+            unit_says="MSS/R_m",
         ),
     ),
     ensures=(LITTLE_LOSS, LITTLE_INFLIGHT),
 )
 STEADY = State(
     "steady",
-    "beliefs true, q_U drained, C_Llambda ≥ C_Llambda_least·C",
+    "beliefs true, q_U ≤ {q_U_most}·C·R_m, C_Llambda ≥ {C_Llambda_least}·C",
     holds=lambda x, t, c: every(drained(x, t, c), inside(x, t, c)),
     ensures=(UTILISES, LITTLE_INFLIGHT, LITTLE_LOSS),
 )
@@ -134,7 +149,7 @@ PROOF = Proof(
         Constant("inflight", "inflight in the steady state, at most, in C(R_m + D)", Fraction(1), Fraction(5),
                  better="smaller", step=Fraction(1, 50), paper="1.5, 1.7"),
         Constant("climb", "by how much C_Llambda rises in a window until converged, in MSS/R_m", Fraction(1, 100),
-                 Fraction(1), at=Fraction(3, 10), front=(Fraction(1, 10), Fraction(1, 5), Fraction(1, 3)), paper="0.2"),
+                 Fraction(1), at=Fraction(3, 10), front=(Fraction(1, 5),), paper="0.2"),
         Constant("C_Llambda_least", "C_Llambda in the steady state, at least, in C", Fraction(1, 20), Fraction(1),
                  paper="0.23"),
         Constant("utilisation", "share of the link used in the steady state, at least", Fraction(1, 10), Fraction(1),
@@ -154,6 +169,8 @@ PROOF = Proof(
             lambda x, c: drained(x, -1, {"q_U_most": Fraction(321, 100)}),
             paper=True,
         ),
-        Lemma("section 6.3: at most 2 packets lost", lambda x, c: true(x, 0), lambda x, c: loses_at_most(x, 2), paper=True),
+        Lemma(
+            "section 6.3: at most 2 packets lost", lambda x, c: true(x, 0), lambda x, c: loses_at_most(x, 2), paper=True
+        ),
     ),
 )

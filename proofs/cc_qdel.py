@@ -58,17 +58,23 @@ def inflight_within(x, most):
     return every([x.inflight(t) <= most * bdp(x) for t in range(x.horizon)])
 
 
-UTILISES = Objective("uses the link", utilises)
-LITTLE_INFLIGHT = Objective("bounds inflight", lambda x, c: inflight_within(x, c["inflight"]))
+UTILISES = Objective("uses the link", "at least {utilisation} of C(T - D) is delivered", utilises)
+LITTLE_INFLIGHT = Objective(
+    "bounds inflight", "inflight is at most {inflight}·C(R_m + D)", lambda x, c: inflight_within(x, c["inflight"])
+)
 NO_LOSS = Objective(
     "loses nothing if the buffer is large",
+    "nothing is lost if the buffer is at least {lossless_buffer}·C(R_m + D)",
     lambda x, c: implies(x.beta >= c["lossless_buffer"] * bdp(x), loses_at_most(x, 0)),
 )
 
 C_L = Measure(
-    "C_L", lambda x, t: x.beliefs["C_L"][t], lambda x: x.C, "C", by="shrink", falls=False
+    "C_L", lambda x, t: x.beliefs["C_L"][t], lambda x: x.C, "C", by="shrink", falls=False,
+    after=lambda f, c: f / c["C_L_least"],
 )
-C_U = Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="shrink")
+C_U = Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="shrink",
+    after=lambda f, c: f * c["C_U_most"],
+)
 
 CROSSED = State(
     "beliefs empty",
@@ -81,7 +87,8 @@ STALE_LOW = State(
     "C < C_L ≤ C_U",
     holds=lambda x, t, c: every(x.beliefs["C_L"][t] > x.C, no(crossed(x, t))),
     leads_to=("beliefs true", "converged", "steady"),
-    measures=(Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="fall"),),
+    measures=(Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="fall",
+                after=lambda f, c: f * c["C_U_most"]),),
     unless=(UTILISES,),
 )
 STALE_HIGH = State(
@@ -90,8 +97,10 @@ STALE_HIGH = State(
     holds=lambda x, t, c: every(x.beliefs["C_U"][t] < x.C, no(crossed(x, t))),
     leads_to=("beliefs true", "converged", "steady"),
     measures=(
-        Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="rise", falls=False),
-        Measure("C_L", lambda x, t: x.beliefs["C_L"][t], lambda x: x.C, "C", by="rise", falls=False),
+        Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="rise", falls=False,
+                after=lambda f, c: f),
+        Measure("C_L", lambda x, t: x.beliefs["C_L"][t], lambda x: x.C, "C", by="rise", falls=False,
+                after=lambda f, c: f / c["C_L_least"]),
     ),
 )
 TRUE = State(
@@ -104,19 +113,20 @@ TRUE = State(
 )
 CONVERGED = State(
     "converged",
-    "C_L ≥ C_L_least·C and C_U ≤ C_U_most·C, the queue too long",
+    "{C_L_least}·C ≤ C_L and C_U ≤ {C_U_most}·C, the queue longer than {queue}·C(R_m + D)",
     holds=lambda x, t, c: every(near(x, t, c), remembers(x, t), no(short_queue(x, t, c))),
     leads_to=("steady",),
     measures=(
         Measure(
-            "queue", lambda x, t: x.queue(t), lambda x: 0, "0", by="drain", unit=lambda x: x.C
+            "queue", lambda x, t: x.queue(t), lambda x: 0, "0", by="drain", unit=lambda x: x.C,
+            unit_says="C·R_m",
         ),
     ),
     ensures=(UTILISES,),
 )
 STEADY = State(
     "steady",
-    "converged, the queue at most queue·C(R_m + D)",
+    "converged, the queue at most {queue}·C(R_m + D)",
     holds=lambda x, t, c: every(near(x, t, c), remembers(x, t), short_queue(x, t, c)),
     ensures=(UTILISES, LITTLE_INFLIGHT, NO_LOSS),
 )

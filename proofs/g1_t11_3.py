@@ -37,9 +37,13 @@ PROOF = Proof(
             "drain", "queue drained in a window before the steady state, in C·R_m", Fraction(1, 20), Fraction(8),
             Fraction(1, 20),
         ),
-        Constant("fall", "factor by which C_U falls while C_L is too high", Fraction(101, 100), Fraction(5), Fraction(1, 20)),
+        Constant(
+            "fall", "factor by which C_U falls while C_L is too high", Fraction(101, 100), Fraction(5), Fraction(1, 20)
+        ),
         Constant("rise", "factor by which C_L or C_U rises while C_U is too low", Fraction(101, 100), Fraction(3)),
-        Constant("shrink", "factor by which a true bound moves until converged", Fraction(101, 100), Fraction(4), Fraction(1, 20)),
+        Constant(
+            "shrink", "factor by which a true bound moves until converged", Fraction(101, 100), Fraction(4), Fraction(1, 20)
+        ),
     ),
     lemmas=(
         Lemma(
