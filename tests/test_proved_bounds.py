@@ -1,0 +1,51 @@
+"""What is proved against what happens: windows of simulated runs of the deployed controller, on links whose rate changes,
+break no lemma. Default: some runs; `pytest -m slow`: a thousand of each."""
+
+from pathlib import Path
+
+import pytest
+
+from ccmatic import proved
+from ccmatic.trial import Trial
+
+RESULTS = sorted((Path(__file__).parent.parent / "proofs").glob("*.json"))
+results = pytest.mark.parametrize("file", RESULTS, ids=lambda file: file.stem)
+
+
+def trial(file, runs):
+    """A Trial of so many runs."""
+    tried = Trial(proved.load(file))
+    for seed in range(runs):
+        tried.run(seed)
+    return tried
+
+
+def test_there_are_proofs():
+    assert {"cc_qdel_T10", "cc_probe_slow_T10"} <= {file.stem for file in RESULTS}
+
+
+@results
+def test_no_window_breaks_a_lemma(file):
+    tried = trial(file, 12)
+    assert not tried.broken
+    assert sum(tried.windows.values()) > 60 and tried.windows["steady"]
+
+
+@results
+def test_a_bound_that_is_too_good_is_broken(file):
+    """The check can fail: no queue at all is more than any controller ensures."""
+    result = proved.load(file)
+    found = result.constants["inflight"]
+    result.constants["inflight"] = type(found)(found.value / 100)
+    tried = Trial(result)
+    for seed in range(3):
+        tried.run(seed)
+    assert tried.broken["steady: bounds inflight"]
+
+
+@pytest.mark.slow
+@results
+def test_no_window_of_a_thousand_runs_breaks_a_lemma(file):
+    tried = trial(file, 1000)
+    assert not tried.broken
+    assert sum(tried.windows.values()) > 5000 and len(tried.windows) >= 3
