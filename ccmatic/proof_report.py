@@ -116,7 +116,8 @@ def _after_changes(proof, horizon, values):
             counts = [windows_after(state, factor, values) for factor in CHANGES]
             rows.append(f"| {state.name} | " + " | ".join(f"{n} ({n * (horizon - 1)} R_m)" for n in counts) + " |")
     if rows:
-        yield "\nIf the link rate changes in the steady state by a factor of at most x, windows (time) in each state at most:\n"
+        yield "\nIf the link rate changes in the steady state by a factor of at most x, windows (time) in each state at most,"
+        yield "counted as above, from the first that begins after the change:\n"
         yield "| state | " + " | ".join(f"x = {_number(factor)}" for factor in CHANGES) + " |"
         yield "|---|" + "---|" * len(CHANGES)
         yield from rows
