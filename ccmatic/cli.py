@@ -163,17 +163,18 @@ def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_js
     folder = writable_folder(out)
     prover = proving.Prover(proof, path, horizon, solvers=_solvers(solver), timeout=timeout, seed=seed)
     result = proved.begin(folder, prover, proof)
-    say = proof_report.Progress(prover.proof, as_json)
-    for name in proving.search(prover, result.constants):
-        result.save()
-        say.constant(name, result.constants[name])
-    for answer in proving.verdicts(prover, result.values, result.answers):
-        result.answers[answer.lemma] = answer
-        result.save()
-        say.lemma(answer)
-    faults = list(prover.proof.faults(result.values))
-    for name in audits.make_certificates(result, prover, prover.lemmas) if certify and not faults else ():
-        say.certificate(name)
+    with proof_report.Progress(prover.proof, as_json) as say:
+        prover.listen = say.asks
+        for name in proving.search(prover, result.constants):
+            result.save()
+            say.constant(name, result.constants[name])
+        for answer in proving.verdicts(prover, result.values, result.answers):
+            result.answers[answer.lemma] = answer
+            result.save()
+            say.lemma(answer)
+        faults = list(prover.proof.faults(result.values))
+        for name in audits.make_certificates(result, prover, prover.lemmas) if certify and not faults else ():
+            say.certificate(name)
     proof_report.write(result, prover)
     say.end(result, prover, faults)
     outcomes = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}

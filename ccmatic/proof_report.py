@@ -4,6 +4,7 @@ import json
 from fractions import Fraction
 
 import click
+from rich.console import Console
 
 from ccmatic.claim import CHANGES, sentences, windows_after
 from ccmatic.files import write_text
@@ -12,11 +13,25 @@ from ccmatic.verify import HOLDS
 
 
 class Progress:
-    """Lines for people, or JSON lines, as a proof goes on."""
+    """Lines for people, and what is being asked, or JSON lines, as a proof goes on."""
 
     def __init__(self, proof, as_json):
         self._constants = {constant.name: constant for constant in proof.constants}
         self._as_json = as_json
+        self._status = Console(stderr=True).status("")
+
+    def __enter__(self):
+        if not self._as_json:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_):
+        self._status.stop()
+
+    def asks(self, lemma, values):
+        """A lemma is being asked for values of the constants that it reads."""
+        at = ", ".join(f"{name} = {float(value):g}" for name, value in values.items())
+        self._status.update(f"{lemma}{' at ' if at else ''}{at}")
 
     def constant(self, name, found):
         """A constant was found."""

@@ -42,8 +42,10 @@ class Prover:
     windows of every execution.
 
     name: of the proof, or its path. controller: a Controller, or its file. horizon: in place of the proof's own.
-    options: see `solve.Checker`.
+    options: see `solve.Checker`. listen: is told each lemma that is asked, and the values of its constants.
     """
+
+    listen = staticmethod(lambda lemma, values: None)
 
     def __init__(self, name, controller, horizon=None, **options):
         self.name = definitions.absolute(name)
@@ -69,6 +71,8 @@ class Prover:
         begin = monotonic()
         part, reads = self._part, Reads(constants)
         given, then = lemma.given(part.x, reads), lemma.then(part.x, reads)
+        used = {name: value for name, value in constants.items() if name in reads.names}
+        self.listen(lemma.name, used)
         part.checker.push()
         try:
             part.checker.add(given)
@@ -78,7 +82,6 @@ class Prover:
         finally:
             part.checker.pop()
         if trace:
-            used = {name: value for name, value in constants.items() if name in reads.names}
             trace = self._replayed(trace, lemma, used)
         return Answer(lemma.name, VERDICTS[answer], monotonic() - begin, trace)
 
