@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+from ccmatic.lemma import Reads
+
 #: Changes of the link rate for which the report gives numbers.
 CHANGES = (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(10))
 
@@ -36,7 +38,7 @@ def windows_after(state, factor, c):
         return None
     total = 1
     for measure in state.measures:
-        worst = Fraction(measure.after(factor, c))
+        worst = Fraction(measure.after(factor, Reads(c)))
         total += int(worst // c[measure.by]) if measure.unit else steps(c[measure.by], max(worst, Fraction(1)))
     return total
 

@@ -7,7 +7,10 @@ from ccmatic.lemma import Constant, Proof, State
 from ccmatic.proofs import cc_qdel
 
 EMPTY = replace(cc_qdel.CROSSED, leads_to=("C_L too high", "C_U too low", "true"))
-HIGH, LOW = (replace(state, leads_to=("true",)) for state in (cc_qdel.STALE_LOW, cc_qdel.STALE_HIGH))
+HIGH, LOW = (
+    replace(state, leads_to=("true",), measures=tuple(replace(measure, after=None) for measure in state.measures))
+    for state in (cc_qdel.STALE_LOW, cc_qdel.STALE_HIGH)
+)
 TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: cc_qdel.true(x, t))
 
 PROOF = Proof(
