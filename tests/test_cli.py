@@ -192,7 +192,7 @@ def test_export_writes_c(tmp_path):
         (("cc_qdel", "--jitter", "x"), "the jitter is 'x'"),
         (("cc_qdl",), "cc_qdel"),
         (("cc_qdel", "--model", "none"), "there is no 'none' in models"),
-        (("cc_qdel", "--start-with", "cc_probe_slow", "--model", "ccac"), "C_Llambda"),
+        (("cc_probe_slow", "--model", "ccac"), "C_Llambda"),
     ],
 )
 def test_export_of_what_cannot_be(arguments, expected, tmp_path):

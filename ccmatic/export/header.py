@@ -125,16 +125,24 @@ def rounded(belief, value):
     return Fraction(min(MOST, ceil(value))) if isinstance(belief, RunningMin) else value
 
 
-def make(controller, at_start=None, model=None, horizon=10, jitter=Fraction(1)):
-    """An Export of a controller file (a path or a shipped name) and, if any, that of its start. model: a name or a path;
-    by default the one of fewest beliefs that has those which are read. jitter: also as text. Raises InputError."""
-    loaded = [_load(name) for name in (controller, at_start) if name]
-    reads = {name for each in loaded for name in each.parameters if name not in CONSTANTS}
+def make(controller, model=None, horizon=10, jitter=Fraction(1)):
+    """An Export of a controller file (a path or a shipped name). model: a name or a path; by default the one of fewest
+    beliefs that has those which are read. jitter: also as text. Raises InputError."""
+    loaded = _load(controller)
+    at_start = _load(_beside(loaded)) if loaded.start else None
+    reads = {name for each in (loaded, at_start) if each for name in each.parameters if name not in CONSTANTS}
     found = definitions.load("models", "MODEL", model) if model else _smallest(reads)
     missing = reads - {belief.name for belief in found.beliefs}
     if missing:
-        raise InputError(f"{loaded[0].name} reads {', '.join(sorted(missing))}, which {found.name} does not define")
-    return Export(loaded[0], loaded[1] if at_start else None, found, horizon, _jitter(jitter))
+        raise InputError(f"{loaded.name} reads {', '.join(sorted(missing))}, which {found.name} does not define")
+    return Export(loaded, at_start, found, horizon, _jitter(jitter))
+
+
+def _beside(controller):
+    """The start of a controller: its path is from the controller's folder."""
+    if definitions.is_path(controller.start):
+        return str(Path(controller.file).parent / controller.start)
+    return controller.start
 
 
 def _jitter(text):
