@@ -278,7 +278,13 @@ static int next_packet(int device, unsigned char *bytes)
     return size < 0 ? 0 : size;
 }
 
-/* Packets both ways until the duration is over. Towards the senders they are passed on at once. */
+static int due(int64_t now)
+{
+    return first && first->record->planned <= now;
+}
+
+/* Packets both ways until the duration is over. Towards the senders they are passed on at once, but after what is due:
+ * a batch to the receivers is not held up by what its acknowledgements set off. */
 static void run(int senders, int receivers)
 {
     static unsigned char bytes[LARGEST];
@@ -286,9 +292,10 @@ static void run(int senders, int receivers)
     for (;;) {
         int64_t now = records_count ? monotonic() - origin : 0;
         if (now >= config.duration) return;
-        int busy = first && first->record->planned <= now, size;
+        int busy = due(now), size;
         if (busy) release(receivers);
         if ((size = next_packet(senders, bytes))) busy = 1, arrive(bytes, size);
+        if (due(now)) continue;
         if ((size = next_packet(receivers, bytes))) busy = 1, pass_on(senders, bytes, size);
         if (busy) continue;
         int64_t until = first && first->record->planned < config.duration ? first->record->planned : config.duration;
