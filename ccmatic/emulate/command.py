@@ -8,6 +8,7 @@ import numpy as np
 from ccmatic.emulate import link as links
 from ccmatic.emulate import picture
 from ccmatic.emulate.flows import flow
+from ccmatic.emulate.link import SECOND
 from ccmatic.emulate.measures import as_json, as_text, measures
 from ccmatic.emulate.run import emulate
 from ccmatic.errors import InputError
@@ -28,6 +29,8 @@ def run(link, flows, seconds, warmup=None, out=None, plot=None):
     warmup = seconds / 3 if warmup is None else warmup
     if warmup >= seconds:
         raise InputError(f"a warm-up of {warmup:g} s; expected less than the run, {seconds:g} s")
+    if found.rates[-1][0] >= seconds * SECOND:
+        raise InputError(f"the link's rate changes after the run, which lasts {seconds:g} s")
     if plot:
         picture.require(plot)
     folder = writable_folder(out) if out else None

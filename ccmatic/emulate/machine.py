@@ -69,7 +69,7 @@ def remove_what_is_left():
     for place, remove in ((NAMESPACES, _remove), (Path(tempfile.gettempdir()), None)):
         for name in os.listdir(place) if place.exists() else ():
             found = re.fullmatch(r"ccm-(\d+)-.+", name)
-            if not found or _alive(int(found[1])):
+            if not found or alive(int(found[1])):
                 continue
             if remove:
                 remove(name)
@@ -77,8 +77,12 @@ def remove_what_is_left():
                 shutil.rmtree(place / name, ignore_errors=True)
 
 
-def _alive(pid):
-    return os.path.exists(f"/proc/{pid}")
+def alive(pid):
+    """Whether a process runs; one that has ended does not, though nobody has asked how."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def _make(name, address, mtu, window):

@@ -134,7 +134,7 @@ def _heading(found):
     if link["pattern"] == "none" and not link["scheduled"]:
         jitter = "no jitter"
     window = f"{found['from_seconds']:.3g} to {found['seconds']:g} s"
-    return f"{rates}, R_m {link['rtt_ms']:g} ms, {size}, {jitter}; from {window}"
+    return f"{rates}, R_m {link['rtt_ms']:g} ms, {size}, {jitter}; measured from {window}"
 
 
 def _worth(found):
