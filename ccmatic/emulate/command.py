@@ -9,6 +9,7 @@ from ccmatic.emulate import link as links
 from ccmatic.emulate import picture
 from ccmatic.emulate.flows import flow
 from ccmatic.emulate.link import SECOND
+from ccmatic.emulate.machine import require
 from ccmatic.emulate.measures import as_json, as_text, measures
 from ccmatic.emulate.run import emulate
 from ccmatic.errors import InputError
@@ -25,7 +26,6 @@ def run(link, flows, seconds, warmup=None, out=None, plot=None):
     run.RECORD) and the measures (measures.json) are kept. plot: a file to draw to. Raises InputError.
     """
     found = _link(**link)
-    chosen = [(text, flow(text)) for text in flows]
     warmup = seconds / 3 if warmup is None else warmup
     if warmup >= seconds:
         raise InputError(f"a warm-up of {warmup:g} s; expected less than the run, {seconds:g} s")
@@ -33,6 +33,8 @@ def run(link, flows, seconds, warmup=None, out=None, plot=None):
         raise InputError(f"the link's rate changes after the run, which lasts {seconds:g} s")
     if plot:
         picture.require(plot)
+    chosen = [(text, flow(text)) for text in flows]
+    require()
     folder = writable_folder(out) if out else None
     emulation = emulate(found, chosen, seconds)
     result = measures(emulation, warmup)

@@ -56,8 +56,8 @@ class Kernel:
         try:
             with socket.socket() as trial:
                 trial.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
-        except (OSError, ValueError):
-            known = [*AVAILABLE.read_text().split(), *KINDS]
+        except (OSError, ValueError, AttributeError):
+            known = [*(AVAILABLE.read_text().split() if AVAILABLE.exists() else ()), *KINDS]
             raise InputError(f"no congestion control '{name}' in this kernel; {suggest(name, known)}") from None
 
     @contextmanager

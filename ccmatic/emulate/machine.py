@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from ccmatic.errors import InputError
@@ -49,7 +50,7 @@ def build(source, folder):
 def workplace(mtu, window):
     """Two namespaces, each with a TUN device, and a folder: (senders, receivers, folder).
 
-    mtu: of the devices, bytes. window: how many bytes a TCP flow may have in flight, at least. Raises InputError."""
+    mtu: of the devices, bytes. window: how many bytes a TCP flow may have in flight. Raises InputError."""
     remove_what_is_left()
     mark = f"ccm-{os.getpid()}-"
     names = mark + "a", mark + "b"
@@ -87,9 +88,9 @@ def alive(pid):
 
 def _make(name, address, mtu, window):
     _ip("netns", "add", name)
-    most = max(window, 2**20)
-    # A buffer of the kernel's holds bytes and what it notes about them: four times is enough.
-    settings = SETTINGS | {f"ipv4/tcp_{side}mem": f"4096 {most} {4 * most}" for side in "rw"}
+    # A buffer of the kernel's holds what it notes about packets, too: four times their bytes are enough.
+    most = min(max(4 * window, 2**20), 2**30)
+    settings = SETTINGS | {"ipv4/tcp_rmem": f"4096 {most} {most}", "ipv4/tcp_wmem": f"4096 {2**18} {most}"}
     script = "".join(f"[ ! -e /proc/sys/net/{key} ] || echo {value} > /proc/sys/net/{key}\n"
                      for key, value in settings.items())  # fmt: skip
     _ip("netns", "exec", name, "sh", "-ec", script)
@@ -128,10 +129,12 @@ class Process:
         stem = Path(folder) / what.replace(" ", "-")
         self._out, self._err = (stem.with_suffix(end) for end in (".out", ".err"))
         within = ["ip", "netns", "exec", namespace] if namespace else []
+        libc = ctypes.CDLL(None)
         with open(self._out, "wb") as out, open(self._err, "wb") as err:
             self._popen = subprocess.Popen(
                 [*within, *map(str, command)],
-                stdin=stdin, stdout=out, stderr=err, start_new_session=True, preexec_fn=_die_with_parent,
+                stdin=stdin, stdout=out, stderr=err, start_new_session=True,
+                preexec_fn=partial(libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL),
             )  # fmt: skip
 
     def __enter__(self):
@@ -168,13 +171,6 @@ class Process:
             raise InputError(f"{self.what} ended with code {self.code}: {said[-1] if said else 'it says nothing'}")
 
 
-_libc = ctypes.CDLL(None)
-
-
-def _die_with_parent():
-    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 @contextmanager
 def stopping_cleanly():
     """Let a request to terminate interrupt this process as Ctrl-C does, so that all is taken away."""
@@ -182,7 +178,8 @@ def stopping_cleanly():
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heeded = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heeded}
     try:
         yield
     finally:

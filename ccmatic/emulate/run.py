@@ -15,6 +15,9 @@ from ccmatic.errors import InputError
 
 SOURCE = Path(__file__).with_name("emulator.c")
 
+#: Bytes that TCP is let to have waiting in a buffer, however large that is.
+MOST_WAITING = 2**26
+
 #: The port of the first flow's receiver, and how long to wait for a first packet.
 PORT, PATIENCE = 5001, 15
 
@@ -75,8 +78,8 @@ def emulate(link, flows, seconds):
     Raises InputError if this machine cannot, or if a flow fails."""
     machine.require()
     duration = int(seconds * SECOND)
-    longest = link.rtt + link.jitter
-    window = int(8 * (link.capacity(0, longest) // (8 * SECOND) + min(link.buffer, 2**26)))
+    fastest = max(bits for _, bits in link.rates)
+    window = fastest * (link.rtt + link.jitter) // (8 * SECOND) + min(link.buffer, MOST_WAITING)
     with machine.stopping_cleanly(), ExitStack() as stack:
         senders, receivers, folder = stack.enter_context(machine.workplace(link.mtu, window))
         program, log = machine.build(SOURCE, folder), folder / "log"
