@@ -26,9 +26,9 @@ def measures(emulation, start):
         "seconds": emulation.duration / SECOND,
         "from_seconds": start,
         "link": describe(link),
-        **_of(emulation, emulation.log, start),
+        **summed_up(emulation, emulation.log, start),
         "flows": [
-            {"flow": name, **_of(emulation, emulation.log[emulation.log["flow"] == i], start)} for i, name in names
+            {"flow": name, **summed_up(emulation, emulation.log[emulation.log["flow"] == i], start)} for i, name in names
         ],
         "lateness_ms": {
             f"p{p}" if p < 100 else "max": _percentile(lateness, p, MS) for p in (50, 99, 100)
@@ -52,7 +52,8 @@ def describe(link):
     }
 
 
-def _of(emulation, log, start):
+def summed_up(emulation, log, start):
+    """The part of `measures` that is of some of the packets."""
     link, end = emulation.link, emulation.duration
     begin = int(start * SECOND)
     capacity = link.capacity(begin, end) / (8 * SECOND)
