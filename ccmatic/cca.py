@@ -24,6 +24,8 @@ class Controller:
 
     parameters: the beliefs and constants that it reads.
     body:       the rate that it returns, as a tree of the classes in `ccmatic.source`.
+    start:      the name of the controller that a deployed flow runs until a large loss (section 6.4), or None; what is
+                verified and proved is from then on.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Controller:
     parameters: tuple[str, ...]
     body: object
     file: str | None = field(default=None, compare=False)
+    start: str | None = None
 
     def rate(self, values):
         """The rate that the controller's own Python returns, exactly; `values` has every parameter."""
@@ -68,7 +71,7 @@ def parse(source, name="controller", file=None, beliefs=BELIEFS):
     """The controller that `source` defines; InputError if none. `beliefs` maps what it may read to units."""
     source = source.removeprefix("\ufeff")
     parameters, body = reader.read(source, beliefs, file)
-    return Controller(name, source, parameters, body, file)
+    return Controller(name, source, parameters, body, file, reader.read_start(source))
 
 
 def load(path, beliefs=BELIEFS):

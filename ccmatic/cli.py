@@ -1,5 +1,6 @@
 """The command line: parses, calls one function, prints."""
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ from ccmatic import prove as proving
 from ccmatic import query as queries
 from ccmatic import store as stores
 from ccmatic.errors import InputError
+from ccmatic.export import files as exported
+from ccmatic.export import header
 from ccmatic.judge import Judge
 from ccmatic.solve import NAMES, Disagreement
 from ccmatic.files import writable_folder, write_text
@@ -196,6 +199,24 @@ def check(proof, solver, timeout, seed, as_json):
         good = good and finding.fault is None
     click.echo(proof_report.verdict(proof, good, as_json))
     return GOOD if good else BROKEN
+
+
+@cli.command()
+@click.argument("controller", metavar="CONTROLLER.py")
+@click.option("--target", type=click.Choice(exported.TARGETS), required=True,
+              help="c: a header, and functions to link; bpf: for the kernel; udp: a sender and a receiver.")
+@click.option("--out", help="Folder for the files.  [default: the controller's name]")
+@click.option("--model", help="Whose beliefs are computed.  [default: the one of fewest that are enough]")
+@click.option("--horizon", type=click.IntRange(min=3), default=10, show_default=True,
+              help="T: beliefs time out every T-1 steps.")
+@click.option("--jitter", default="1", show_default=True, help="By how much delay may vary, in R_m, but for queueing.")
+@_json
+def export(controller, target, out, model, horizon, jitter, as_json):
+    """Compile a controller to C: integers only, beliefs computed from acknowledgements."""
+    made = header.make(controller, model, horizon, jitter)
+    for file in exported.write(made, target, out or made.name):
+        click.echo(json.dumps({"controller": made.name, "target": target, "file": str(file)}) if as_json else file)
+    return GOOD
 
 
 def _query(file, network):

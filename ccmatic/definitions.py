@@ -44,6 +44,12 @@ def shipped(kind, suffix=".py"):
     return [path.stem for path in _files(kind, suffix)]
 
 
+def every(kind, attribute):
+    """The objects `attribute` of all definitions in the folder `kind` that set it."""
+    modules = [importlib.import_module(f"ccmatic.{kind}.{name}") for name in shipped(kind)]
+    return [getattr(module, attribute) for module in modules if hasattr(module, attribute)]
+
+
 def is_path(name):
     """Whether `name` is a path rather than the name of something shipped."""
     return Path(name).suffix in (".py", ".toml", ".json") or "/" in str(name)

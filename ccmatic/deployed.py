@@ -46,18 +46,20 @@ class Deployed:
     period:  steps of a window, T-1.
     start:   the first value of each bound, by name, in bytes and steps.
     alpha:   the least rate, bytes per step; a packet by default.
+    kept:    of a belief and its value, what is kept of the value, as by a sender that rounds; all of it by default.
 
     `windows` are those that are over. The first begins at the end of step 1: before that nothing was sent at a rate.
     Raises InputError if a bound lacks a start.
     """
 
-    def __init__(self, model, controller, path, period, start, alpha=None):
+    def __init__(self, model, controller, path, period, start, alpha=None, kept=lambda belief, value: value):
         self.model, self.controller, self.path, self.period = model, controller, path, period
         self.alpha = Fraction(path.packet if alpha is None else alpha)
         for bound in model.bounds():
             if bound.name not in start:
                 raise InputError(f"{bound.name} has no first value; expected one for each bound")
         self._start = {name: Fraction(value) for name, value in start.items()}
+        self._kept = kept
         self.windows = []
         self._x = self._begun = None
 
@@ -99,7 +101,7 @@ class Deployed:
         """The beliefs at the step just seen: the bounds, then the states."""
         x, t = self._x, len(self._x.A) - 1
         for bound in self.model.bounds():
-            x.beliefs[bound.name].append(bound.moved(x, t))
+            x.beliefs[bound.name].append(self._kept(bound, bound.moved(x, t)))
         for state in self.model.beliefs:
             if not is_bound(state):
                 x.beliefs[state.name].append(Fraction(state.value(x, t)))
@@ -108,8 +110,10 @@ class Deployed:
         """The timeouts, and the next window."""
         x = self._x
         untimed = {belief.name: x.beliefs[belief.name][-1] for belief in self.model.lasting()}
-        for name, value in dict(self.model.timeouts(x)).items():
-            x.beliefs[name][-1] = Fraction(value)
+        after = dict(self.model.timeouts(x))
+        for belief in self.model.lasting():
+            if belief.name in after:
+                x.beliefs[belief.name][-1] = self._kept(belief, Fraction(after[belief.name]))
         beliefs = {name: tuple(column) for name, column in x.beliefs.items()}
         self.windows.append(Window(self._begun, beliefs, untimed))
         self._begin(seen, {name: column[-1] for name, column in beliefs.items()})

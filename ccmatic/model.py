@@ -21,13 +21,16 @@ class Law:
 
 class Model:
     """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `has_tokens`, `measures`
-    (which delays it reads), `network(x)`, which yields (law name, t, formula) for its own part, and `timeouts(x)`."""
+    (which delays it reads), `network(x)`, which yields (law name, t, formula) for its own part, `timeouts(x)`, and
+    `runtime`: names of C headers beside its file that compute its beliefs, each NAME.h with functions NAME_start,
+    NAME_move and NAME_time_out (`ccmatic.export`)."""
 
     name = None
     beliefs = ()
     default_jitter = 1
     has_tokens = True
     measures = ("Q",)
+    runtime = ()
 
     def network(self, x):
         """The laws of this network, beyond what all of them share."""

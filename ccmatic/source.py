@@ -109,6 +109,19 @@ def run_exactly(source, file):
     return scope["rate"]
 
 
+def start_of(statement):
+    """The name in a statement `start = "NAME"`; None for any other."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id="start")], value=ast.Constant(value=str(name))):
+            return name
+    return None
+
+
+def read_start(source):
+    """The controller that runs until a large loss, as a `start = "NAME"` says, or None."""
+    return next((name for statement in ast.parse(source).body if (name := start_of(statement))), None)
+
+
 def _scope():
     return {"__builtins__": {}, "max": max, "min": min, "Fraction": Fraction}
 
@@ -153,11 +166,12 @@ class _Reader:
     def module(self, module):
         self.check_depth(module)
         statements = module.body[1:] if _is_docstring(module.body) else module.body
+        statements = [statement for statement in statements if start_of(statement) is None]
         functions = [s for s in statements if isinstance(s, ast.FunctionDef)]
         for statement in statements:
             if statement not in functions:
                 found = _first_line(statement)
-                self.fail(statement, f"found `{found}`, expected only a docstring and `def rate(...)`")
+                self.fail(statement, f"found `{found}`, expected only a docstring, `start = 'NAME'` and `def rate(...)`")
         if not functions:
             raise InputError("found no function, expected `def rate(...)`", self.file, 1)
         for function in functions:

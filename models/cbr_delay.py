@@ -15,6 +15,7 @@ class CBRDelay(Model):
     """ENCODING section 3."""
 
     name = "cbr_delay"
+    runtime = ("link_rate.h", "cbr_delay.h")
     measures = ("Q", "F")
 
     def __init__(self):

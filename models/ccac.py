@@ -9,6 +9,7 @@ class CCAC(Model):
     """ENCODING section 2."""
 
     name = "ccac"
+    runtime = ("link_rate.h",)
 
     def __init__(self):
         self.beliefs = link_rate(self)

@@ -420,3 +420,16 @@ def test_the_wrong_controllers_are_controllers(path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(Unreadable, match="none.py: cannot read"):
         load(tmp_path / "none.py")
+
+
+def test_start_names_another_controller():
+    controller = parse('"""Doc."""\nstart = "cc_qdel"\n\n\ndef rate(C_L):\n    return C_L\n')
+    assert controller.start == "cc_qdel"
+    assert controller.rate({"C_L": 3}) == 3
+    assert parse("def rate(C_L):\n    return C_L\n").start is None
+
+
+@pytest.mark.parametrize("line", ["start = 3", 'begin = "cc_qdel"', 'start = other = "cc_qdel"'])
+def test_other_statements_are_refused(line):
+    with pytest.raises(InputError, match="expected only a docstring"):
+        parse(f"{line}\n\n\ndef rate(C_L):\n    return C_L\n")

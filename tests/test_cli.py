@@ -177,3 +177,26 @@ def test_ctrl_c_exits_with_130(tmp_path):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.strip() == "ccmatic: interrupted"
+
+
+def test_export_writes_c(tmp_path):
+    code, out, _ = run("export", "cc_qdel", "--target", "c", "--json", cwd=tmp_path)
+    assert code == 0
+    assert [line["file"] for line in lines(out)] == ["cc_qdel/cc_qdel.h", "cc_qdel/cc_qdel.c"]
+    assert "2 * C_L" in (tmp_path / "cc_qdel" / "cc_qdel.h").read_text()
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        (("cc_qdel", "--jitter", "x"), "the jitter is 'x'"),
+        (("cc_qdl",), "cc_qdel"),
+        (("cc_qdel", "--model", "none"), "there is no 'none' in models"),
+        (("cc_probe_slow", "--model", "ccac"), "C_Llambda"),
+    ],
+)
+def test_export_of_what_cannot_be(arguments, expected, tmp_path):
+    code, out, error = run("export", *arguments, "--target", "c", cwd=tmp_path)
+    assert (code, out) == (2, "")
+    assert expected in error and len(error.splitlines()) == 1
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,83 @@
+/* NAME as functions to link against, or to call from other languages. */
+#include <stddef.h>
+
+#include "NAME.h"
+
+size_t NAME_size(void);
+void NAME_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet);
+void NAME_rtt(struct ccm_sender *s, uint64_t rtt_ns);
+void NAME_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
+void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
+void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
+uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns);
+uint64_t NAME_step(struct ccm_sender *s, uint64_t sent, uint64_t acked, uint64_t lost, uint64_t last_delay,
+                   uint64_t first_delay);
+bool NAME_start(struct ccm_sender *s, const char *name, uint64_t value);
+bool NAME_beliefs(const struct ccm_sender *s, unsigned i, const char **name, uint64_t *value);
+uint64_t NAME_decide(const struct ccm_beliefs *b, uint64_t packet);
+
+/* Bytes that a sender takes. */
+size_t NAME_size(void)
+{
+    return sizeof(struct ccm_sender);
+}
+
+void NAME_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet)
+{
+    ccm_init(s, now_ns, rtt_ns, packet);
+}
+
+void NAME_rtt(struct ccm_sender *s, uint64_t rtt_ns)
+{
+    ccm_rtt(s, rtt_ns);
+}
+
+void NAME_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+{
+    ccm_sent(s, now_ns, bytes);
+}
+
+void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    ccm_acked(s, now_ns, sent_ns, bytes);
+}
+
+void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+{
+    ccm_lost(s, now_ns, bytes);
+}
+
+uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns)
+{
+    return ccm_rate(s, now_ns);
+}
+
+/* For simulators that know what happened in a step: cumulative bytes at its end, and the whole steps of delay of the
+ * last and the first byte acknowledged in the last step that had any. Returns the next step's rate, bytes per step. */
+uint64_t NAME_step(struct ccm_sender *s, uint64_t sent, uint64_t acked, uint64_t lost, uint64_t last_delay,
+                   uint64_t first_delay)
+{
+    s->sent = sent;
+    s->acked = acked;
+    s->lost = lost;
+    s->last_delay = last_delay;
+    s->first_delay = first_delay;
+    ccm_end_step(s);
+    return ccm_rate_per_step(s);
+}
+
+bool NAME_start(struct ccm_sender *s, const char *name, uint64_t value)
+{
+    return ccm_start(s, name, value);
+}
+
+bool NAME_beliefs(const struct ccm_sender *s, unsigned i, const char **name, uint64_t *value)
+{
+    return ccm_beliefs(s, i, name, value);
+}
+
+/* The rate for these beliefs, bytes per step, rounded down. */
+uint64_t NAME_decide(const struct ccm_beliefs *b, uint64_t packet)
+{
+    return ccm_decide(b, packet);
+}

@@ -1,0 +1,30 @@
+/* What a sender has seen of a window: at the end of each of its steps, bytes are cumulative. */
+struct ccm_window {
+    uint64_t sent[CCM_STEPS], acked[CCM_STEPS], lost[CCM_STEPS];
+    /* The delay, in whole steps, of the last and of the first byte acknowledged in the last step that had any. */
+    uint64_t last_delay[CCM_STEPS], first_delay[CCM_STEPS];
+    struct ccm_beliefs beliefs[CCM_STEPS];
+    uint64_t packet; /* MSS */
+};
+
+/* Lower bounds are rounded down and upper bounds up, so that rounding never makes a true belief false. Beliefs are in
+ * bytes, bytes per step and steps; upper bounds on a rate stay at CCM_MOST, beyond which no link is claimed. */
+static inline uint64_t ccm_down(uint64_t amount, uint64_t over)
+{
+    return amount / over;
+}
+
+static inline uint64_t ccm_up(uint64_t amount, uint64_t over)
+{
+    return (amount + over - 1) / over;
+}
+
+static inline uint64_t ccm_at_least(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint64_t ccm_at_most(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}

@@ -1,0 +1,30 @@
+"""The files of an export, by target, written to a folder."""
+
+from importlib import resources
+
+from ccmatic.files import writable_folder, write_text
+
+
+TARGETS = ("c",)
+
+
+def write(export, target, folder):
+    """Write the files of an Export for one of the TARGETS; their paths. Raises InputError, before any is written, for
+    what C cannot hold."""
+    texts = {f"{export.name}.h": export.header(), **_SOURCES[target](export)}
+    folder = writable_folder(folder)
+    for name, text in texts.items():
+        write_text(folder / name, text)
+    return [folder / name for name in texts]
+
+
+def _c(export):
+    return {f"{export.name}.c": shipped("c", "library.c").replace("NAME", export.name)}
+
+
+_SOURCES = {"c": _c}
+
+
+def shipped(*parts):
+    """The text of a file that is shipped with the exporter."""
+    return resources.files("ccmatic.export").joinpath(*parts).read_text(encoding="utf-8")

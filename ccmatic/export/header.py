@@ -1,0 +1,176 @@
+"""A controller as one C header: its decision, the beliefs that its model declares, and a sender around them."""
+
+import inspect
+import textwrap
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from pathlib import Path
+
+from ccmatic import __version__, cca, definitions
+from ccmatic.belief import RunningMax, RunningMin
+from ccmatic.cca import Controller
+from ccmatic.errors import InputError
+from ccmatic.export.decision import decision
+from ccmatic.export.files import shipped
+from ccmatic.files import read_text
+from ccmatic.units import CONSTANTS
+
+#: More bytes in a step than any link for which beliefs are claimed serves (a microsecond's step: 68 Tbit/s).
+MOST = 2**33
+
+#: Packets lost in a step that end the start (section 6.4): true beliefs lose fewer.
+LARGE_LOSS = 2
+
+
+@dataclass(frozen=True)
+class Export:
+    """What is exported.
+
+    controller: a Controller; at_start: another, that runs until a large loss, or None.
+    model:      the network model (`ccmatic.model`) whose beliefs they read.
+    horizon:    T; beliefs time out every T-1 steps.
+    jitter:     the most that non-congestive delay may vary on the path, in R_m: a step is R_m + that.
+    """
+
+    controller: Controller
+    at_start: Controller | None
+    model: object
+    horizon: int
+    jitter: Fraction
+
+    @property
+    def name(self):
+        """Of the controller, and of its files."""
+        return self.controller.name
+
+    def header(self):
+        """The text of NAME.h. Raises InputError for what C cannot hold."""
+        parts = [self._title(), self._constants(), self._beliefs(), shipped("c", "window.h"), *self._runtimes()]
+        parts += [self._model(), *self._decisions(), shipped("c", "sender.h"), self._names(), "#endif\n"]
+        return "\n".join(parts)
+
+    def _title(self):
+        guard = f"CCM_{self.name.upper()}_H"
+        made = textwrap.indent(self.controller.source.strip(), " *   ", lambda line: True)
+        lines = [f"/* {self.name}: exported by ccmatic {__version__} for the model {self.model.name}, from", f"{made}"]
+        lines += [" */", f"#ifndef {guard}", f"#define {guard}", ""]
+        lines += ["#ifndef CCM_KERNEL", "#include <stdbool.h>", "#include <stdint.h>", "#include <string.h>", "#endif", ""]
+        return "\n".join(lines)
+
+    @property
+    def step(self):
+        """The length of a step in R_m: what the model's jitter takes in D steps is all delay but for queueing."""
+        jitter = self.model.default_jitter
+        return (1 + self.jitter) / jitter if jitter else Fraction(1)
+
+    def _constants(self):
+        values = {
+            "CCM_NAME": f'"{self.name}"',
+            "CCM_D": f"{self.model.default_jitter} /* the model's jitter, in steps */",
+            "CCM_STEPS": f"{self.horizon} /* a window and the step before it: beliefs time out once a window */",
+            "CCM_STEP_NUMERATOR": f"{self.step.numerator} /* a step in R_m */",
+            "CCM_STEP_DENOMINATOR": self.step.denominator,
+            "CCM_MOST": f"(UINT64_C(1) << {MOST.bit_length() - 1}) /* bytes per step that no link exceeds */",
+            "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* packets in a step, more than which end the start */",
+        }
+        return "".join(f"#define {name} {value}\n" for name, value in values.items())
+
+    def _beliefs(self):
+        names = ", ".join(belief.name for belief in self.model.beliefs)
+        return f"/* In bytes per step, bytes and whole steps. */\nstruct ccm_beliefs {{\n    uint64_t {names};\n}};\n"
+
+    def _runtimes(self):
+        return [read_text(path) for path in _runtime_files(self.model)]
+
+    def _model(self):
+        parts = [path.stem for path in _runtime_files(self.model)]
+
+        def each(signature, call):
+            calls = "".join(f"    {part}_{call};\n" for part in parts)
+            return f"static inline void {signature}\n{{\n{calls}}}\n"
+
+        return "\n".join([
+            each("ccm_start_beliefs(const struct ccm_window *w, struct ccm_beliefs *b)", "start(w, b)"),
+            each("ccm_move(struct ccm_window *w, unsigned t)", "move(w, t)"),
+            each("ccm_time_out(const struct ccm_window *w, struct ccm_beliefs *after)", "time_out(w, after)"),
+        ])
+
+    def _decisions(self):
+        yield shipped("c", "decision.h")
+        yield self._decision("ccm_decide", self.controller)
+        yield self._decision("ccm_decide_at_start", self.at_start or self.controller)
+
+    def _decision(self, function, controller):
+        lines = [f"/* The rate of {controller.name}, bytes per step. */"]
+        lines += [f"static inline uint64_t {function}(const struct ccm_beliefs *b, uint64_t packet)", "{"]
+        body = decision(controller, self.model.default_jitter)
+        for name in controller.parameters:
+            if name in CONSTANTS and name != "MSS":
+                continue
+            if any(name in line for line in body):
+                lines.append(f"    const int64_t {name} = (int64_t){'packet' if name == 'MSS' else f'b->{name}'};")
+        lines += ["    (void)b, (void)packet;", *body, "}", ""]
+        return "\n".join(lines)
+
+    def _names(self):
+        names = ", ".join(f'"{belief.name}"' for belief in self.model.beliefs)
+        return shipped("c", "names.h").replace("CCM_BELIEF_NAMES", names)
+
+
+def rounded(belief, value):
+    """What exported code keeps of a belief's value: lower bounds rounded down, upper bounds up, at most MOST."""
+    if isinstance(belief, RunningMax):
+        return Fraction(floor(value))
+    return Fraction(min(MOST, ceil(value))) if isinstance(belief, RunningMin) else value
+
+
+def make(controller, model=None, horizon=10, jitter=Fraction(1)):
+    """An Export of a controller file (a path or a shipped name). model: a name or a path; by default the one of fewest
+    beliefs that has those which are read. jitter: also as text. Raises InputError."""
+    loaded = _load(controller)
+    at_start = _load(_beside(loaded)) if loaded.start else None
+    reads = {name for each in (loaded, at_start) if each for name in each.parameters if name not in CONSTANTS}
+    found = definitions.load("models", "MODEL", model) if model else _smallest(reads)
+    missing = reads - {belief.name for belief in found.beliefs}
+    if missing:
+        raise InputError(f"{loaded.name} reads {', '.join(sorted(missing))}, which {found.name} does not define")
+    return Export(loaded, at_start, found, horizon, _jitter(jitter))
+
+
+def _beside(controller):
+    """The start of a controller: its path is from the controller's folder."""
+    if definitions.is_path(controller.start):
+        return str(Path(controller.file).parent / controller.start)
+    return controller.start
+
+
+def _jitter(text):
+    try:
+        jitter = Fraction(text)
+        if 0 <= jitter <= 1000:
+            return jitter
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise InputError(f"the jitter is '{text}'; expected a number from 0 to 1000, in R_m")
+
+
+def _load(name):
+    path = definitions.find_file(["synthesized", "examples.controllers"], name, ".py")
+    controller = cca.load(path)
+    if not controller.name.isidentifier():
+        raise InputError(f"'{controller.name}' is no name in C; expected letters, digits and _", str(path))
+    return controller
+
+
+def _smallest(reads):
+    models = definitions.every("models", "MODEL")
+    fitting = [model for model in models if reads <= {belief.name for belief in model.beliefs}]
+    return min(fitting, key=lambda model: len(model.beliefs))
+
+
+def _runtime_files(model):
+    folder = Path(inspect.getfile(type(model))).parent
+    if not model.runtime:
+        raise InputError(f"the model {model.name} names no C headers of its beliefs; expected `runtime` to")
+    return [folder / name for name in model.runtime]

@@ -1,0 +1,123 @@
+"""An exported controller's C, built and called from Python: a sender for `ccmatic.simulate`, one call a step."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+
+from ccmatic.errors import InputError
+from ccmatic.export.files import write
+
+_U64, _SENDER = ctypes.c_uint64, ctypes.c_void_p
+
+
+class Library:
+    """The C of an Export as a shared library, built in a temporary folder with the machine's C compiler, $CC or cc.
+
+    flags: more options for the compiler. Raises InputError if there is none or it refuses.
+    """
+
+    def __init__(self, export, flags=()):
+        self.export = export
+        with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
+            _, source = write(export, "c", Path(folder))
+            built = Path(folder) / f"{export.name}.so"
+            compile_c(["-std=c99", "-O2", "-shared", "-fPIC", *flags, "-o", str(built), str(source)])
+            self._library = ctypes.CDLL(str(built))
+        self.names = tuple(belief.name for belief in export.model.beliefs)
+
+    def __getitem__(self, function):
+        return getattr(self._library, f"{self.export.name}_{function}")
+
+    def sender(self, packet, rtt=10**9, now=0):
+        """A fresh Sender. packet: MSS, bytes; rtt: R_m and now: the time, in nanoseconds."""
+        return Sender(self, packet, rtt, now)
+
+    def decide(self, beliefs, packet):
+        """The rate for beliefs, by name, in bytes per step, bytes and steps: rounded down, at least 0."""
+        values = (_U64 * len(self.names))(*(beliefs.get(name, 0) for name in self.names))
+        function = self["decide"]
+        function.restype, function.argtypes = _U64, [ctypes.c_void_p, _U64]
+        return function(values, packet)
+
+
+class Sender:
+    """One flow. Called with an Observation at each step's end, it returns the next step's rate, bytes per time; it needs
+    to be told how long a step is, as `propagation` of the simulation's path, by `over`."""
+
+    over = Fraction(1)
+
+    def __init__(self, library, packet, rtt, now):
+        self._library = library
+        self._state = ctypes.create_string_buffer(library["size"]())
+        self._pointer = ctypes.cast(self._state, _SENDER)
+        self._call("init", None, (_U64, now), (_U64, rtt), (ctypes.c_uint32, packet))
+        self._step = library["step"]
+        self._step.restype, self._step.argtypes = _U64, [_SENDER] + [_U64] * 5
+        self.packet = packet
+
+    def __call__(self, seen):
+        if seen.step == 0:
+            return self.rate_at_first() / self.over
+        return self.step(seen.sent, seen.delivered, seen.lost, seen.last, seen.first) / self.over
+
+    def rate_at_first(self):
+        """The rate of the first step, bytes per step."""
+        return Fraction(max(self.packet, self._library.decide(self.beliefs(), self.packet)))
+
+    def step(self, sent, acked, lost, last_delay, first_delay):
+        """A step is over, with cumulative bytes and delays in whole steps: the next one's rate, bytes per step."""
+        return Fraction(self._step(self._pointer, sent, acked, lost, last_delay, first_delay))
+
+    def sent(self, now, size):
+        """Bytes were sent, at a time in nanoseconds."""
+        self._call("sent", None, (_U64, now), (_U64, size))
+
+    def acked(self, now, sent_at, size):
+        """Bytes were acknowledged, the last of which was sent at `sent_at`."""
+        self._call("acked", None, (_U64, now), (_U64, sent_at), (_U64, size))
+
+    def lost(self, now, size):
+        """Bytes were found to be lost."""
+        self._call("lost", None, (_U64, now), (_U64, size))
+
+    def rate(self, now):
+        """The rate to send at from now on, bytes per second."""
+        return self._call("rate", _U64, (_U64, now))
+
+    def start(self, **beliefs):
+        """Begin a window here, with these values of beliefs."""
+        for name, value in beliefs.items():
+            if not self._call("start", ctypes.c_bool, (ctypes.c_char_p, name.encode()), (_U64, value)):
+                raise InputError(f"{self._library.export.name} has no belief {name}")
+
+    def beliefs(self):
+        """The beliefs at the end of the last step, by name."""
+        name, value = ctypes.c_char_p(), _U64()
+        found = {}
+        for i in range(len(self._library.names)):
+            self._call("beliefs", ctypes.c_bool, (ctypes.c_uint, i), (ctypes.c_void_p, ctypes.byref(name)),
+                       (ctypes.c_void_p, ctypes.byref(value)))
+            found[name.value.decode()] = value.value
+        return found
+
+    def _call(self, function, result, *arguments):
+        called = self._library[function]
+        called.restype, called.argtypes = result, [_SENDER, *(kind for kind, _ in arguments)]
+        return called(self._pointer, *(value for _, value in arguments))
+
+
+def compile_c(arguments):
+    """Run the C compiler, $CC or cc; InputError if there is none or it refuses."""
+    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if not compiler:
+        raise InputError("no C compiler; expected cc, gcc or clang (Debian: apt-get install gcc libc6-dev)")
+    try:
+        done = subprocess.run([*compiler.split(), *arguments], capture_output=True, text=True)
+    except OSError as error:
+        raise InputError(f"cannot run the C compiler {compiler}: {error.strerror}") from None
+    if done.returncode:
+        raise InputError(f"{compiler} refused the generated C: {done.stderr.strip()[:2000]}")

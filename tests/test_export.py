@@ -1,0 +1,291 @@
+"""Exported C against the Python of a deployed controller: decisions, beliefs, events; and what cannot be exported."""
+
+import shutil
+import subprocess
+from bisect import bisect_right
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from math import ceil, floor, lcm
+from pathlib import Path as File
+from random import Random
+
+import pytest
+
+from ccmatic import cca
+from ccmatic.deployed import Deployed
+from ccmatic.errors import InputError
+from ccmatic.export import header
+from ccmatic.export.files import write
+from ccmatic.export.library import Library
+from ccmatic.paths import Path
+from ccmatic.simulate import Observation, Simulation
+from ccmatic.trace import Trace
+
+SHIPPED = sorted(path.stem for path in File(cca.__file__).parents[1].glob("synthesized/*.py") if path.stem[0] != "_")
+COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+
+needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler (gcc or clang) on this machine")
+every_controller = pytest.mark.parametrize("name", SHIPPED)
+
+
+@cache
+def library(name):
+    """The shared library of a shipped controller, without its start."""
+    return Library(replace(header.make(name), at_start=None))
+
+
+def reference(export, path):
+    """The same sender in Python, rounding as the C does."""
+    packet = path.packet
+    start = {"C_L": packet, "C_U": header.MOST, "C_Llambda": packet}
+    return Deployed(
+        export.model, export.controller, path, export.horizon - 1, start, alpha=packet, kept=header.rounded
+    )
+
+
+def link(export, rng):
+    """A path of the model's kind."""
+    room, packet = rng.choice((None, 3, 12, 60)), rng.choice((1500, 1447, 101))
+    kind, jitter = export.model.name, export.model.default_jitter
+    return Path(kind, packet * rng.choice((4, 20, 60)), 1, packet, jitter, room and room * packet)
+
+
+def latest(sender):
+    """The beliefs that a Python sender has now, by name."""
+    return {name: column[-1] for name, column in sender._x.beliefs.items()}
+
+
+@needs_compiler
+@every_controller
+def test_simulated_flows(name):
+    """On simulated links, the C has the very beliefs of the Python after each step, and its rate rounded down."""
+    built = library(name)
+    for seed in range(4):
+        rng = Random(seed)
+        path = link(built.export, rng)
+        simulation = Simulation(path, seed)
+        expected, sender = reference(built.export, path), built.sender(path.packet)
+        for _ in range(40):
+            seen = simulation.observation
+            rate = sender(seen)
+            assert rate == floor(expected(seen))
+            assert sender.beliefs() == latest(expected)
+            simulation.step(rate)
+        assert len(expected.windows) == 4
+
+
+def events(rng, steps, length):
+    """Packets sent at random; each is acknowledged, in order, or found lost: (time, order, kind, sent at) in order."""
+    now, acked, happened = 0, 0, []
+    while now < steps * length:
+        if not happened or rng.random() < 0.02:
+            pace, delay = rng.choice((2, 5, 30)), rng.choice((1, 3, 8))
+        now += rng.randint(0, 2 * length // pace)
+        happened.append((now, 1, "sent", now))
+        if rng.random() < rng.choice((0, 0, 0.2)):
+            happened.append((now + rng.randint(1, 3 * length), 2, "lost", now))
+        else:
+            acked = max(acked, now + rng.randint(0, delay * length))
+            happened.append((acked, 3, "acked", now))
+    return sorted(event for event in happened if event[0] <= steps * length)
+
+
+def observations(happened, steps, length, packet):
+    """What a sender has seen by the end of each step."""
+    times = {kind: [at for at, _, k, _ in happened if k == kind] for kind in ("sent", "lost", "acked")}
+    acked = [-(-sent // length) for _, _, kind, sent in happened if kind == "acked"]
+    last = first = before = delivered = 0
+    for step in range(steps + 1):
+        count = {kind: bisect_right(column, step * length) if step else 0 for kind, column in times.items()}
+        if count["acked"] > delivered:
+            last, first = step - acked[count["acked"] - 1], step - acked[delivered]
+            delivered = count["acked"]
+        sent, lost = count["sent"] * packet, count["lost"] * packet
+        yield Observation(step, sent, delivered * packet, lost, lost, None, last, first, Fraction(sent - before))
+        before = sent
+
+
+def compare_events(built, seed, steps=21, length=1000):
+    """Random events, as they come to the C, and by steps to the Python."""
+    rng = Random(seed)
+    happened = events(rng, steps, length)
+    path = link(built.export, rng)
+    expected, packet = reference(built.export, path), path.packet
+    sender = built.sender(packet, rtt=int(length / built.export.step))
+    sender_rates = []
+    waiting = list(reversed(happened))
+    for seen in observations(happened, steps, length, packet):
+        while waiting and waiting[-1][0] <= seen.step * length and seen.step:
+            at, _, kind, sent = waiting.pop()
+            arguments = (at, sent, packet) if kind == "acked" else (at, packet)
+            getattr(sender, kind)(*arguments)
+        rate = sender.rate(seen.step * length)
+        per_step = floor(max(packet, expected(seen)))
+        assert rate == per_step * 10**9 // length
+        assert sender.beliefs() == latest(expected), (seed, seen.step)
+        sender_rates.append(rate)
+    return sender_rates
+
+
+@needs_compiler
+@every_controller
+def test_random_events(name):
+    """Event by event, however odd the sequence."""
+    rates = {rate for seed in range(60) for rate in compare_events(library(name), seed)}
+    assert len(rates) > 3
+
+
+@pytest.mark.slow
+@needs_compiler
+@every_controller
+def test_random_events_of_all_controllers(name):
+    """10^5 sequences in all."""
+    for seed in range(1000, 1000 + ceil(10**5 / len(SHIPPED))):
+        compare_events(library(name), seed, steps=11)
+
+
+@needs_compiler
+@pytest.mark.parametrize("compiler", COMPILERS)
+@every_controller
+def test_compiles_without_warnings(name, compiler, tmp_path):
+    _, source = write(header.make(name), "c", tmp_path)
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O2", "-c"]
+    subprocess.run([compiler, *flags, source, "-o", tmp_path / "out.o"], check=True)
+
+
+@pytest.mark.skipif("gcc" not in COMPILERS, reason="no gcc on this machine")
+@every_controller
+def test_clean_under_sanitizers(name, tmp_path):
+    """A program of random events, with addresses and undefined behaviour checked."""
+    _, source = write(header.make(name), "c", tmp_path)
+    (tmp_path / "main.c").write_text(SANITIZED.replace("NAME", name))
+    flags = ["-std=c99", "-g", "-fsanitize=address,undefined"]
+    program = tmp_path / "program"
+    subprocess.run(["gcc", *flags, "-fno-sanitize-recover=all", source, tmp_path / "main.c", "-o", program], check=True)
+    done = subprocess.run([program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 1
+
+
+SANITIZED = """
+#include <inttypes.h>
+#include <stdio.h>
+#include "NAME.h"
+
+int main(void)
+{
+    static struct ccm_sender s;
+    uint64_t state = 88172645463325252ULL, now = 0, sum = 0, acked = 0, sent = 0;
+
+    ccm_init(&s, now, 1000, 1500);
+    for (int i = 0; i < 200000; i++) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        now += state % 64 ? state % 97 : state % 100000;
+        if (state & 256) {
+            ccm_sent(&s, now, 1500);
+            sent += 1500;
+        } else if (acked < sent) {
+            if (state & 512)
+                ccm_acked(&s, now, now - now % 1024, 1500);
+            else
+                ccm_lost(&s, now, 1500);
+            acked += 1500;
+        }
+        ccm_rtt(&s, 500 + state % 1000);
+        sum += ccm_rate(&s, now) > 0;
+    }
+    printf("%" PRIu64 "\\n", sum);
+    return 0;
+}
+"""
+
+DECISIONS = {
+    "plain": "def rate(C_L):\n    return C_L",
+    "extremes": "def rate(C_L, C_U, MSS, R_m):\n    return max(C_L/3, min(2*C_U/7, C_L - MSS/R_m)) + MSS/R_m/5",
+    "negative": "def rate(C_L, C_U):\n    return 2*C_L - max(C_U/2, 3*C_L/4) * 2",
+    "conditional": "def rate(C_L, C_U):\n    return (C_L if C_U > 3*C_L/2 else C_U/2) * 2/3",
+    "logic": """
+def rate(C_L, C_U, qdel_L, qdel_U, D):
+    if not (qdel_L > D or 2*C_L == C_U) and qdel_U <= 3*D and 1 < 2:
+        return 1.1*C_L
+    elif D > 2*D or qdel_L != 0:
+        return C_L/7
+    return C_U - C_L/3
+""",
+    "bytes": "def rate(C_Llambda, q_U, R_m, D):\n    return (3*C_Llambda*(R_m + D) - q_U/2)/(2*R_m) - q_U/D/3",
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", DECISIONS)
+def test_decisions(name, tmp_path):
+    """Conditions exactly as Python's, the rate rounded down, for all forms of term."""
+    file = tmp_path / f"{name}.py"
+    file.write_text(DECISIONS[name])
+    built = Library(header.make(str(file)))
+    rng = Random(name)
+    rates = set()
+    for _ in range(500):
+        most = rng.choice((4, 10, 10**6, 2**33))
+        beliefs = {belief: rng.randint(0, most) for belief in built.names}
+        expected = built.export.controller.rate({**beliefs, "MSS": 1500, "R_m": 1, "D": 1})
+        assert built.decide(beliefs, 1500) == max(0, floor(expected)), beliefs
+        rates.add(expected > 0)
+    assert True in rates
+
+
+TRACES = sorted(File(cca.__file__).parents[1].glob("proofs/*-traces/*.json"))
+
+
+@needs_compiler
+def test_decisions_on_saved_counterexamples():
+    """At every step of each trace in proofs/, in units in which all beliefs are whole numbers: the same decision."""
+    names = {library(name).export.controller.body: name for name in SHIPPED}
+    decided = 0
+    for file in TRACES:
+        trace = Trace.load(file)
+        controller = cca.parse(trace.controller)
+        built = library(names[controller.body])
+        units = {belief.name: belief.unit.bytes_power for belief in built.export.model.beliefs}
+        columns = {name: trace.columns[name] for name in controller.parameters if name in units}
+        mss = Fraction(trace.constants["MSS"])
+        scale = lcm(mss.denominator, *(Fraction(value).denominator for column in columns.values() for value in column))
+        for t in range(trace.horizon):
+            exact = {name: Fraction(column[t]) for name, column in columns.items()}
+            whole = {name: int(value * scale ** units[name]) for name, value in exact.items()}
+            rate = controller.rate({**exact, "MSS": mss, "R_m": 1, "D": 1})
+            assert built.decide(whole, int(mss * scale)) == max(0, floor(rate * scale))
+            decided += 1
+    assert decided > 300
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        ("def rate(C_L):\n    return C_L * 5000000", "64 bits"),
+        ("def rate(C_L, D, R_m):\n    return C_L * D / (D - R_m)", "divides by"),
+    ],
+)
+def test_what_c_cannot_hold(source, expected, tmp_path):
+    file = tmp_path / "large.py"
+    file.write_text(source)
+    with pytest.raises(InputError, match=expected):
+        header.make(str(file)).header()
+
+
+def test_model_of_fewest_beliefs():
+    assert header.make("cc_qdel").model.name == "ccac"
+    assert header.make("cc_probe_slow").model.name == "cbr_delay"
+    with pytest.raises(InputError, match="C_Llambda"):
+        header.make("cc_probe_slow", model="ccac")
+
+
+@needs_compiler
+def test_start_with_another_controller():
+    """cc_probe_slow sends as cc_qdel does until more than two packets are lost in a step (section 6.4)."""
+    sender = Library(header.make("cc_probe_slow")).sender(1500)
+    rates = [sender.step(1500 * sent, 1500 * acked, 1500 * lost, 0, 0) for sent, acked, lost in
+             [(1, 1, 0), (9, 9, 0), (27, 27, 0), (81, 76, 5), (82, 77, 5)]]
+    assert rates[:3] == [2 * 1500, 2 * 4 * 1500, 2 * 9 * 1500]
+    assert rates[3] == 3 * sender.beliefs()["C_Llambda"] + 1500 or rates[3] < rates[2]
