@@ -41,7 +41,8 @@ class Bpf:
         self.running[name] = self.running.get(name, 0) + 1
         try:
             # No bursts of segments: each is paced by itself.
-            subprocess.run(["ip", "-n", context.senders, "link", "set", machine.DEVICE, "gso_max_segs", "1"], check=True)
+            device = ["ip", "-n", context.senders, "link", "set", machine.DEVICE]
+            subprocess.run([*device, "gso_max_segs", "1"], check=True)
             with flows.Kernel(name).prepare(context) as commands:
                 yield commands
         finally:
@@ -54,3 +55,6 @@ def _written(export, target, context):
     folder = context.folder / f"{target}-{context.port}"
     files.write(export, target, folder)
     return folder
+
+
+flows.KINDS.update(udp=Udp, bpf=Bpf)

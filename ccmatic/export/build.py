@@ -1,4 +1,4 @@
-"""Exports built where they were written, and a BPF program registered with the kernel, by make, cc, clang and bpftool."""
+"""Exports built where they were written, and registered with the kernel: by make, cc, clang and bpftool."""
 
 import os
 import re
@@ -15,12 +15,12 @@ _PACKAGES = {"make": "make", "cc": "gcc", "clang": "clang", "bpftool": "bpftool"
 
 
 def build_udp(folder):
-    """The paths of the sender and the receiver, built in the folder of an export. Raises InputError if they cannot be."""
+    """The paths of the sender and the receiver, built in the folder of an export. Raises InputError."""
     return _make(folder, "cc", "udp_sender", "udp_receiver")
 
 
 def build_bpf(folder):
-    """The path of the BPF object built in the folder of an export. Raises InputError if it cannot be."""
+    """The path of the BPF object, built in the folder of an export. Raises InputError."""
     [source] = Path(folder).glob("*.bpf.c")
     [program] = _make(folder, "clang", source.with_suffix(".o").name)
     return program
@@ -36,13 +36,18 @@ def register(program):
         raise InputError("this kernel has no BTF; expected one built with CONFIG_DEBUG_INFO_BTF")
     if name in registered():
         unregister(name)
-    _bpftool("register", program)
+    said = _bpftool("register", program)
+    if name not in registered():
+        raise InputError(f"the kernel refused {name}: {said}", str(program))
     return name
 
 
 def unregister(name):
-    """Take a congestion control out of the kernel; connections that use it keep it to their end."""
-    _bpftool("unregister", "name", name)
+    """Take a congestion control out of the kernel; connections that use it keep it to their end. Raises InputError."""
+    said = _bpftool("unregister", "name", name)
+    # One that connections still use is on its way out: bpftool complains of it, even where it succeeds with another.
+    if name in registered():
+        raise InputError(f"the kernel keeps {name}: {said}")
 
 
 def registered():
@@ -59,13 +64,13 @@ def _make(folder, compiler, *files):
 
 
 def _bpftool(*arguments):
+    """What it complains of."""
     if os.geteuid():
-        raise InputError("registering a congestion control takes root; run this as root")
-    done = _run([_require("bpftool"), "struct_ops", *(str(argument) for argument in arguments)])
-    if done.returncode:
-        # The verifier's reason stands before its statistics; the rest are the instructions that led there.
-        said = [line for line in done.stderr.splitlines() if not re.match(r"libbpf:|processed |\d+: |;|-- ", line)]
-        raise InputError(f"the kernel refused: {' '.join(said[-2:]) or done.stderr.strip()[-500:]}")
+        raise InputError("a congestion control is registered by root; expected to run as root")
+    done = _run([_require("bpftool"), "struct_ops", *map(str, arguments)])
+    # The verifier's reason stands before its statistics; the rest are the instructions that led there.
+    said = [line for line in done.stderr.splitlines() if not re.match(r"libbpf:|processed |\d+: |;|-- ", line)]
+    return " ".join(said[-2:]) or done.stderr.strip()[-500:]
 
 
 def _run(command):
@@ -73,7 +78,8 @@ def _run(command):
 
 
 def _require(tool, kind=None):
+    """The path of a tool, which may be a stand-in of this kind. Raises InputError."""
     found = shutil.which(tool, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if not found:
-        raise InputError(f"there is no {tool}; expected it to be installed (Debian: apt-get install {_PACKAGES[kind or tool]})")
+        raise InputError(f"there is no {tool}; on Debian, apt-get install {_PACKAGES[kind or tool]}")
     return found

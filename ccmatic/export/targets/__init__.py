@@ -10,13 +10,17 @@ _FILES = {
 
 def sources(target, name):
     """The texts of a target's files but for NAME.h, by file name. target: `udp` or `bpf`; name: of the controller."""
-    folder, files = resources.files(__name__), _FILES[target] | {"Makefile": "Makefile.in"}
-    return {_filled(file, name): _filled(folder.joinpath(kept).read_text("utf-8"), name) for file, kept in files.items()}
+    files = _FILES[target] | {"Makefile": "Makefile.in"}
+    return {_filled(file, name): _filled(_shipped(kept), name) for file, kept in files.items()}
 
 
 def kernel_name(name):
     """What a controller is called in the kernel, which takes 15 characters."""
     return f"ccm_{name}"[:15]
+
+
+def _shipped(file):
+    return resources.files(__name__).joinpath(file).read_text(encoding="utf-8")
 
 
 def _filled(text, name):

@@ -1,4 +1,5 @@
-/* The controller in @NAME@.h as a congestion control of Linux, @TCP_NAME@: the kernel counts and paces, the header decides.
+/* The controller in @NAME@.h as a congestion control of Linux, @TCP_NAME@: the kernel counts and paces, the header
+ * decides.
  *
  * It acts on each acknowledgement and before each packet that is sent, so it needs no timer. Nothing waits for the
  * window, unless a retransmission timeout closes it. Segments are counted as full ones. Of the kernel's structures only

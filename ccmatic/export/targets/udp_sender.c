@@ -1,7 +1,7 @@
 /* Sends over UDP at the rate of the controller in @NAME@.h, to an udp_receiver.
  *
- * Packets keep at least the distance that the rate says, counted from the last one sent: a change of the rate takes effect
- * for the next packet, and a sending opportunity that was missed is not made up for (the paper, appendix G).
+ * Packets keep at least the distance that the rate says, counted from the last one sent: a change of the rate takes
+ * effect for the next packet, and a sending opportunity that was missed is not made up for (the paper, appendix G).
  */
 #define _GNU_SOURCE
 #include "udp.h"
@@ -25,9 +25,9 @@ static const char usage[] =
 enum { SPIN_NS = 60000, LOOK_NS = 1000000 };
 /* A packet that took longer to send may have left at the end of that. */
 enum { HELD_NS = 20000 };
-/* A packet is lost when so many later ones are acknowledged. */
-enum { REORDERING = 3 };
-enum { WINDOW = 1 << 17, LEAST_TIMEOUT_NS = 200000000 };
+/* A packet is lost when so many later ones are acknowledged, when it is unanswered for this long and longer than
+ * usual, or when so many are in flight. */
+enum { REORDERING = 3, TIMEOUT_NS = 200000000, WINDOW = 1 << 17 };
 /* Of numbers on the command line. */
 #define LARGEST 1000000000000000
 
@@ -45,7 +45,7 @@ struct flight {
     uint64_t sent_ns[WINDOW];
     unsigned char state[WINDOW];
     uint64_t oldest, next;
-    uint64_t latest[REORDERING];  /* the highest numbers acknowledged, highest first */
+    uint64_t latest[REORDERING]; /* the highest numbers acknowledged, highest first */
 };
 
 static struct {
@@ -159,13 +159,12 @@ static void lose(uint64_t seq, uint64_t now)
     ccm_lost(&flow.sender, now, flow.options.packet);
 }
 
-/* What is lost: packets with three later ones acknowledged, unanswered for long, or too many to remember. */
 static void lose_all(uint64_t now)
 {
     struct flight *flight = &flow.flight;
     uint64_t timeout = flow.srtt_ns + 4 * flow.rttvar_ns;
-    if (timeout < LEAST_TIMEOUT_NS)
-        timeout = LEAST_TIMEOUT_NS;
+    if (timeout < TIMEOUT_NS)
+        timeout = TIMEOUT_NS;
     while (flight->oldest < flight->next) {
         bool overtaken = flight->oldest < flight->latest[REORDERING - 1];
         bool late = now > flight->sent_ns[flight->oldest % WINDOW] + timeout;
@@ -303,7 +302,10 @@ static void parse(int argc, char **argv)
         fail("usage", usage);
     if (options->packet < HEADERS + sizeof(struct packet))
         fail("usage", "a packet takes at least 36 bytes");
-    options->to = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)number(argv[optind + 1], 65535))};
+    if (options->queue / options->packet >= WINDOW / 2)
+        fail("usage", "the queue is too long");
+    options->to.sin_family = AF_INET;
+    options->to.sin_port = htons((uint16_t)number(argv[optind + 1], 65535));
     if (!inet_aton(argv[optind], &options->to.sin_addr))
         fail("expected an IPv4 address, found", argv[optind]);
 }
