@@ -13,6 +13,7 @@ from ccmatic import plot as drawing
 from ccmatic import prove as proving
 from ccmatic import query as queries
 from ccmatic import store as stores
+from ccmatic.emulate import command as emulation
 from ccmatic.errors import InputError
 from ccmatic.export import files as exported
 from ccmatic.export import header
@@ -217,6 +218,30 @@ def export(controller, target, out, model, horizon, jitter, as_json):
     for file in exported.write(made, target, out or made.name):
         click.echo(json.dumps({"controller": made.name, "target": target, "file": str(file)}) if as_json else file)
     return GOOD
+
+
+@cli.command()
+@click.option("--rate", help="C, such as 24mbit.")
+@click.option("--rtt", help="R_m, such as 40ms.")
+@click.option("--buffer", help="β, such as 2bdp, 30000 (bytes), or infinite; a BDP is C·R_m.")
+@click.option("--jitter", help="D, such as 40ms: packets are held for at most that long.  [default: none]")
+@click.option("--pattern", help="How: uniform or aggregation.  [default: aggregation]")
+@click.option("--change", "changes", multiple=True, metavar="TIME=RATE", help="The link's rate from then on; repeatable.")
+@click.option("--schedule", help="Take the link from this file, as `ccmatic trace export` writes it, instead.")
+@click.option("--flow", "flows", multiple=True, default=["cubic"], show_default=True,
+              help="Who sends: a congestion control of the kernel's; repeatable.")
+@click.option("--seconds", type=click.FloatRange(min=0.1, max=3600), default=10, show_default=True,
+              help="How long, from the first packet on.")
+@click.option("--warmup", type=click.FloatRange(min=0), help="Seconds that are not measured.  [default: a third]")
+@click.option("--seed", type=click.IntRange(min=0, max=2**62), help="Seed of the jitter.  [default: 0]")
+@click.option("--out", type=click.Path(), help="Folder for the log of packets and what was measured.")
+@click.option("--plot", type=click.Path(), help="Draw the run to this file (.png, .svg or .pdf).")
+@_json
+def emulate(flows, seconds, warmup, out, plot, as_json, **link):
+    """Run real flows over an emulated link, in network namespaces of this machine; needs root and Linux."""
+    found = emulation.run(link, flows, seconds, warmup, out, plot)
+    click.echo((emulation.as_json if as_json else emulation.as_text)(found))
+    return GOOD if found["valid"] else UNKNOWN
 
 
 def _query(file, network):

@@ -1,0 +1,66 @@
+"""`ccmatic emulate`: from options to what was measured."""
+
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from ccmatic.emulate import link as links
+from ccmatic.emulate import picture
+from ccmatic.emulate.flows import flow
+from ccmatic.emulate.link import SECOND
+from ccmatic.emulate.machine import require
+from ccmatic.emulate.measures import as_json, as_text, measures
+from ccmatic.emulate.run import emulate
+from ccmatic.errors import InputError
+from ccmatic.files import writable_folder, write_bytes, write_text
+
+__all__ = ["as_json", "as_text", "run"]
+
+
+def run(link, flows, seconds, warmup=None, out=None, plot=None):
+    """Emulate; what `measures` gives.
+
+    link: options by name, as link.of_texts takes them, or a `schedule` file alone. flows: as flows.flow reads them.
+    warmup: seconds that are not measured, a third by default. out: a folder, in which the log (packets.npy, see
+    run.RECORD) and the measures (measures.json) are kept. plot: a file to draw to. Raises InputError.
+    """
+    found = _link(**link)
+    warmup = seconds / 3 if warmup is None else warmup
+    if warmup >= seconds:
+        raise InputError(f"a warm-up of {warmup:g} s; expected less than the run, {seconds:g} s")
+    if found.rates[-1][0] >= seconds * SECOND:
+        raise InputError(f"the link's rate changes after the run, which lasts {seconds:g} s")
+    if plot:
+        picture.require(plot)
+    chosen = [(text, flow(text)) for text in flows]
+    require()
+    folder = writable_folder(out) if out else None
+    emulation = emulate(found, chosen, seconds)
+    result = measures(emulation, warmup)
+    if folder:
+        _keep(folder, emulation, result)
+    if plot:
+        picture.draw(emulation, warmup, Path(plot))
+    return result
+
+
+def _link(schedule, changes=(), **options):
+    given = {name: value for name, value in {**options, "change": changes or None}.items() if value is not None}
+    if schedule:
+        if given:
+            flags = ", ".join(f"--{name}" for name in given)
+            raise InputError(f"--schedule says what {flags} would; expected one or the other")
+        return links.of_schedule(schedule)
+    missing = [f"--{name}" for name in ("rate", "rtt", "buffer") if name not in given]
+    if missing:
+        raise InputError(f"{', '.join(missing)} missing; expected --rate, --rtt and --buffer, or --schedule")
+    given.pop("change", None)
+    return links.of_texts(**given, changes=changes)
+
+
+def _keep(folder, emulation, result):
+    content = BytesIO()
+    np.save(content, emulation.log, allow_pickle=False)
+    write_bytes(folder / "packets.npy", content.getvalue())
+    write_text(folder / "measures.json", as_json(result) + "\n")

@@ -1,0 +1,81 @@
+"""Flows: who sends over an emulated link.
+
+A flow is asked for as KIND or KIND:ARGUMENT. Any kernel's congestion control is a KIND; others are in KINDS, each a class
+made from the text after the colon, with a method `prepare(context)` that is a context manager: it makes what the flow
+needs on the machine, gives Commands, and takes it all away again.
+"""
+
+import socket
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccmatic.emulate import traffic
+from ccmatic.emulate.link import Link
+from ccmatic.errors import InputError, suggest
+
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where a flow runs.
+
+    address, port: of its receiver; packets are its own by the port to which they go, over TCP or UDP.
+    senders, receivers: the names of the network namespaces (`ip netns exec NAME …`).
+    folder:  for files, gone after the run.
+    seconds: how long the link is emulated, from the first packet on. Commands need not end by themselves.
+    link:    a Link.
+    """
+
+    address: str
+    port: int
+    senders: str
+    receivers: str
+    folder: Path
+    seconds: float
+    link: Link
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Commands, as lists of words, that run in the namespace of receivers and in that of senders until they are killed.
+    The receiver's prints a line once it may be sent to; only then does the sender's start. If either ends early, the
+    last line of its standard error says why."""
+
+    receiver: list
+    sender: list
+
+
+class Kernel:
+    """A TCP flow with a congestion control of the kernel's, by its name. Raises InputError if there is none."""
+
+    def __init__(self, name):
+        self.name = name
+        try:
+            with socket.socket() as trial:
+                trial.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        except (OSError, ValueError, AttributeError):
+            known = [*(AVAILABLE.read_text().split() if AVAILABLE.exists() else ()), *KINDS]
+            raise InputError(f"no congestion control '{name}' in this kernel; {suggest(name, known)}") from None
+
+    @contextmanager
+    def prepare(self, context):
+        """As the module says."""
+        script, place = [sys.executable, "-I", traffic.__file__], [context.address, str(context.port)]
+        yield Commands([*script, "receive", *place], [*script, "send", *place, self.name])
+
+
+#: A kind of flow that is no congestion control of the kernel's, by its name: a class.
+KINDS = {}
+
+
+def flow(text):
+    """The flow of a text KIND or KIND:ARGUMENT. Raises InputError."""
+    kind, colon, argument = text.partition(":")
+    if kind in KINDS:
+        return KINDS[kind](argument)
+    if colon:
+        raise InputError(f"unknown kind of flow '{kind}' in '{text}'; known: {', '.join(KINDS) or 'none'}")
+    return Kernel(kind)

@@ -1,0 +1,133 @@
+"""What an emulated link is to do, exactly: in whole nanoseconds, bytes, and bits per second."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ccmatic import quantities
+from ccmatic.emulate.schedule import Schedule
+from ccmatic.errors import InputError, suggest
+
+SECOND = 10**9
+
+#: Bytes of the largest packet, unless a schedule says otherwise, and of a buffer that never fills.
+MTU, ENDLESS = 1500, 2**61
+
+#: How packets are held, after the bottleneck and in order. `uniform`: each for a random part of D. `aggregation`: until
+#: the end of the batch in which they leave the bottleneck; a batch lasts for a random part of D (Appendix H of the
+#: paper: batches of C·agg_delay bytes, agg_delay uniform in [0, D)).
+PATTERNS = ("none", "uniform", "aggregation")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link from senders to receivers.
+
+    rates:   of the bottleneck, (from when on in ns, bits per second), the first from 0 on.
+    rtt:     R_m in ns, above 0; with a schedule its step, and nothing is delayed by it.
+    buffer:  β, bytes that may be accepted and not yet admitted; ENDLESS if infinite. Admitted is what the bottleneck has
+             served by a virtual clock, byte by byte; of a packet that is being served the rest still waits.
+    jitter:  D in ns, 0 if the pattern is `none`.
+    pattern: one of PATTERNS. seed: of its choices.
+    schedule: a Schedule that says what is admitted and what is released when, or None.
+    """
+
+    rates: tuple
+    rtt: int
+    buffer: int
+    jitter: int = 0
+    pattern: str = "none"
+    seed: int = 0
+    schedule: Schedule | None = None
+
+    @property
+    def propagation(self):
+        """In ns, from the box that holds packets to the receivers."""
+        return 0 if self.schedule else self.rtt
+
+    @property
+    def mtu(self):
+        """Bytes of the largest packet."""
+        return self.schedule.packet if self.schedule else MTU
+
+    @property
+    def bdp(self):
+        """C·R_m in bytes, at the first rate; a Fraction."""
+        return Fraction(self.rates[0][1] * self.rtt, 8 * SECOND)
+
+    def capacity(self, start, end):
+        """What the bottleneck may serve between two instants in ns, in bits · 10^-9."""
+        edges = [*(max(start, min(end, time)) for time, _ in self.rates), end]
+        return sum((later - now) * bits for now, later, (_, bits) in zip(edges, edges[1:], self.rates))
+
+    def configuration(self, duration, port):
+        """What the emulator reads: a run of `duration` ns, flows told apart by their ports, `port` and up."""
+        points = self.schedule.segments(self.rates[0][1]) if self.schedule else ()
+        numbers = [
+            duration, self.buffer, self.propagation, self.jitter, PATTERNS.index(self.pattern), self.seed, port,
+            len(self.rates), len(points), *(n for rate in self.rates for n in rate), *(n for p in points for n in p),
+        ]  # fmt: skip
+        return "\n".join(map(str, numbers)) + "\n"
+
+
+def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0):
+    """A Link from quantities as people write them. changes: "5s=48mbit", in order. Raises InputError."""
+    rates = [(0, _bits(rate)), *map(_change, changes)]
+    for (before, _), (time, _), change in zip(rates, rates[1:], changes):
+        if time <= before:
+            raise InputError(f"a change '{change}'; expected later than 0 and than the change before it")
+    link = Link(tuple(rates), _nanoseconds(rtt, "rtt"), 0, seed=seed)
+    size = ENDLESS if buffer == "infinite" else quantities.size(buffer, link.bdp)
+    return Link(link.rates, link.rtt, _fitting(size, link.mtu), *_jitter(jitter, pattern), seed=seed)
+
+
+def of_schedule(file):
+    """The Link of a schedule file. Raises InputError."""
+    schedule = Schedule.load(file)
+    bits = _whole(schedule.rate * 8, "rate", "bits per second")
+    buffer = ENDLESS if schedule.buffer is None else schedule.buffer
+    return Link(((0, bits),), schedule.step, _fitting(buffer, schedule.packet), schedule=schedule)
+
+
+def _bits(text):
+    return _whole(quantities.rate(text) * 8, f"rate '{text}'", "bits per second")
+
+
+def _nanoseconds(text, what):
+    value = _whole(quantities.duration(text) * SECOND, f"{what} '{text}'", "nanoseconds")
+    if not 0 < value <= 3600 * SECOND:
+        raise InputError(f"{what} is '{text}'; expected above 0, at most an hour")
+    return value
+
+
+def _whole(value, what, unit):
+    if value.denominator != 1 or value > 10**12:
+        raise InputError(f"the {what} is {float(value):g} {unit}; expected a whole number, at most 10^12")
+    return int(value)
+
+
+def _change(text):
+    time, equals, rate = text.partition("=")
+    if not equals:
+        raise InputError(f"cannot read a change '{text}'; expected a time and a rate, such as 5s=48mbit")
+    return _nanoseconds(time, "time of a change"), _bits(rate)
+
+
+def _jitter(jitter, pattern):
+    """D in ns and the pattern: `aggregation` unless another is asked for."""
+    if jitter is None:
+        if pattern not in (None, "none"):
+            raise InputError(f"pattern '{pattern}' needs --jitter, the longest delay")
+        return 0, "none"
+    pattern = pattern or "aggregation"
+    if pattern not in PATTERNS[1:]:
+        raise InputError(f"unknown pattern '{pattern}' of jitter; {suggest(pattern, PATTERNS[1:])}")
+    value = _nanoseconds(jitter, "jitter")
+    if value < 1000:
+        raise InputError(f"jitter is '{jitter}'; expected at least 1us")
+    return value, pattern
+
+
+def _fitting(buffer, packet):
+    if buffer < packet:
+        raise InputError(f"a buffer of {buffer} bytes; expected at least a packet, {packet} bytes")
+    return min(buffer, ENDLESS)

@@ -1,0 +1,144 @@
+"""What a run is summed up in: utilisation, queueing delay, losses, round trips; in all and of each flow."""
+
+import json
+from io import StringIO
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from ccmatic.emulate.link import ENDLESS, SECOND
+
+MS = SECOND // 1000
+
+
+def measures(emulation, start):
+    """A dict, for JSON, of what happened from `start` seconds on.
+
+    Rates count bytes that left the bottleneck. Queueing delay: from arrival until the last byte leaves it. RTT: from
+    arrival to release. Losses are in packets, `max_in_rm` the most in any window as long as R_m.
+    """
+    link, lateness = emulation.link, emulation.lateness
+    names = enumerate(emulation.flows)
+    return {
+        "valid": not emulation.faults,
+        "faults": emulation.faults,
+        "seconds": emulation.duration / SECOND,
+        "from_seconds": start,
+        "link": describe(link),
+        **_of(emulation, emulation.log, start),
+        "flows": [
+            {"flow": name, **_of(emulation, emulation.log[emulation.log["flow"] == i], start)} for i, name in names
+        ],
+        "lateness_ms": {
+            f"p{p}" if p < 100 else "max": _percentile(lateness, p, MS) for p in (50, 99, 100)
+        },
+        "real_time": emulation.real_time,
+        "cpu": emulation.cpu,
+    }  # fmt: skip
+
+
+def describe(link):
+    """The link, for JSON."""
+    return {
+        "rates": [{"from_seconds": time / SECOND, "bits_per_second": bits} for time, bits in link.rates],
+        "rtt_ms": link.rtt / MS,
+        "buffer_bytes": None if link.buffer == ENDLESS else link.buffer,
+        "bdp_bytes": float(link.bdp),
+        "jitter_ms": link.jitter / MS,
+        "pattern": link.pattern,
+        "seed": link.seed,
+        "scheduled": link.schedule is not None,
+    }
+
+
+def _of(emulation, log, start):
+    link, end = emulation.link, emulation.duration
+    begin = int(start * SECOND)
+    capacity = link.capacity(begin, end) / (8 * SECOND)
+    lost, admitted = log["lost"] != 0, log["admitted"]
+    served = int(log["size"][~lost & (admitted > begin) & (admitted <= end)].sum())
+    came = log["arrival"] >= begin
+    waits = (admitted - log["arrival"])[came & ~lost]
+    trips = (log["released"] - log["arrival"])[came & (log["released"] >= 0)]
+    drops = log["arrival"][came & lost]
+    return {
+        "utilisation": served / capacity,
+        "mbit_per_second": served * 8 / (end - begin) * SECOND / 1e6,
+        "queueing_delay_ms": _spread(waits, MS),
+        "queueing_delay_rm": _spread(waits, link.rtt),
+        "rtt_ms": _spread(trips, MS),
+        "packets": int(came.sum()),
+        "lost": len(drops),
+        "lost_mean_in_rm": len(drops) * link.rtt / (end - begin),
+        "lost_max_in_rm": most_within(drops, link.rtt),
+    }
+
+
+def most_within(instants, length):
+    """The most of the instants, in order, that lie in any window of that length, its end left out."""
+    return int((np.searchsorted(instants, instants + length) - np.arange(len(instants))).max(initial=0))
+
+
+def _spread(values, unit):
+    mean = float(np.mean(values)) / unit if len(values) else None
+    return {"mean": mean, "p95": _percentile(values, 95, unit), "max": _percentile(values, 100, unit)}
+
+
+def _percentile(values, percent, unit):
+    return float(np.percentile(values, percent)) / unit if len(values) else None
+
+
+def as_json(found):
+    """The line of `emulate --json`."""
+    return json.dumps(found)
+
+
+def as_text(found):
+    """A table for people, one row a flow and one for all, and what the run was worth."""
+    grid = Table(box=None, header_style="bold", pad_edge=False)
+    grid.add_column("flow")
+    heads = ("Mbit/s", "utilisation", "queue: mean", "p95", "max ms", "mean", "p95", "max R_m", "RTT: mean", "p95",
+             "max ms", "lost", "mean in R_m", "max in R_m")  # fmt: skip
+    for head in heads:
+        grid.add_column(head, justify="right", no_wrap=True)
+    rows = [*found["flows"], {"flow": "all", **found}] if len(found["flows"]) > 1 else found["flows"]
+    for row in rows:
+        spreads = [row[key][part] for key in ("queueing_delay_ms", "queueing_delay_rm", "rtt_ms")
+                   for part in ("mean", "p95", "max")]  # fmt: skip
+        grid.add_row(
+            row["flow"], f"{row['mbit_per_second']:.2f}", f"{row['utilisation']:.1%}", *map(_short, spreads),
+            f"{row['lost']} of {row['packets']}", _short(row["lost_mean_in_rm"]), str(row["lost_max_in_rm"]),
+        )  # fmt: skip
+    out = StringIO()
+    console = Console(file=out, width=200, highlight=False)
+    console.print(_heading(found))
+    console.print(grid)
+    console.print(_worth(found))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def _short(value):
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _heading(found):
+    link = found["link"]
+    rates = ", then ".join(
+        f"{rate['bits_per_second'] / 1e6:g} Mbit/s" + (f" from {rate['from_seconds']:g} s" if i else "")
+        for i, rate in enumerate(link["rates"])
+    )
+    buffer = link["buffer_bytes"]
+    size = "infinite buffer" if buffer is None else f"buffer {buffer} bytes ({buffer / link['bdp_bytes']:.3g} BDP)"
+    jitter = "by schedule" if link["scheduled"] else f"jitter {link['jitter_ms']:g} ms ({link['pattern']})"
+    if link["pattern"] == "none" and not link["scheduled"]:
+        jitter = "no jitter"
+    window = f"{found['from_seconds']:.3g} to {found['seconds']:g} s"
+    return f"{rates}, R_m {link['rtt_ms']:g} ms, {size}, {jitter}; measured from {window}"
+
+
+def _worth(found):
+    late, priority = found["lateness_ms"], "real-time" if found["real_time"] else "no real-time priority"
+    cost = f"lateness ms: p50 {_short(late['p50'])}, p99 {_short(late['p99'])}, max {_short(late['max'])}"
+    verdict = "valid" if found["valid"] else f"NOT VALID: {'; '.join(found['faults'])}"
+    return f"{verdict}; {cost}; {found['cpu']:.0%} of a processor, {priority}"

@@ -1,0 +1,106 @@
+"""Schedules: what a link admits and what it delivers by when, as `ccmatic trace export` writes them."""
+
+import csv
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ccmatic.errors import InputError, located
+from ccmatic.files import read_text
+
+FORMAT = "# ccmatic schedule 1"
+COLUMNS = ["time_ns", "admitted", "served"]
+
+#: The largest number in a schedule.
+LARGEST = 10**15
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Cumulative curves of a bottleneck and of what is behind it, both counted from the first byte that waits at time 0.
+
+    rate:   C, bytes per second; after the last point both curves go on at it.
+    step:   R_m in ns.
+    packet: bytes in a packet.
+    buffer: bytes, or None if infinite.
+    queue:  bytes sent by time 0 and not yet served.
+    points: (ns, bytes admitted, bytes served), in order of time, the first at 0; linear in between.
+    """
+
+    rate: Fraction
+    step: int
+    packet: int
+    buffer: int | None
+    queue: int
+    points: tuple
+
+    def segments(self, bits):
+        """Each point with how the curves go on from there: (…, length in ns, bytes admitted in it, bytes served in it).
+        bits: the link's rate per second, with which the last goes on."""
+        gains = [tuple(b - a for a, b in zip(*pair)) for pair in zip(self.points, self.points[1:])]
+        return [(*point, *gain) for point, gain in zip(self.points, [*gains, (8 * 10**9, bits, bits)])]
+
+    @staticmethod
+    def load(path):
+        """Read a schedule file. Raises InputError that says where it is not one."""
+        with located(str(path)):
+            return _parse(read_text(path).splitlines())
+
+
+def _parse(lines):
+    if not lines or lines[0].strip() != FORMAT:
+        raise InputError(f"expected a schedule, whose first line is '{FORMAT}'", line=1)
+    head = {}
+    for count, line in enumerate(lines[1:], 2):
+        if not line.startswith("#"):
+            break
+        key, _, value = line[1:].strip().partition(" ")
+        head[key] = value.split()[0] if value.strip() else ""
+    else:
+        raise InputError("the schedule has no points")
+    if (names := next(csv.reader([line]))) != COLUMNS:
+        raise InputError(f"columns {','.join(names)}; expected {','.join(COLUMNS)}", line=count)
+    return Schedule(
+        rate=_exact(head, "rate"),
+        step=_number(head, "step", 1),
+        packet=_number(head, "packet", 576, 65535),
+        buffer=None if head.get("buffer") == "infinite" else _number(head, "buffer", 1),
+        queue=_number(head, "queue", 0),
+        points=_points(lines[count:], count + 1),
+    )
+
+
+def _points(lines, start):
+    points, before = [], (-1, 0, 0)
+    for number, line in enumerate(lines, start):
+        try:
+            time, admitted, served = point = tuple(map(int, line.split(",")))
+        except ValueError:
+            raise InputError(f"found '{line}'; expected three whole numbers", line=number) from None
+        if max(point) > LARGEST:
+            raise InputError(f"found '{line}'; expected numbers of at most 10^15", line=number)
+        if time <= before[0] or admitted < before[1] or served < before[2]:
+            raise InputError("expected later than the line before, with no fewer bytes admitted or served", line=number)
+        if served > admitted:
+            raise InputError(f"{served} bytes are served and {admitted} admitted; expected no more served", line=number)
+        points.append(point)
+        before = point
+    if not points or points[0][0] != 0:
+        raise InputError("expected a first point at time 0", line=start)
+    return tuple(points)
+
+
+def _exact(head, key):
+    try:
+        value = Fraction(head[key])
+    except (KeyError, ValueError, ZeroDivisionError):
+        raise InputError(f"the header has {key} '{head.get(key, '')}'; expected a number") from None
+    if value <= 0:
+        raise InputError(f"the header has {key} {value}; expected more than 0")
+    return value
+
+
+def _number(head, key, least, most=LARGEST):
+    text = head.get(key, "")
+    if not text.isdecimal() or len(text) > 16 or not least <= int(text) <= most:
+        raise InputError(f"the header has {key} '{text}'; expected a whole number, {least} to {most}")
+    return int(text)
