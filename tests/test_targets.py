@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ccmatic.emulate import command, exported, flows, link, machine, run
 from ccmatic.errors import InputError
 from ccmatic.export import build, files, header
 from ccmatic.export.targets import kernel_name, sources
@@ -274,6 +275,58 @@ def test_kernel_refuses_an_index_out_of_bounds(tmp_path):
     (tmp_path / "cc_qdel.h").write_text(text.replace("return i < CCM_STEPS ? i : 0;", "return i;"))
     with pytest.raises(InputError, match="the kernel refused ccm_cc_qdel: .*memory access"):
         build.register(build.build_bpf(tmp_path))
+    assert "ccm_cc_qdel" not in build.registered()
+
+
+@pytest.fixture(scope="module")
+def emulator():
+    """Skips the tests that emulate where this machine cannot."""
+    try:
+        machine.require()
+        with machine.workplace(1500, 2**20):
+            pass
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+def emulate(asked, names, seconds):
+    """The log of flows over a link."""
+    return run.emulate(asked, [(name, flows.flow(name)) for name in names], seconds).log
+
+
+def test_flows_of_controllers_are_known():
+    assert command.KINDS["udp"] is exported.Udp and command.KINDS["bpf"] is exported.Bpf
+    with pytest.raises(InputError, match="there is no 'cc_qdell'"):
+        flows.flow("udp:cc_qdell")
+
+
+@needs_compiler
+def test_a_controller_over_udp_on_an_emulated_link(emulator):
+    log = emulate(link.of_texts("12mbit", "20ms", "4bdp"), ["udp:cc_qdel"], 2)
+    assert set(log["flow"]) == {0} and set(log["size"]) == {1500}
+    # Half of the link at least, which serves 1000 packets a second, once it is found.
+    assert (log["released"] > 10**9).sum() > 500
+
+
+@needs_compiler
+def test_a_controller_over_udp_on_a_schedule(emulator, tmp_path, steady):
+    (tmp_path / "schedule.csv").write_text(
+        "# ccmatic schedule 1\n# rate 3000000\n# step 10000000\n# packet 1000\n# buffer infinite\n# queue 30000\n"
+        "time_ns,admitted,served\n0,0,0\n1000000000,3000000,3000000\n"
+    )
+    (tmp_path / "steady.py").write_text(STEADY)
+    log = emulate(link.of_schedule(tmp_path / "schedule.csv"), [f"udp:{tmp_path / 'steady.py'}"], 0.5)
+    assert set(log["size"]) == {1000}
+    # The queue at once, then 10 packets in each step of 10 ms.
+    assert log["arrival"][29] < 5 * 10**6 < log["arrival"][35]
+    assert 250 < len(log) <= 30 + 10 * 50
+
+
+@needs_bpf
+def test_two_flows_of_a_controller_in_the_kernel(emulator):
+    log = emulate(link.of_texts("12mbit", "20ms", "4bdp"), ["bpf:cc_qdel", "bpf:cc_qdel"], 2)
+    assert set(log["flow"]) == {0, 1}
+    assert ((log["released"] > 10**9) & (log["size"] == 1500)).sum() > 500
     assert "ccm_cc_qdel" not in build.registered()
 
 

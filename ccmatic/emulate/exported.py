@@ -57,4 +57,5 @@ def _written(export, target, context):
     return folder
 
 
-flows.KINDS.update(udp=Udp, bpf=Bpf)
+#: For `flows.KINDS`.
+KINDS = {"udp": Udp, "bpf": Bpf}
