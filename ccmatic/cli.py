@@ -229,7 +229,7 @@ def export(controller, target, out, model, horizon, jitter, as_json):
 @click.option("--change", "changes", multiple=True, metavar="TIME=RATE", help="The link's rate from then on; repeatable.")
 @click.option("--schedule", help="Take the link from this file, as `ccmatic trace export` writes it, instead.")
 @click.option("--flow", "flows", multiple=True, default=["cubic"], show_default=True,
-              help="Who sends: a congestion control of the kernel's; repeatable.")
+              help="Who sends: a congestion control of the kernel's, udp:CONTROLLER.py or bpf:CONTROLLER.py; repeatable.")
 @click.option("--seconds", type=click.FloatRange(min=0.1, max=3600), default=10, show_default=True,
               help="How long, from the first packet on.")
 @click.option("--warmup", type=click.FloatRange(min=0), help="Seconds that are not measured.  [default: a third]")

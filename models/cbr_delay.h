@@ -6,7 +6,9 @@
 /* In step k the sender saw neither a loss nor a delay that jitter cannot explain. */
 static inline bool cbr_delay_quiet(const struct ccm_window *w, unsigned k)
 {
-    return !(w->first_delay[k + 1] >= CCM_D + 2 && w->acked[k + 1] > w->acked[k]) && w->lost[k + 1] == w->lost[k];
+    const unsigned from = ccm_index(k), to = ccm_index(k + 1);
+
+    return !(w->first_delay[to] >= CCM_D + 2 && w->acked[to] > w->acked[from]) && w->lost[to] == w->lost[from];
 }
 
 static inline uint64_t cbr_delay_unacknowledged(const struct ccm_window *w, unsigned t)
@@ -20,10 +22,10 @@ static inline uint64_t cbr_delay_sent_without_congestion(const struct ccm_window
     uint64_t most = 0;
 
     for (unsigned back = 0; back < CCM_STEPS && back < t && cbr_delay_quiet(w, t - back - 1); back++) {
-        const unsigned e = t - back;
+        const unsigned from = ccm_index(t - back - 1), to = ccm_index(t - back);
 
-        if (w->sent[e] - w->lost[t] <= w->acked[t])
-            most = ccm_at_least(most, ccm_down(w->sent[e] - w->sent[e - 1], CBR_DELAY_OVER));
+        if (w->sent[to] - w->lost[t] <= w->acked[t])
+            most = ccm_at_least(most, ccm_down(w->sent[to] - w->sent[from], CBR_DELAY_OVER));
     }
     return most;
 }
@@ -51,7 +53,7 @@ static inline bool cbr_delay_too_long(const struct ccm_window *w, unsigned t)
     if (w->acked[t] == w->acked[t - 1])
         return false;
     for (unsigned d = CCM_D + 2; d < CCM_STEPS && d <= t; d++)
-        if (w->first_delay[t] >= d && w->beliefs[t - d].q_U <= (d - 1 - CCM_D) * w->beliefs[t].C_Llambda)
+        if (w->first_delay[t] >= d && w->beliefs[ccm_index(t - d)].q_U <= (d - 1 - CCM_D) * w->beliefs[t].C_Llambda)
             return true;
     return false;
 }

@@ -3,7 +3,9 @@
 /* Step k, from k to k+1, kept the link busy: more than D of delay, or a loss. */
 static inline bool link_rate_utilised(const struct ccm_window *w, unsigned k)
 {
-    return w->last_delay[k + 1] > CCM_D || w->lost[k + 1] > w->lost[k];
+    const unsigned from = ccm_index(k), to = ccm_index(k + 1);
+
+    return w->last_delay[to] > CCM_D || w->lost[to] > w->lost[from];
 }
 
 /* Eq. 5.2: at most C·(T + D) bytes arrive in T steps. */
@@ -12,7 +14,7 @@ static inline uint64_t link_rate_most_served(const struct ccm_window *w, unsigne
     uint64_t most = 0;
 
     for (unsigned steps = 1; steps < CCM_STEPS && steps <= t; steps++) {
-        const uint64_t served = w->acked[t] - w->acked[t - steps], over = steps + CCM_D;
+        const uint64_t served = w->acked[t] - w->acked[ccm_index(t - steps)], over = steps + CCM_D;
 
         most = ccm_at_least(most, up ? ccm_up(served, over) : ccm_down(served, over));
     }
@@ -26,7 +28,7 @@ static inline uint64_t link_rate_least_served(const struct ccm_window *w, unsign
 
     for (unsigned steps = 1; steps < CCM_STEPS && steps <= t && link_rate_utilised(w, t - steps); steps++)
         if (steps > CCM_D)
-            least = ccm_at_most(least, ccm_up(w->acked[t] - w->acked[t - steps], steps - CCM_D));
+            least = ccm_at_most(least, ccm_up(w->acked[t] - w->acked[ccm_index(t - steps)], steps - CCM_D));
     return least;
 }
 

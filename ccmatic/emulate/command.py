@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ccmatic.emulate import exported, picture
 from ccmatic.emulate import link as links
-from ccmatic.emulate import picture
-from ccmatic.emulate.flows import flow
+from ccmatic.emulate.flows import KINDS, flow
 from ccmatic.emulate.link import SECOND
 from ccmatic.emulate.machine import require
 from ccmatic.emulate.measures import as_json, as_text, measures
@@ -16,6 +16,8 @@ from ccmatic.errors import InputError
 from ccmatic.files import writable_folder, write_bytes, write_text
 
 __all__ = ["as_json", "as_text", "run"]
+
+KINDS.update(exported.KINDS)
 
 
 def run(link, flows, seconds, warmup=None, out=None, plot=None):

@@ -126,7 +126,7 @@ class Process:
 
     def __init__(self, what, command, folder, namespace=None, stdin=subprocess.DEVNULL):
         self.what = what
-        stem = Path(folder) / what.replace(" ", "-")
+        stem = Path(folder) / re.sub(r"\W+", "-", what)
         self._out, self._err = (stem.with_suffix(end) for end in (".out", ".err"))
         within = ["ip", "netns", "exec", namespace] if namespace else []
         libc = ctypes.CDLL(None)

@@ -2,10 +2,10 @@
 
 from importlib import resources
 
+from ccmatic.export import targets
 from ccmatic.files import writable_folder, write_text
 
-
-TARGETS = ("c",)
+TARGETS = ("c", "bpf", "udp")
 
 
 def write(export, target, folder):
@@ -22,7 +22,15 @@ def _c(export):
     return {f"{export.name}.c": shipped("c", "library.c").replace("NAME", export.name)}
 
 
-_SOURCES = {"c": _c}
+def _bpf(export):
+    return targets.sources("bpf", export.name)
+
+
+def _udp(export):
+    return targets.sources("udp", export.name)
+
+
+_SOURCES = {"c": _c, "bpf": _bpf, "udp": _udp}
 
 
 def shipped(*parts):

@@ -28,3 +28,13 @@ static inline uint64_t ccm_at_most(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
+
+/* An index into a window, computed from others: the BPF verifier sees that it is in bounds only where it is compared with
+ * them, and the compiler is not to see that it is anyway. */
+static inline unsigned ccm_index(unsigned i)
+{
+#ifdef CCM_KERNEL
+    __asm__ volatile("" : "+r"(i));
+#endif
+    return i < CCM_STEPS ? i : 0;
+}

@@ -1,0 +1,61 @@
+"""Flows of exported controllers: `udp:CONTROLLER.py` in user space, `bpf:CONTROLLER.py` in the kernel."""
+
+import subprocess
+from contextlib import contextmanager
+
+from ccmatic.emulate import flows, machine
+from ccmatic.export import build, files, header
+
+
+class Udp:
+    """A controller that sends over UDP. On a schedule it takes the schedule's steps, and first sends its queue."""
+
+    def __init__(self, controller):
+        self.export = header.make(controller)
+
+    @contextmanager
+    def prepare(self, context):
+        """As `flows` says."""
+        folder = _written(self.export, "udp", context)
+        sender, receiver = build.build_udp(folder)
+        options = ["--packet", context.link.mtu, "--duration", context.seconds + 60]
+        if context.link.schedule:
+            options += ["--step", context.link.schedule.step, "--queue", context.link.schedule.queue]
+        yield flows.Commands([receiver, context.port], [sender, *options, context.address, context.port])
+
+
+class Bpf:
+    """A controller that the kernel runs. It is registered, for the whole machine, as long as such a flow runs."""
+
+    running = {}
+
+    def __init__(self, controller):
+        self.export = header.make(controller)
+
+    @contextmanager
+    def prepare(self, context):
+        """As `flows` says."""
+        name = build.kernel_name(self.export.name)
+        if not self.running.get(name):
+            build.register(build.build_bpf(_written(self.export, "bpf", context)))
+        self.running[name] = self.running.get(name, 0) + 1
+        try:
+            # No bursts of segments: each is paced by itself.
+            device = ["ip", "-n", context.senders, "link", "set", machine.DEVICE]
+            subprocess.run([*device, "gso_max_segs", "1"], check=True)
+            with flows.Kernel(name).prepare(context) as commands:
+                yield commands
+        finally:
+            self.running[name] -= 1
+            if not self.running[name]:
+                build.unregister(name)
+
+
+def _written(export, target, context):
+    folder = context.folder / f"{target}-{context.port}"
+    files.write(export, target, folder)
+    return folder
+
+
+#: For `flows.KINDS`.
+KINDS = {"udp": Udp, "bpf": Bpf}

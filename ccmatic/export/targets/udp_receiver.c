@@ -1,0 +1,62 @@
+/* Acknowledges each packet of one udp_sender at once. Usage: udp_receiver PORT
+ * Prints a line of JSON when it is ready, and one of what it received when it ends, at SIGINT or SIGTERM. */
+#define _GNU_SOURCE
+#include "udp.h"
+
+/* The packets that came of one sender: the highest, and which of the 64 before it. */
+struct seen {
+    struct sockaddr_in sender;
+    uint64_t highest, received;
+};
+
+static void see(struct seen *seen, const struct sockaddr_in *from, uint64_t seq)
+{
+    if (seq == 0 || from->sin_port != seen->sender.sin_port || from->sin_addr.s_addr != seen->sender.sin_addr.s_addr) {
+        seen->sender = *from;
+        seen->highest = seq;
+        seen->received = 0;
+    } else if (seq > seen->highest) {
+        uint64_t ahead = seq - seen->highest;
+        uint64_t before = ahead < 64 ? seen->received << ahead : 0;
+        seen->received = ahead <= 64 ? before | 1ull << (ahead - 1) : 0;
+        seen->highest = seq;
+    } else if (seq < seen->highest && seen->highest - seq <= 64) {
+        seen->received |= 1ull << (seen->highest - seq - 1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2)
+        fail("usage", "udp_receiver PORT");
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons((uint16_t)number(argv[1], 65535))};
+    struct timeval wait = {.tv_usec = 100000};
+    int link = socket(AF_INET, SOCK_DGRAM, 0);
+    widen(link);
+    setsockopt(link, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    if (bind(link, (struct sockaddr *)&here, sizeof here))
+        fail("cannot listen, is the port in use?", argv[1]);
+    begin();
+    printf("{\"port\": %d}\n", ntohs(here.sin_port));
+    fflush(stdout);
+
+    static char bytes[65536];
+    struct seen seen = {0};
+    uint64_t packets = 0, total = 0;
+    while (!stopped) {
+        struct sockaddr_in from;
+        socklen_t size = sizeof from;
+        ssize_t length = recvfrom(link, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &size);
+        if (length < (ssize_t)sizeof(struct packet))
+            continue;
+        struct packet packet;
+        memcpy(&packet, bytes, sizeof packet);
+        see(&seen, &from, be64toh(packet.seq));
+        struct ack ack = {packet.seq, htobe64(seen.highest), htobe64(seen.received)};
+        (void)sendto(link, &ack, sizeof ack, MSG_DONTWAIT, (struct sockaddr *)&from, size);
+        packets++;
+        total += (uint64_t)length + HEADERS;
+    }
+    printf("{\"packets\": %llu, \"bytes\": %llu}\n", (unsigned long long)packets, (unsigned long long)total);
+    return 0;
+}

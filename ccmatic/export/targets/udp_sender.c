@@ -1,0 +1,326 @@
+/* Sends over UDP at the rate of the controller in @NAME@.h, to an udp_receiver.
+ *
+ * Packets keep at least the distance that the rate says, counted from the last one sent: a change of the rate takes
+ * effect for the next packet, and a sending opportunity that was missed is not made up for (the paper, appendix G).
+ */
+#define _GNU_SOURCE
+#include "udp.h"
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include "@NAME@.h"
+
+static const char usage[] =
+    "udp_sender [options] ADDRESS PORT\n"
+    "  --duration S   seconds to send for (10)\n"
+    "  --packet B     bytes of a packet, with its IP and UDP headers (1500)\n"
+    "  --step NS      length of a step, fixed; else it follows the least round trip that is measured\n"
+    "  --queue B      send so many bytes at once, first\n"
+    "  --start NAME=VALUE,...  first values of beliefs, in bytes per step, bytes or steps\n"
+    "  --log FILE     write what there was at the end of each step, as CSV";
+
+/* Ns: the last ones before a packet is due are spent spinning, as sleep is imprecise; the longest sleep. */
+enum { SPIN_NS = 60000, LOOK_NS = 1000000 };
+/* A packet that took longer to send may have left at the end of that. */
+enum { HELD_NS = 20000 };
+/* A packet is lost when so many later ones are acknowledged, when it is unanswered for this long and longer than
+ * usual, or when so many are in flight. */
+enum { REORDERING = 3, TIMEOUT_NS = 200000000, WINDOW = 1 << 17 };
+/* Of numbers on the command line. */
+#define LARGEST 1000000000000000
+
+struct options {
+    struct sockaddr_in to;
+    uint64_t duration_ns, packet, step_ns, queue;
+    char *start;
+    const char *log;
+};
+
+enum state { SENT, ACKED, LOST };
+
+/* Packets `oldest` to `next` - 1, by number modulo WINDOW; those before have met their fate. */
+struct flight {
+    uint64_t sent_ns[WINDOW];
+    unsigned char state[WINDOW];
+    uint64_t oldest, next;
+    uint64_t latest[REORDERING]; /* the highest numbers acknowledged, highest first */
+};
+
+static struct {
+    struct options options;
+    struct ccm_sender sender;
+    struct flight flight;
+    int socket;
+    uint64_t begun_ns, srtt_ns, rttvar_ns;
+    uint64_t sent, delivered, lost, rate; /* bytes, bytes per second */
+    FILE *log;
+    uint64_t logged; /* start of the step last logged */
+} flow;
+
+static char payload[65536];
+
+static void log_names(void)
+{
+    const char *name;
+    uint64_t value;
+    fprintf(flow.log, "time_ns,rate,sent,acked,lost");
+    for (int i = 0; ccm_beliefs(&flow.sender, i, &name, &value); i++)
+        fprintf(flow.log, ",%s", name);
+    fprintf(flow.log, "\n");
+}
+
+static void log_step(uint64_t now)
+{
+    const char *name;
+    uint64_t value;
+    fprintf(flow.log, "%llu,%llu,%llu,%llu,%llu", (unsigned long long)(now - flow.begun_ns),
+            (unsigned long long)flow.rate, (unsigned long long)flow.sent, (unsigned long long)flow.delivered,
+            (unsigned long long)flow.lost);
+    for (int i = 0; ccm_beliefs(&flow.sender, i, &name, &value); i++)
+        fprintf(flow.log, ",%llu", (unsigned long long)value);
+    fprintf(flow.log, "\n");
+}
+
+static void send_packet(uint64_t now)
+{
+    struct flight *flight = &flow.flight;
+    struct packet packet = {htobe64(flight->next)};
+    memcpy(payload, &packet, sizeof packet);
+    flight->sent_ns[flight->next % WINDOW] = now;
+    flight->state[flight->next % WINDOW] = SENT;
+    flight->next++;
+    flow.sent += flow.options.packet;
+    ccm_sent(&flow.sender, now, flow.options.packet);
+    /* A packet that this machine does not take is one that is lost on its way. */
+    (void)send(flow.socket, payload, flow.options.packet - HEADERS, MSG_DONTWAIT);
+}
+
+/* A packet may have been received: whether that is news. */
+static bool acknowledge(uint64_t seq)
+{
+    struct flight *flight = &flow.flight;
+    if (seq < flight->oldest || seq >= flight->next || flight->state[seq % WINDOW] != SENT)
+        return false;
+    flight->state[seq % WINDOW] = ACKED;
+    for (int i = 0; i < REORDERING; i++) {
+        if (seq > flight->latest[i]) {
+            uint64_t lower = flight->latest[i];
+            flight->latest[i] = seq;
+            seq = lower;
+        }
+    }
+    return true;
+}
+
+static void measure(uint64_t rtt_ns)
+{
+    uint64_t off = rtt_ns > flow.srtt_ns ? rtt_ns - flow.srtt_ns : flow.srtt_ns - rtt_ns;
+    flow.rttvar_ns = flow.srtt_ns ? (3 * flow.rttvar_ns + off) / 4 : rtt_ns / 2;
+    flow.srtt_ns = flow.srtt_ns ? (7 * flow.srtt_ns + rtt_ns) / 8 : rtt_ns;
+    ccm_rtt(&flow.sender, rtt_ns);
+}
+
+static void take(const struct ack *ack, uint64_t now)
+{
+    uint64_t seq = be64toh(ack->seq), highest = be64toh(ack->highest), received = be64toh(ack->received);
+    uint64_t news = 0, last = 0;
+    if (acknowledge(seq)) {
+        measure(now - flow.flight.sent_ns[seq % WINDOW]);
+        news++;
+        last = seq;
+    }
+    for (uint64_t i = 0; i < 64; i++) {
+        if (received >> i & 1 && acknowledge(highest - 1 - i)) {
+            news++;
+            last = highest - 1 - i > last ? highest - 1 - i : last;
+        }
+    }
+    if (news) {
+        flow.delivered += news * flow.options.packet;
+        ccm_acked(&flow.sender, now, flow.flight.sent_ns[last % WINDOW], news * flow.options.packet);
+    }
+}
+
+static void take_all(void)
+{
+    struct ack ack;
+    while (recv(flow.socket, &ack, sizeof ack, MSG_DONTWAIT) == (ssize_t)sizeof ack)
+        take(&ack, clock_ns());
+}
+
+static void lose(uint64_t seq, uint64_t now)
+{
+    if (flow.flight.state[seq % WINDOW] != SENT)
+        return;
+    flow.flight.state[seq % WINDOW] = LOST;
+    flow.lost += flow.options.packet;
+    ccm_lost(&flow.sender, now, flow.options.packet);
+}
+
+static void lose_all(uint64_t now)
+{
+    struct flight *flight = &flow.flight;
+    uint64_t timeout = flow.srtt_ns + 4 * flow.rttvar_ns;
+    if (timeout < TIMEOUT_NS)
+        timeout = TIMEOUT_NS;
+    while (flight->oldest < flight->next) {
+        bool overtaken = flight->oldest < flight->latest[REORDERING - 1];
+        bool late = now > flight->sent_ns[flight->oldest % WINDOW] + timeout;
+        if (!overtaken && !late && flight->next - flight->oldest < WINDOW)
+            break;
+        lose(flight->oldest++, now);
+    }
+}
+
+static void set_rate(uint64_t now)
+{
+    flow.rate = ccm_rate(&flow.sender, now);
+    if (flow.log && flow.sender.start != flow.logged) {
+        flow.logged = flow.sender.start;
+        log_step(now);
+    }
+}
+
+/* Wait for an acknowledgement, or so long; an end of a step, and a new rate with it, is not announced. */
+static void wait_for(uint64_t ns)
+{
+    struct pollfd answer = {.fd = flow.socket, .events = POLLIN};
+    struct timespec most = {.tv_nsec = (long)(ns < LOOK_NS ? ns : LOOK_NS)};
+    (void)ppoll(&answer, 1, &most, NULL);
+}
+
+/* Send at a time that is near or past, and say when that was. */
+static uint64_t send_at(uint64_t due)
+{
+    uint64_t now, after;
+    while ((now = clock_ns()) < due)
+        ;
+    send_packet(now);
+    after = clock_ns();
+    return after - now > HELD_NS ? after : now;
+}
+
+/* The round trip of a packet that asks for an answer. Ends the process if none comes. */
+static uint64_t ask(void)
+{
+    struct pollfd answer = {.fd = flow.socket, .events = POLLIN};
+    for (int tries = 0; tries < 5 && !stopped; tries++) {
+        struct ack ack;
+        uint64_t asked = clock_ns();
+        (void)send(flow.socket, payload, flow.options.packet - HEADERS, 0);
+        if (poll(&answer, 1, 1000) > 0 && recv(flow.socket, &ack, sizeof ack, MSG_DONTWAIT) == (ssize_t)sizeof ack)
+            return clock_ns() - asked;
+    }
+    fail("no answer", "expected an udp_receiver at this address and port");
+    return 0;
+}
+
+static void give_beliefs(char *start)
+{
+    for (char *name = strtok(start, ","); name; name = strtok(NULL, ",")) {
+        char *value = strchr(name, '=');
+        if (!value)
+            fail("expected NAME=VALUE, found", name);
+        *value++ = 0;
+        if (!ccm_start(&flow.sender, name, number(value, UINT64_MAX)))
+            fail("no such belief", name);
+    }
+}
+
+static void open_all(void)
+{
+    const struct options *options = &flow.options;
+    flow.socket = socket(AF_INET, SOCK_DGRAM, 0);
+    widen(flow.socket);
+    if (connect(flow.socket, (const struct sockaddr *)&options->to, sizeof options->to))
+        fail("cannot send to the receiver", strerror(errno));
+    if (options->log && !(flow.log = fopen(options->log, "w")))
+        fail(options->log, strerror(errno));
+    flow.flight.oldest = flow.flight.next = 1;
+    uint64_t rtt = options->step_ns ? options->step_ns : ask();
+    flow.begun_ns = clock_ns();
+    ccm_init(&flow.sender, flow.begun_ns, rtt, (uint32_t)options->packet);
+    if (options->step_ns)
+        ccm_fix_step(&flow.sender, options->step_ns);
+}
+
+static void run(void)
+{
+    const struct options *options = &flow.options;
+    uint64_t now = flow.begun_ns, last = now, end = now + options->duration_ns;
+    for (uint64_t bytes = 0; bytes < options->queue; bytes += options->packet)
+        send_packet(now);
+    if (options->start)
+        give_beliefs(options->start);
+    if (flow.log)
+        log_names();
+    while (!stopped && (now = clock_ns()) < end) {
+        take_all();
+        lose_all(now);
+        set_rate(now);
+        uint64_t due = last + (flow.rate ? options->packet * 1000000000 / flow.rate : options->duration_ns);
+        if (due < now + SPIN_NS)
+            last = send_at(due);
+        else
+            wait_for(due - now - SPIN_NS);
+    }
+}
+
+static uint64_t seconds(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (*end || !(value > 0 && value < 1e6))
+        fail("expected seconds, found", text);
+    return (uint64_t)(1e9 * value);
+}
+
+static void parse(int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"duration", required_argument, NULL, 'd'}, {"packet", required_argument, NULL, 'p'},
+        {"step", required_argument, NULL, 't'},     {"queue", required_argument, NULL, 'q'},
+        {"start", required_argument, NULL, 's'},    {"log", required_argument, NULL, 'l'},
+        {NULL, 0, NULL, 0},
+    };
+    struct options *options = &flow.options;
+    *options = (struct options){.duration_ns = 10000000000, .packet = 1500};
+    for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        switch (option) {
+        case 'd': options->duration_ns = seconds(optarg); break;
+        case 'p': options->packet = number(optarg, 65535); break;
+        case 't': options->step_ns = number(optarg, LARGEST); break;
+        case 'q': options->queue = number(optarg, LARGEST); break;
+        case 's': options->start = optarg; break;
+        case 'l': options->log = optarg; break;
+        default: fail("usage", usage);
+        }
+    }
+    if (argc - optind != 2)
+        fail("usage", usage);
+    if (options->packet < HEADERS + sizeof(struct packet))
+        fail("usage", "a packet takes at least 36 bytes");
+    if (options->queue / options->packet >= WINDOW / 2)
+        fail("usage", "the queue is too long");
+    options->to.sin_family = AF_INET;
+    options->to.sin_port = htons((uint16_t)number(argv[optind + 1], 65535));
+    if (!inet_aton(argv[optind], &options->to.sin_addr))
+        fail("expected an IPv4 address, found", argv[optind]);
+}
+
+int main(int argc, char **argv)
+{
+    parse(argc, argv);
+    prctl(PR_SET_TIMERSLACK, 1);
+    begin();
+    open_all();
+    run();
+    if (flow.log && fclose(flow.log))
+        fail(flow.options.log, strerror(errno));
+    printf("{\"name\": \"%s\", \"sent\": %llu, \"delivered\": %llu, \"lost\": %llu, \"seconds\": %.6f}\n", CCM_NAME,
+           (unsigned long long)flow.sent, (unsigned long long)flow.delivered, (unsigned long long)flow.lost,
+           (double)(clock_ns() - flow.begun_ns) / 1e9);
+    return 0;
+}

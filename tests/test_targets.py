@@ -1,0 +1,341 @@
+"""Exports that run: the UDP sender against receivers that lose packets or answers; the BPF program in this kernel."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import threading
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from ccmatic.emulate import command, exported, flows, link, machine, run
+from ccmatic.errors import InputError
+from ccmatic.export import build, files, header
+from ccmatic.export.targets import kernel_name, sources
+
+ACK = struct.Struct(">QQQ")
+STEP = 10**7
+
+#: Sends 10 packets a step of 10 ms: 12 Mbit/s.
+STEADY = '''"""Sends at a fixed rate."""
+
+
+def rate(C_L, MSS, R_m):
+    if C_L > 1000000 * MSS / R_m:
+        return 2 * MSS / R_m
+    return 10 * MSS / R_m
+'''
+
+needs_compiler = pytest.mark.skipif(
+    not (shutil.which("cc") and shutil.which("make")), reason="no cc or no make on this machine"
+)
+lacking = [
+    what
+    for what, there in {
+        "root": os.geteuid() == 0,
+        "clang": shutil.which("clang"),
+        "bpftool": shutil.which("bpftool", path=f"{os.environ['PATH']}:/usr/sbin"),
+        "libbpf's headers": Path("/usr/include/bpf/bpf_helpers.h").exists(),
+        "BTF in the kernel": Path("/sys/kernel/btf/vmlinux").exists(),
+    }.items()
+    if not there
+]
+needs_bpf = pytest.mark.skipif(bool(lacking), reason=f"no {', no '.join(lacking)} on this machine")
+
+
+@pytest.fixture(scope="module")
+def steady(tmp_path_factory):
+    """The sender and the receiver of a controller of a fixed rate."""
+    folder = tmp_path_factory.mktemp("steady")
+    (folder / "steady.py").write_text(STEADY)
+    files.write(header.make(str(folder / "steady.py")), "udp", folder)
+    return build.build_udp(folder)
+
+
+class Answers(threading.Thread):
+    """A receiver that loses packets and answers as it is told. lost, unanswered: functions of a packet's number."""
+
+    def __init__(self, lost=lambda seq: False, unanswered=lambda seq: False):
+        super().__init__(daemon=True)
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.settimeout(5)
+        self.port = str(self.socket.getsockname()[1])
+        self.lost, self.unanswered = lost, unanswered
+        self.seen, self.sizes = [], set()
+
+    def run(self):
+        with suppress(OSError):
+            while True:
+                packet, sender = self.socket.recvfrom(65536)
+                seq = int.from_bytes(packet[:8], "big")
+                if self.lost(seq):
+                    continue
+                self.seen.append(seq)
+                self.sizes.add(len(packet))
+                if not self.unanswered(seq):
+                    highest = max(self.seen)
+                    before = sum(1 << (highest - 1 - i) for i in set(self.seen[-200:]) if 0 < highest - i <= 64)
+                    self.socket.sendto(ACK.pack(seq, highest, before), sender)
+
+
+def send(sender, receiver, *options, seconds=0.5):
+    """What the sender reports of sending to a receiver."""
+    receiver.start()
+    command = [sender, "--duration", seconds, *options, "127.0.0.1", receiver.port]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("target", ["udp", "bpf"])
+def test_sources_are_filled_in(target):
+    texts = sources(target, "cc_probe_slow")
+    assert "Makefile" in texts
+    assert "cc_probe_slow.bpf.c" in texts or "udp_sender.c" in texts
+    assert not [name for name, text in texts.items() if "@NAME@" in name + text or "@TCP_NAME@" in text]
+    assert len(kernel_name("cc_probe_slow")) == 15
+
+
+@needs_compiler
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_sender_and_receiver_compile_without_warnings(tmp_path, compiler, monkeypatch):
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler} on this machine")
+    monkeypatch.setenv("CC", compiler)
+    monkeypatch.setenv("CFLAGS", "-O2 -Wall -Wextra -Wpedantic -Werror")
+    files.write(header.make("cc_probe_slow"), "udp", tmp_path)
+    assert all(program.exists() for program in build.build_udp(tmp_path))
+
+
+@needs_compiler
+def test_sends_at_the_rate_and_never_above(steady):
+    receiver = Answers()
+    found = send(steady[0], receiver, "--step", STEP, seconds=1)
+    # Nothing sent late is made up for, so on a busy machine it may be less.
+    assert 500 * 1500 < found["sent"] <= 1000 * 1500
+    assert receiver.sizes == {1500 - 28}
+    assert found["name"] == "steady"
+    unknown = found["sent"] - found["delivered"] - found["lost"]
+    assert 0 <= unknown < 250 * 1500 and found["delivered"] <= len(receiver.seen) * 1500
+
+
+@needs_compiler
+def test_lost_packets_are_counted_once(steady):
+    receiver = Answers(lost=lambda seq: seq % 10 == 0)
+    found = send(steady[0], receiver, "--step", STEP)
+    packets = found["sent"] // 1500
+    assert packets > 250
+    assert packets // 10 - 25 <= found["lost"] // 1500 <= packets - len(receiver.seen)
+    assert found["delivered"] // 1500 <= len(receiver.seen)
+
+
+@needs_compiler
+def test_lost_answers_are_made_good_by_later_ones(steady):
+    receiver = Answers(unanswered=lambda seq: seq % 3)
+    found = send(steady[0], receiver, "--step", STEP)
+    assert found["sent"] > 250 * 1500
+    assert found["lost"] // 1500 <= found["sent"] // 1500 - len(receiver.seen)
+    assert found["delivered"] > 200 * 1500
+
+
+@needs_compiler
+def test_unanswered_packets_time_out(steady):
+    found = send(steady[0], Answers(unanswered=lambda seq: True), "--step", STEP)
+    assert found["delivered"] == 0
+    assert 0 < found["lost"] <= found["sent"] * 0.65
+
+
+@needs_compiler
+def test_begins_with_a_queue_and_beliefs(steady, tmp_path):
+    log = tmp_path / "log.csv"
+    start = ["--queue", 30 * 1000, "--start", f"C_L={10**10},C_U={10**11}", "--packet", 1000, "--log", log]
+    send(steady[0], Answers(), "--step", STEP, *start)
+    head, first, *rest = [line.split(",") for line in log.read_text().splitlines()]
+    row = dict(zip(head, first))
+    assert head[:5] == ["time_ns", "rate", "sent", "acked", "lost"]
+    assert (int(row["C_L"]), int(row["C_U"]), int(row["sent"])) == (10**10, 10**11, 30 * 1000)
+    # A belief this large makes it send 2 packets a step, until it times out.
+    assert int(row["rate"]) == 2 * 1000 * 10**9 // STEP
+    assert 30 * 1000 < int(rest[5][2]) <= (30 + 2 * 7) * 1000
+    assert 40 <= len(rest) <= 50
+
+
+@needs_compiler
+def test_measures_the_round_trip_of_the_real_receiver(steady, tmp_path):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = str(taken.getsockname()[1])
+    receiver = subprocess.Popen([steady[1], port], stdout=subprocess.PIPE, text=True)
+    try:
+        assert json.loads(receiver.stdout.readline()) == {"port": int(port)}
+        command = [steady[0], "--duration", "0.3", "127.0.0.1", port]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+        found = json.loads(done.stdout)
+        assert found["delivered"] > 10 * 1500 and 0.3 <= found["seconds"] < 0.5
+    finally:
+        receiver.send_signal(signal.SIGTERM)
+        received = json.loads(receiver.communicate(timeout=10)[0])
+    assert received["bytes"] == received["packets"] * 1500
+    assert found["delivered"] <= received["bytes"] <= found["sent"] + 5 * 1500
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        (["--rate", "1"], "usage"),
+        (["--packet", "20"], "36 bytes"),
+        (["--duration", "soon"], "expected seconds"),
+        (["--step", "-1"], "expected a whole number"),
+        (["--step", "1000", "--start", "C_X=1"], "no such belief: C_X"),
+        (["--step", "1000", "--start", "C_L"], "expected NAME=VALUE"),
+        (["--step", "1000", "--log", "/nowhere/log"], "No such file"),
+        ([], "no answer"),
+    ],
+)
+def test_sender_says_what_is_wrong(steady, options, says):
+    done = subprocess.run([steady[0], *options, "127.0.0.1", "9"], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2
+    assert says in done.stderr and not done.stdout
+
+
+@pytest.mark.parametrize("target, tool", [("udp", "make"), ("udp", "cc"), ("bpf", "clang")])
+def test_missing_tools_are_named(tmp_path, monkeypatch, target, tool):
+    files.write(header.make("cc_qdel"), target, tmp_path)
+    for name in {"make", "cc", "clang"} - {tool}:
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).write_text("")
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(InputError, match=f"there is no {tool}"):
+        (build.build_udp if target == "udp" else build.build_bpf)(tmp_path)
+
+
+def test_registering_takes_root_and_btf(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "_BTF", tmp_path / "vmlinux")
+    with pytest.raises(InputError, match="no BTF"):
+        build.register("x.bpf.o")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    (tmp_path / "vmlinux").touch()
+    with pytest.raises(InputError, match="root"):
+        build.register("x.bpf.o")
+
+
+@contextmanager
+def registered(program):
+    """A BPF object, registered meanwhile."""
+    name = build.register(program)
+    try:
+        yield name
+    finally:
+        build.unregister(name)
+
+
+def transfer(congestion_control, size):
+    """Send bytes over loopback: how many arrived, and the sender's congestion control."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as sender:
+        sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion_control.encode())
+        sender.settimeout(20)
+        sender.connect(server.getsockname())
+        threading.Thread(target=lambda: (sender.sendall(bytes(size)), sender.shutdown(socket.SHUT_WR))).start()
+        receiver, _ = server.accept()
+        with receiver:
+            receiver.settimeout(20)
+            received = 0
+            while chunk := receiver.recv(65536):
+                received += len(chunk)
+        used = sender.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+    return received, used.rstrip(b"\0").decode()
+
+
+@needs_bpf
+@pytest.mark.parametrize("controller", ["cc_qdel", "cc_probe_slow"])
+def test_kernel_runs_the_controller(tmp_path, controller):
+    files.write(header.make(controller), "bpf", tmp_path)
+    program = build.build_bpf(tmp_path)
+    with registered(program) as name:
+        assert name in build.registered()
+        assert transfer(name, 10**7) == (10**7, name)
+        # One left behind by a crash makes room.
+        assert build.register(program) == name
+    assert name not in build.registered()
+
+
+@needs_bpf
+def test_kernel_refuses_an_index_out_of_bounds(tmp_path):
+    files.write(header.make("cc_qdel"), "bpf", tmp_path)
+    text = (tmp_path / "cc_qdel.h").read_text()
+    (tmp_path / "cc_qdel.h").write_text(text.replace("return i < CCM_STEPS ? i : 0;", "return i;"))
+    with pytest.raises(InputError, match="the kernel refused ccm_cc_qdel: .*memory access"):
+        build.register(build.build_bpf(tmp_path))
+    assert "ccm_cc_qdel" not in build.registered()
+
+
+@pytest.fixture(scope="module")
+def emulator():
+    """Skips the tests that emulate where this machine cannot."""
+    try:
+        machine.require()
+        with machine.workplace(1500, 2**20):
+            pass
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+def emulate(asked, names, seconds):
+    """The log of flows over a link."""
+    return run.emulate(asked, [(name, flows.flow(name)) for name in names], seconds).log
+
+
+def test_flows_of_controllers_are_known():
+    assert command.KINDS["udp"] is exported.Udp and command.KINDS["bpf"] is exported.Bpf
+    with pytest.raises(InputError, match="there is no 'cc_qdell'"):
+        flows.flow("udp:cc_qdell")
+
+
+@needs_compiler
+def test_a_controller_over_udp_on_an_emulated_link(emulator):
+    log = emulate(link.of_texts("12mbit", "20ms", "4bdp"), ["udp:cc_qdel"], 2)
+    assert set(log["flow"]) == {0} and set(log["size"]) == {1500}
+    # Half of the link at least, which serves 1000 packets a second, once it is found.
+    assert (log["released"] > 10**9).sum() > 500
+
+
+@needs_compiler
+def test_a_controller_over_udp_on_a_schedule(emulator, tmp_path, steady):
+    (tmp_path / "schedule.csv").write_text(
+        "# ccmatic schedule 1\n# rate 3000000\n# step 10000000\n# packet 1000\n# buffer infinite\n# queue 30000\n"
+        "time_ns,admitted,served\n0,0,0\n1000000000,3000000,3000000\n"
+    )
+    (tmp_path / "steady.py").write_text(STEADY)
+    log = emulate(link.of_schedule(tmp_path / "schedule.csv"), [f"udp:{tmp_path / 'steady.py'}"], 0.5)
+    assert set(log["size"]) == {1000}
+    # The queue at once, then 10 packets in each step of 10 ms.
+    assert log["arrival"][29] < 5 * 10**6 < log["arrival"][35]
+    assert 250 < len(log) <= 30 + 10 * 50
+
+
+@needs_bpf
+def test_two_flows_of_a_controller_in_the_kernel(emulator):
+    log = emulate(link.of_texts("12mbit", "20ms", "4bdp"), ["bpf:cc_qdel", "bpf:cc_qdel"], 2)
+    assert set(log["flow"]) == {0, 1}
+    assert ((log["released"] > 10**9) & (log["size"] == 1500)).sum() > 500
+    assert "ccm_cc_qdel" not in build.registered()
+
+
+@needs_bpf
+@pytest.mark.slow
+def test_kernel_accepts_all_that_is_shipped(tmp_path):
+    shipped = sorted(path.stem for path in Path(header.cca.__file__).parents[1].glob("synthesized/[!_]*.py"))
+    assert len(shipped) > 10
+    for name in shipped:
+        files.write(header.make(name), "bpf", tmp_path / name)
+        with registered(build.build_bpf(tmp_path / name)):
+            pass
