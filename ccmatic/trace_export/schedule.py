@@ -12,11 +12,11 @@ _NS = Fraction(1, 10**9)
 def content(scaled):
     """The schedule, and notes on what it rounds."""
     scale = scaled.scale
-    if scale.rtt < _NS or scale.rate < 1:
-        raise InputError("a schedule counts bytes per second and nanoseconds, expected at least one of each")
+    if scale.rtt < _NS:
+        raise InputError("a schedule counts nanoseconds; expected an rtt of 1 ns or more")
     head = {
         "ccmatic schedule": 1,
-        "rate": floor(scale.rate),
+        "rate": scale.rate,
         "step": floor(scale.rtt / _NS),
         "packet": scale.packet,
         "buffer": "infinite" if scaled.buffer is None else floor(scaled.buffer),
@@ -31,8 +31,8 @@ def content(scaled):
 
 def _notes(scaled):
     scale = scaled.scale
-    if scale.rate.denominator > 1 or (scale.rtt / _NS).denominator > 1:
-        yield "rate and instants are rounded down, to whole bytes per second and nanoseconds"
+    if (scale.rtt / _NS).denominator > 1:
+        yield "instants are rounded down to whole nanoseconds"
     if scaled.packet_limit != scale.packet:
         yield (
             f"the trace's MSS is {number(scaled.packet_limit)} bytes at this scale, a packet is {scale.packet}: a "
