@@ -7,19 +7,21 @@ from pathlib import Path
 
 import click
 
-from ccmatic import __version__, cca, cegis, cover, definitions, proof_report, proved, replay, report, solutions
+from ccmatic import __version__, cca, cegis, cover, definitions, proof_report, proved, quantities, replay, report
+from ccmatic import solutions
 from ccmatic import audit as audits
 from ccmatic import plot as drawing
 from ccmatic import prove as proving
 from ccmatic import query as queries
 from ccmatic import store as stores
 from ccmatic.emulate import command as emulation
+from ccmatic import trace_export as exporting
 from ccmatic.errors import InputError
 from ccmatic.export import files as exported
 from ccmatic.export import header
 from ccmatic.judge import Judge
 from ccmatic.solve import NAMES, Disagreement
-from ccmatic.files import writable_folder, write_text
+from ccmatic.files import writable_folder, write_bytes, write_text
 from ccmatic.trace import Trace
 from ccmatic.verify import HOLDS, VIOLATED
 
@@ -129,6 +131,37 @@ def replay_command(trace, plot, csv_file, as_json):
         write_text(csv_file, loaded.to_csv())
     click.echo(report.replay_json(trace, outcome) if as_json else report.replay_text(trace, loaded, outcome))
     return BROKEN if outcome.faults else GOOD
+
+
+@cli.group("trace")
+def trace_group():
+    """Traces for other tools."""
+
+
+@trace_group.command("export")
+@click.argument("trace", metavar="TRACE.json")
+@click.option("--format", "kind", type=click.Choice(exporting.FORMATS), required=True,
+              help="A link trace of mahimahi, a schedule of the emulator, or arrays, an element a step.")
+@click.option("--rate", required=True, help="What the trace's C is, such as 24mbit.")
+@click.option("--rtt", required=True, help="What the trace's R_m is, such as 40ms.")
+@click.option("--mss", type=click.IntRange(min=1), default=1500, show_default=True, help="Bytes in a packet.")
+@click.option("--out", type=click.Path(), help="The file to write.  [default: standard output]")
+@_json
+def export(trace, kind, rate, rtt, mss, out, as_json):
+    """Write a trace, at a concrete scale, as others read it; what their format leaves out is said."""
+    if out is None and (as_json or kind == "npz"):
+        raise InputError(f"{'--json' if as_json else 'npz'} needs --out, the file to write")
+    scale = exporting.Scale(quantities.rate(rate), quantities.duration(rtt), mss)
+    content, notes = exporting.export(Trace.load(trace), kind, scale, trace)
+    if out is None:
+        click.echo(content, nl=False)
+    else:
+        write_bytes(out, content)
+    if as_json:
+        click.echo(exporting.answer(trace, kind, scale, out, notes))
+    else:
+        click.echo("".join(f"note: {note}\n" for note in notes), nl=False, err=True)
+    return GOOD
 
 
 @cli.command()
