@@ -8,7 +8,7 @@ arrived, its opportunities would be lost. S never is: S ≤ A - L. By the end of
 """
 
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, lcm
 
 from ccmatic.errors import InputError
 from ccmatic.trace_export.scaled import milliseconds, number
@@ -47,10 +47,16 @@ def _lines(scaled):
     last = 0
     for t in range(1, len(S)):
         end = floor(t * step)
-        for n in range(floor(S[t - 1] / OPPORTUNITY) + 1, floor(S[t] / OPPORTUNITY) + 1):
-            reached = (t - 1 + (n * OPPORTUNITY - S[t - 1]) / (S[t] - S[t - 1])) * step
-            last = min(ceil(reached), end)
-            yield last
+        numbers = range(floor(S[t - 1] / OPPORTUNITY) + 1, floor(S[t] / OPPORTUNITY) + 1)
+        if numbers:
+            # In whole numbers, as there may be millions: S reaches the last byte at (slope·number + start) / whole.
+            slope = OPPORTUNITY * step / (S[t] - S[t - 1])
+            start = (t - 1) * step - S[t - 1] / OPPORTUNITY * slope
+            whole = lcm(slope.denominator, start.denominator)
+            slope, start = int(slope * whole), int(start * whole)
+            moments = [min(-(-(slope * n + start) // whole), end) for n in numbers]
+            yield from moments
+            last = moments[-1]
     if last < end:
         missing = OPPORTUNITY - S[-1] % OPPORTUNITY
         yield ceil(scaled.steps * step + missing / scaled.scale.rate / _MS)

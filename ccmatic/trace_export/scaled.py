@@ -1,6 +1,7 @@
 """A trace in bytes and seconds."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil
@@ -37,7 +38,7 @@ class Scaled:
     """A trace at a scale: what the formats share. All numbers are Fractions.
 
     columns: cumulative bytes at t = 0 … horizon-1, counted so that service, S, is 0 at t = 0: `A`, `S`, `L`, `K` and,
-             if the trace has it, `Ld`; `K` reads `S` on a link without tokens.
+             if the trace has it, `Ld`.
     through: A - L, the position of the last byte sent and not lost.
     packet_limit, jitter, buffer, queue: MSS in bytes, D in seconds, β in bytes or None, the bytes sent and not
              served at t = 0.
@@ -48,23 +49,24 @@ class Scaled:
     def __init__(self, trace, scale):
         self.trace, self.scale = trace, scale
         constants = trace.constants
-        if constants["C"] <= 0:
-            raise InputError(f"the trace's link rate, C, is {constants['C']}; expected a number > 0")
+        for name in ("C", "MSS", "beta"):
+            if constants.get(name, 1) <= 0:
+                raise InputError(f"the trace's {name} is {constants[name]}; expected a number > 0")
         if trace.horizon < 2:
             raise InputError(f"the trace has a horizon of {trace.horizon}, expected 2 or more")
         self.byte = scale.bdp / (constants["C"] * constants["R_m"])
         self.second = scale.rtt / constants["R_m"]
-        self.columns = self._columns()
-        self._check()
-        self.through = tuple(a - lost for a, lost in zip(self.columns["A"], self.columns["L"]))
-        self.queue = self.through[0]
         self.packet_limit, self.jitter = constants["MSS"] * self.byte, constants["D"] * self.second
         self.buffer = constants["beta"] * self.byte if "beta" in constants else None
+        self.columns = self._columns()
+        self.through = tuple(sent - lost for sent, lost in zip(self.columns["A"], self.columns["L"]))
+        self.queue = self.through[0]
+        for t in range(trace.horizon):
+            self._check(t)
         if self.buffer is not None and self.buffer < scale.packet:
-            enough = ceil(scale.bdp * scale.packet / self.buffer) if self.buffer > 0 else "no number of"
             raise InputError(
                 f"at this scale the buffer is {number(self.buffer)} bytes, less than a packet of {scale.packet}; "
-                f"expected rate·rtt to be {enough} bytes or more"
+                f"expected rate·rtt to be {ceil(scale.bdp * scale.packet / self.buffer)} bytes or more"
             )
 
     @property
@@ -102,26 +104,33 @@ class Scaled:
 
     def _columns(self):
         given = self.trace.columns
-        for name in "ASL":
+        for name in "ASLK":
             if name not in given:
                 raise InputError(f"the trace has no column {name}")
-        origin = {"A": given["S"][0], "S": given["S"][0], "K": given["S"][0]}
-        columns = {"K": given["S"], **{name: given[name] for name in ("A", "S", "L", "Ld", "K") if name in given}}
+        origin = {name: given["S"][0] for name in "ASK"}
+        columns = {name: given[name] for name in ("A", "S", "L", "Ld", "K") if name in given}
         return {name: tuple((v - origin.get(name, 0)) * self.byte for v in column) for name, column in columns.items()}
 
-    def _check(self):
-        """What every format relies on: cumulative bytes, served after they were sent, not lost, and admitted."""
-        A, S, L, K = (self.columns[name] for name in "ASLK")
-        for t in range(self.trace.horizon):
-            if t and (S[t] < S[t - 1] or K[t] < K[t - 1] or L[t] < L[t - 1] or A[t] - L[t] < A[t - 1] - L[t - 1]):
-                raise InputError(f"not an execution: S, K, L or A - L falls at t={t}")
-            if S[t] > A[t] - L[t] or S[t] > K[t]:
-                raise InputError(f"not an execution: more is served than was sent or admitted at t={t}")
+    def _check(self, t):
+        """What every format relies on: bytes are cumulative; they are served once sent, not lost, and admitted; the
+        buffer holds what waits, and is full when bytes are lost."""
+        S, L, K, through = (*(self.columns[name] for name in "SLK"), self.through)
+        fault = None
+        if t and any(column[t] < column[t - 1] for column in (S, L, K, through)):
+            fault = "S, K, L or A - L falls"
+        elif S[t] > through[t] or S[t] > K[t]:
+            fault = "more is served than was sent or admitted"
+        elif self.buffer is not None and through[t] > K[t] + self.buffer:
+            fault = "more waits than the buffer holds"
+        elif t and L[t] > L[t - 1] and (self.buffer is None or through[t] < K[t] + self.buffer):
+            fault = "bytes are lost though the buffer has room"
+        if fault:
+            raise InputError(f"not an execution: {fault} at t={t}")
 
 
 def number(value):
     """A Fraction for people: whole, or with some decimals."""
-    return str(value) if value.denominator == 1 else f"{float(value):.6g}"
+    return str(value) if value.denominator == 1 else f"{Decimal(value.numerator) / value.denominator:.6g}"
 
 
 def milliseconds(seconds):
