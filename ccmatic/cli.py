@@ -263,9 +263,9 @@ def export(controller, target, out, model, horizon, jitter, as_json):
 @click.option("--schedule", help="Take the link from this file, as `ccmatic trace export` writes it, instead.")
 @click.option("--flow", "flows", multiple=True, default=["cubic"], show_default=True,
               help="Who sends: a congestion control of the kernel's, udp:CONTROLLER.py or bpf:CONTROLLER.py; repeatable.")
-@click.option("--seconds", type=click.FloatRange(min=0.1, max=3600), default=10, show_default=True,
-              help="How long, from the first packet on.")
-@click.option("--warmup", type=click.FloatRange(min=0), help="Seconds that are not measured.  [default: a third]")
+@click.option("--seconds", type=click.FloatRange(min=0.1, max=3600),
+              help="How long, from the first packet on.  [default: 10, or as long as the schedule]")
+@click.option("--warmup", type=click.FloatRange(min=0), help="Seconds that are not measured.  [default: a third; with a schedule, none]")
 @click.option("--seed", type=click.IntRange(min=0, max=2**62), help="Seed of the jitter.  [default: 0]")
 @click.option("--out", type=click.Path(), help="Folder for the log of packets and what was measured.")
 @click.option("--plot", type=click.Path(), help="Draw the run to this file (.png, .svg or .pdf).")

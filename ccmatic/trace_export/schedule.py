@@ -3,6 +3,7 @@
 from fractions import Fraction
 from math import floor
 
+from ccmatic.cca import BELIEFS
 from ccmatic.errors import InputError
 from ccmatic.trace_export.scaled import number
 
@@ -21,12 +22,21 @@ def content(scaled):
         "packet": scale.packet,
         "buffer": "infinite" if scaled.buffer is None else floor(scaled.buffer),
         "queue": floor(scaled.queue),
+        "lost": floor(scaled.columns["L"][-1] - scaled.columns["L"][0]),
+        "beliefs": ",".join(f"{name}={value}" for name, value in _beliefs(scaled)) or "none",
     }
     lines = [f"# {key} {value}" for key, value in head.items()]
     lines.append("time_ns,admitted,served")
     for t, (admitted, served) in enumerate(zip(scaled.columns["K"], scaled.columns["S"])):
         lines.append(f"{floor(scaled.instant(t) / _NS)},{floor(admitted)},{floor(served)}")
     return "\n".join(lines) + "\n", list(_notes(scaled))
+
+
+def _beliefs(scaled):
+    """Those at t = 0, in whole bytes per step, bytes and steps."""
+    for name, unit in BELIEFS.items():
+        if name in scaled.trace.columns:
+            yield name, floor(scaled.trace.columns[name][0] * scaled.byte**unit.bytes_power)
 
 
 def _notes(scaled):
