@@ -17,6 +17,8 @@ from ccmatic import store as stores
 from ccmatic.emulate import command as emulation
 from ccmatic import trace_export as exporting
 from ccmatic.errors import InputError
+from ccmatic.evaluate import bounds, figures
+from ccmatic.evaluate import runs as evaluating
 from ccmatic.export import files as exported
 from ccmatic.export import header
 from ccmatic.judge import Judge
@@ -275,6 +277,26 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
     found = emulation.run(link, flows, seconds, warmup, out, plot)
     click.echo((emulation.as_json if as_json else emulation.as_text)(found))
     return GOOD if found["valid"] else UNKNOWN
+
+
+@cli.command()
+@click.argument("senders", nargs=-1, required=True, metavar="SENDER…")
+@click.option("--real", is_flag=True, help="On this machine's stack, each SENDER a flow as of `emulate`; a smaller grid.")
+@click.option("--out", default="evaluation", show_default=True, help="Folder for results and figures; goes on there.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Simulate on so many processes.")
+@_json
+def evaluate(senders, real, out, jobs, as_json):
+    """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them."""
+    if real and jobs > 1:
+        raise InputError("--real measures time; expected one job")
+    drawing.require()
+    evaluation = evaluating.Evaluation(out)
+    scenarios = list((evaluating.real_grid if real else evaluating.grid)())
+    for row in evaluation.complete(senders, scenarios, jobs):
+        click.echo(evaluating.line(row, list(bounds.broken(row)), as_json))
+    for file in figures.draw(evaluation.rows, evaluation.folder):
+        click.echo(json.dumps({"figure": str(file)}) if as_json else file)
+    return BROKEN if any(any(bounds.broken(row)) for row in evaluation.rows) else GOOD
 
 
 def _query(file, network):

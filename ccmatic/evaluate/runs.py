@@ -14,10 +14,10 @@ from itertools import product
 
 import numpy as np
 
-from ccmatic.emulate import command as emulation
-from ccmatic.emulate.link import SECOND, Link
+from ccmatic.emulate.flows import flow
+from ccmatic.emulate.link import SECOND, Link, of_texts
 from ccmatic.emulate.measures import summed_up
-from ccmatic.emulate.run import RECORD, Emulation
+from ccmatic.emulate.run import RECORD, Emulation, emulate
 from ccmatic.errors import InputError
 from ccmatic.export import header
 from ccmatic.export.library import Library
@@ -36,6 +36,9 @@ JITTERS = ("none", "aggregation")
 
 #: Seconds of a run; those at its beginning that are left out; those between changes of the link rate.
 SECONDS, WARM_UP, BETWEEN = 60, 20, 20
+
+#: The same of a run on a real stack.
+REAL_SECONDS, REAL_WARM_UP = 20, 7
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def grid():
 
 def real_grid():
     """What of it the emulator runs in minutes."""
-    for rate, buffer, jitter in product((24, 96), (Fraction(1, 4), Fraction(2), Fraction(16)), JITTERS):
+    for rate, buffer, jitter in product((24, 96), (Fraction(1, 4), Fraction(2), Fraction(8)), JITTERS):
         yield Scenario((rate,), 40, buffer, jitter, "real")
 
 
@@ -109,9 +112,14 @@ def simulated(controller, scenario):
     }
 
 
-def emulated(flow, scenario):
-    """What is measured of a run on this machine's stack."""
-    raise NotImplementedError
+def emulated(name, scenario):
+    """What is measured of a flow on this machine's stack, as `ccmatic emulate` names it: `measures.summed_up`, and the
+    faults of the run."""
+    jitter = None if scenario.jitter == "none" else f"{scenario.rtt}ms"
+    link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
+    done = emulate(link, [(name, flow(name))], REAL_SECONDS)
+    summary = summed_up(done, done.log, REAL_WARM_UP)
+    return summary | {"faults": done.faults, "delivered_mbit": throughput(done)}
 
 
 def of_steps(done, step):
@@ -132,6 +140,18 @@ def throughput(done):
     log = done.log[(done.log["lost"] == 0) & (done.log["released"] >= 0)]
     edges = np.arange(0, done.duration + 1, SECOND // 2)
     return [round(float(size) * 16e-6, 3) for size in np.histogram(log["released"], edges, weights=log["size"])[0]]
+
+
+def line(row, broken, as_json):
+    """A row of results for people, or as a JSON line; broken: how it is outside what is proved."""
+    if as_json:
+        return json.dumps({**row, "outside": broken})
+    parts = [
+        f"{row['sender']:<18}{row['scenario']:<46}", f"utilisation {row['utilisation']:6.1%}",
+        f"queue p95 {row['queueing_delay_rm']['p95'] or 0:5.2f} R_m", f"lost in R_m {row['lost_max_in_rm']:4d}",
+    ]  # fmt: skip
+    parts += [f"not valid: {fault}" for fault in row.get("faults", ())]
+    return "  ".join([*parts, *(f"OUTSIDE: {each}" for each in broken)])
 
 
 class Evaluation:
