@@ -261,7 +261,8 @@ def export(controller, target, out, model, horizon, jitter, as_json):
 @click.option("--buffer", help="β, such as 2bdp, 30000 (bytes), or infinite; a BDP is C·R_m.")
 @click.option("--jitter", help="D, such as 40ms: packets are held for at most that long.  [default: none]")
 @click.option("--pattern", help="How: uniform or aggregation.  [default: aggregation]")
-@click.option("--change", "changes", multiple=True, metavar="TIME=RATE", help="The link's rate from then on; repeatable.")
+@click.option("--change", "changes", multiple=True, metavar="TIME=RATE",
+              help="The link's rate from then on; repeatable.")
 @click.option("--schedule", help="Take the link from this file, as `ccmatic trace export` writes it, instead.")
 @click.option("--flow", "flows", multiple=True, default=["cubic"], show_default=True,
               help="Who sends: a congestion control of the kernel's, udp:CONTROLLER.py or bpf:CONTROLLER.py; repeatable.")

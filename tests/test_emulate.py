@@ -116,7 +116,9 @@ def test_a_flow_fills_the_link(emulator):
 
 
 def test_jitter_holds_packets_in_order_and_for_at_most_D(emulator):
-    emulation = emulate(link.of_texts("24mbit", "40ms", "1/2bdp", "40ms", "aggregation", seed=7), ["cubic", "reno"], 2.4)
+    emulation = emulate(
+        link.of_texts("24mbit", "40ms", "1/2bdp", "40ms", "aggregation", seed=7), ["cubic", "reno"], 2.4
+    )
     kept = check_log(emulation)
     check_queue(emulation)
     held = kept["planned"] - kept["admitted"] - RM
@@ -264,6 +266,7 @@ GOOD = ["--rate", "24mbit", "--rtt", "40ms", "--buffer", "1bdp"]
         ([*GOOD, "--change", "10s=3mbit"], "after the run"),
         ([*GOOD, "--pattern", "uniform"], "needs --jitter"),
         ([*GOOD, "--jitter", "5ms", "--pattern", "unifrm"], "did you mean 'uniform'"),
+        ([*GOOD, "--jitter", "5ms", "--pattern", "none"], "expected uniform or aggregation"),
         ([*GOOD, "--jitter", "5ns"], "at least 1us"),
         ([*GOOD, "--flow", "cubc"], "no congestion control 'cubc'"),
         ([*GOOD, "--flow", "what:ever"], "unknown kind of flow 'what'"),
@@ -307,6 +310,12 @@ def test_a_bad_schedule_is_refused(old, new, line, schedule):
     with pytest.raises(InputError) as caught:
         link.of_schedule(schedule)
     assert caught.value.line == line
+
+
+def test_no_jitter_is_no_pattern():
+    for jitter, pattern in ((None, None), (None, "none"), ("0ms", "uniform"), ("0ms", None)):
+        assert link.of_texts("1mbit", "40ms", "1bdp", jitter, pattern).pattern == "none"
+    assert link.of_texts("1mbit", "40ms", "1bdp", "1ms").pattern == "aggregation"
 
 
 def test_an_infinite_buffer_loses_nothing(schedule):

@@ -10,7 +10,13 @@ from ccmatic.errors import InputError
 
 @pytest.mark.parametrize(
     "text, value",
-    [("24mbit", 3_000_000), ("1/2 gbit", 62_500_000), ("1.5kbit", Fraction(375, 2)), ("8bit", 1), ("24Mbit", 3_000_000)],
+    [
+        ("24mbit", 3_000_000),
+        ("1/2 gbit", 62_500_000),
+        ("1.5kbit", Fraction(375, 2)),
+        ("8bit", 1),
+        ("24Mbit", 3_000_000),
+    ],
 )
 def test_rates(text, value):
     assert quantities.rate(text) == value
@@ -33,7 +39,20 @@ def test_sizes(text, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "24", "mbit", "-1mbit", "24mbits", "0mbit", "0/5mbit", "1/0mbit", "1/2.5mbit", "1e6bit", "٣mbit", "9" * 99 + "bit"],
+    [
+        "",
+        "24",
+        "mbit",
+        "-1mbit",
+        "24mbits",
+        "0mbit",
+        "0/5mbit",
+        "1/0mbit",
+        "1/2.5mbit",
+        "1e6bit",
+        "٣mbit",
+        "9" * 99 + "bit",
+    ],
 )
 def test_bad_rates(text):
     with pytest.raises(InputError):

@@ -4,8 +4,8 @@
  *
  * SENDERS and RECEIVERS are named network namespaces, each with a TUN device DEVICE. The configuration is in the order
  * read_config, as link.py writes it. "ready" is printed once packets are read. Time 0 is when the first packet arrives;
- * after `duration` the log is written and a line printed: whether it ran in real time, seconds of processor time, packets
- * that the devices dropped.
+ * after `duration` the log is written and a line printed: whether it ran in real time, seconds of processor time, and
+ * packets that the devices dropped.
  *
  * Every decision is made in integers from the instant at which a packet was read, so that the log replays exactly
  * (replay.py does it again). What happens in real time, the release, is logged beside its plan.
@@ -19,7 +19,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -356,7 +355,6 @@ static void write_log(const char *path)
 int main(int count, char **arguments)
 {
     if (count != 5) die("usage: emulator SENDERS RECEIVERS DEVICE LOG < configuration");
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     read_config();
     int senders = open_device(arguments[1], arguments[3]), receivers = open_device(arguments[2], arguments[3]);
     records = mmap(NULL, sizeof(struct record) * RECORDS, PROT_READ | PROT_WRITE,

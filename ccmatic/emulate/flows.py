@@ -1,8 +1,8 @@
 """Flows: who sends over an emulated link.
 
-A flow is asked for as KIND or KIND:ARGUMENT. Any kernel's congestion control is a KIND; others are in KINDS, each a class
-made from the text after the colon, with a method `prepare(context)` that is a context manager: it makes what the flow
-needs on the machine, gives Commands, and takes it all away again.
+A flow is asked for as KIND or KIND:ARGUMENT. Any kernel's congestion control is a KIND; others are in KINDS, each a
+class made from the text after the colon, with a method `prepare(context)` that is a context manager: it makes what the
+flow needs on the machine, gives Commands, and takes it all away again.
 """
 
 import socket

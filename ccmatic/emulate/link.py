@@ -24,8 +24,8 @@ class Link:
 
     rates:   of the bottleneck, (from when on in ns, bits per second), the first from 0 on.
     rtt:     R_m in ns, above 0; with a schedule its step, and nothing is delayed by it.
-    buffer:  β, bytes that may be accepted and not yet admitted; ENDLESS if infinite. Admitted is what the bottleneck has
-             served by a virtual clock, byte by byte; of a packet that is being served the rest still waits.
+    buffer:  β, bytes that may be accepted and not yet admitted; ENDLESS if infinite. Admitted is what the bottleneck
+             has served by a virtual clock, byte by byte; of a packet that is being served the rest still waits.
     jitter:  D in ns, 0 if the pattern is `none`.
     pattern: one of PATTERNS. seed: of its choices.
     schedule: a Schedule that says what is admitted and what is released when, or None.
@@ -113,14 +113,16 @@ def _change(text):
 
 
 def _jitter(jitter, pattern):
-    """D in ns and the pattern: `aggregation` unless another is asked for."""
-    if jitter is None:
-        if pattern not in (None, "none"):
-            raise InputError(f"pattern '{pattern}' needs --jitter, the longest delay")
+    """D in ns and the pattern: `aggregation` unless another is asked for; `none` if D is 0."""
+    if pattern not in (None, *PATTERNS):
+        raise InputError(f"unknown pattern '{pattern}' of jitter; {suggest(pattern, PATTERNS)}")
+    if jitter is None and pattern not in (None, "none"):
+        raise InputError(f"pattern '{pattern}' needs --jitter, the longest delay")
+    if jitter is None or quantities.duration(jitter) == 0:
         return 0, "none"
     pattern = pattern or "aggregation"
-    if pattern not in PATTERNS[1:]:
-        raise InputError(f"unknown pattern '{pattern}' of jitter; {suggest(pattern, PATTERNS[1:])}")
+    if pattern == "none":
+        raise InputError(f"pattern 'none' with a jitter of '{jitter}'; expected uniform or aggregation")
     value = _nanoseconds(jitter, "jitter")
     if value < 1000:
         raise InputError(f"jitter is '{jitter}'; expected at least 1us")

@@ -3,7 +3,6 @@
 All of it bears the run's process id, so that what a killed run could not take away the next one does.
 """
 
-import ctypes
 import os
 import re
 import shutil
@@ -12,14 +11,16 @@ import subprocess
 import tempfile
 import time
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 
 from ccmatic.errors import InputError
 
 DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"
 NAMESPACES = Path("/run/netns")
-PR_SET_PDEATHSIG = 1
+
+#: What runs a command so that it ends with this process. (A `preexec_fn` would do, but where one is given Python loses
+#: interrupts while it forks.)
+TIED = Path(__file__).with_name("tied.c")
 
 #: Packets that may wait for the emulator in a device. It reads them at once unless it is starved.
 QUEUE = 100_000
@@ -42,7 +43,7 @@ def require():
 def build(source, folder):
     """Compile a C file into an executable in the folder; its path. Raises InputError."""
     program = Path(folder) / Path(source).stem
-    _run(["cc", "-O2", "-o", str(program), str(source)], "cannot compile the emulator")
+    _run(["cc", "-O2", "-o", str(program), str(source)], f"cannot compile {Path(source).name}")
     return program
 
 
@@ -56,6 +57,7 @@ def workplace(mtu, window):
     names = mark + "a", mark + "b"
     folder = Path(tempfile.mkdtemp(prefix=mark))
     try:
+        build(TIED, folder)
         for name, address in zip(names, (SENDER, RECEIVER)):
             _make(name, address, mtu, window)
         yield *names, folder
@@ -122,20 +124,18 @@ def _run(command, failure):
 class Process:
     """A command that runs in a process group of its own, in a namespace if one is named, and dies with this process.
 
-    what: its name in messages. Its outputs go to files in the folder."""
+    what: its name in messages. folder: of the workplace; its outputs go to files there."""
 
     def __init__(self, what, command, folder, namespace=None, stdin=subprocess.DEVNULL):
         self.what = what
         stem = Path(folder) / re.sub(r"\W+", "-", what)
         self._out, self._err = (stem.with_suffix(end) for end in (".out", ".err"))
         within = ["ip", "netns", "exec", namespace] if namespace else []
-        libc = ctypes.CDLL(None)
+        command = [Path(folder) / TIED.stem, *within, *command]
         with open(self._out, "wb") as out, open(self._err, "wb") as err:
             self._popen = subprocess.Popen(
-                [*within, *map(str, command)],
-                stdin=stdin, stdout=out, stderr=err, start_new_session=True,
-                preexec_fn=partial(libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL),
-            )  # fmt: skip
+                list(map(str, command)), stdin=stdin, stdout=out, stderr=err, start_new_session=True
+            )
 
     def __enter__(self):
         return self

@@ -21,16 +21,16 @@ MOST_WAITING = 2**26
 #: The port of the first flow's receiver, and how long to wait for a first packet.
 PORT, PATIENCE = 5001, 15
 
-#: A packet of the log: instants in ns from the arrival of the first packet on, -1 if never; bytes; the flow's number, -1
-#: if of none. admitted: when its last byte leaves the bottleneck. planned, released: when it was to be passed on to the
-#: receivers, and when it was.
+#: A packet of the log: instants in ns from the arrival of the first packet on, -1 if never; bytes; the flow's number,
+#: -1 if of none. admitted: when its last byte leaves the bottleneck. planned, released: when it was to be passed on to
+#: the receivers, and when it was.
 RECORD = np.dtype(
     [("arrival", "<i8"), ("admitted", "<i8"), ("planned", "<i8"), ("released", "<i8"), ("size", "<i4"),
      ("flow", "<i2"), ("lost", "<i2")]
 )  # fmt: skip
 
-#: Lateness in ns: what is tolerated of a valid run, and the time that each packet of a batch may take. A batch is due at
-#: one instant, and no line is infinitely fast.
+#: Lateness in ns: what is tolerated of a valid run, and the time that each packet of a batch may take. A batch is due
+#: at one instant, and no line is infinitely fast.
 TOLERANCE, PACE = SECOND // 1000, 5000
 
 
@@ -38,7 +38,8 @@ TOLERANCE, PACE = SECOND // 1000, 5000
 class Emulation:
     """What happened: a Link, the flows' names, how long it lasted in ns, and the log, in order of arrival.
 
-    real_time: whether the emulator had priority. cpu: its share of a processor. dropped: packets that the machine lost."""
+    real_time: whether the emulator had priority. cpu: its share of a processor. dropped: packets that the machine lost.
+    """
 
     link: Link
     flows: tuple

@@ -16,7 +16,7 @@ LARGEST = 10**15
 
 @dataclass(frozen=True)
 class Schedule:
-    """Cumulative curves of a bottleneck and of what is behind it, both counted from the first byte that waits at time 0.
+    """Cumulative curves of a bottleneck and of what is behind it, counted from the first byte that waits at time 0.
 
     rate:   C, bytes per second; after the last point both curves go on at it.
     step:   R_m in ns.
