@@ -7,19 +7,21 @@ from pathlib import Path
 
 import click
 
-from ccmatic import __version__, cca, cegis, cover, definitions, proof_report, proved, replay, report, solutions
+from ccmatic import __version__, cca, cegis, cover, definitions, proof_report, proved, quantities, replay, report
+from ccmatic import solutions
 from ccmatic import audit as audits
 from ccmatic import plot as drawing
 from ccmatic import prove as proving
 from ccmatic import query as queries
 from ccmatic import store as stores
 from ccmatic.emulate import command as emulation
+from ccmatic import trace_export as exporting
 from ccmatic.errors import InputError
 from ccmatic.export import files as exported
 from ccmatic.export import header
 from ccmatic.judge import Judge
 from ccmatic.solve import NAMES, Disagreement
-from ccmatic.files import writable_folder, write_text
+from ccmatic.files import writable_folder, write_bytes, write_text
 from ccmatic.trace import Trace
 from ccmatic.verify import HOLDS, VIOLATED
 
@@ -131,6 +133,37 @@ def replay_command(trace, plot, csv_file, as_json):
     return BROKEN if outcome.faults else GOOD
 
 
+@cli.group("trace")
+def trace_group():
+    """Traces for other tools."""
+
+
+@trace_group.command("export")
+@click.argument("trace", metavar="TRACE.json")
+@click.option("--format", "kind", type=click.Choice(exporting.FORMATS), required=True,
+              help="A link trace of mahimahi, a schedule of the emulator, or arrays, an element a step.")
+@click.option("--rate", required=True, help="What the trace's C is, such as 24mbit.")
+@click.option("--rtt", required=True, help="What the trace's R_m is, such as 40ms.")
+@click.option("--mss", type=click.IntRange(min=1), default=1500, show_default=True, help="Bytes in a packet.")
+@click.option("--out", type=click.Path(), help="The file to write.  [default: standard output]")
+@_json
+def export(trace, kind, rate, rtt, mss, out, as_json):
+    """Write a trace, at a concrete scale, as others read it; what their format leaves out is said."""
+    if out is None and (as_json or kind == "npz"):
+        raise InputError(f"{'--json' if as_json else 'npz'} needs --out, the file to write")
+    scale = exporting.Scale(quantities.rate(rate), quantities.duration(rtt), mss)
+    content, notes = exporting.export(Trace.load(trace), kind, scale, trace)
+    if out is None:
+        click.echo(content, nl=False)
+    else:
+        write_bytes(out, content)
+    if as_json:
+        click.echo(exporting.answer(trace, kind, scale, out, notes))
+    else:
+        click.echo("".join(f"note: {note}\n" for note in notes), nl=False, err=True)
+    return GOOD
+
+
 @cli.command()
 @click.argument("run", metavar="RUN")
 @_json
@@ -230,9 +263,9 @@ def export(controller, target, out, model, horizon, jitter, as_json):
 @click.option("--schedule", help="Take the link from this file, as `ccmatic trace export` writes it, instead.")
 @click.option("--flow", "flows", multiple=True, default=["cubic"], show_default=True,
               help="Who sends: a congestion control of the kernel's, udp:CONTROLLER.py or bpf:CONTROLLER.py; repeatable.")
-@click.option("--seconds", type=click.FloatRange(min=0.1, max=3600), default=10, show_default=True,
-              help="How long, from the first packet on.")
-@click.option("--warmup", type=click.FloatRange(min=0), help="Seconds that are not measured.  [default: a third]")
+@click.option("--seconds", type=click.FloatRange(min=0.1, max=3600),
+              help="How long, from the first packet on.  [default: 10, or as long as the schedule]")
+@click.option("--warmup", type=click.FloatRange(min=0), help="Seconds that are not measured.  [default: a third; with a schedule, none]")
 @click.option("--seed", type=click.IntRange(min=0, max=2**62), help="Seed of the jitter.  [default: 0]")
 @click.option("--out", type=click.Path(), help="Folder for the log of packets and what was measured.")
 @click.option("--plot", type=click.Path(), help="Draw the run to this file (.png, .svg or .pdf).")

@@ -103,7 +103,8 @@ class Path:
         return KINDS[self.kind](self, keep)
 
     def delays(self, rng, jitter):
-        """A fresh jitter pattern, a key of JITTER: when to release a packet, given when it is admitted."""
+        """A fresh jitter pattern, a key of JITTER or such a function: when to release a packet, given when it is
+        admitted."""
         return _chosen(JITTER, jitter, "jitter pattern")(rng, self.bound, self.step)
 
 
@@ -115,6 +116,8 @@ def _exact(value, name):
 
 
 def _chosen(table, key, what):
+    if callable(key):
+        return key
     if key not in table:
         raise InputError(f"unknown {what} '{key}'; {suggest(key, table)}")
     return table[key]

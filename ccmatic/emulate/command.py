@@ -20,15 +20,22 @@ __all__ = ["as_json", "as_text", "run"]
 KINDS.update(exported.KINDS)
 
 
-def run(link, flows, seconds, warmup=None, out=None, plot=None):
+#: Seconds of a run that follows no schedule, and says nothing else.
+SECONDS = 10
+
+
+def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
     """Emulate; what `measures` gives.
 
     link: options by name, as link.of_texts takes them, or a `schedule` file alone. flows: as flows.flow reads them.
-    warmup: seconds that are not measured, a third by default. out: a folder, in which the log (packets.npy, see
+    seconds: SECONDS by default, or as long as the schedule. warmup: seconds that are not measured, by default a third,
+    or nothing of a schedule. out: a folder, in which the log (packets.npy, see
     run.RECORD) and the measures (measures.json) are kept. plot: a file to draw to. Raises InputError.
     """
     found = _link(**link)
-    warmup = seconds / 3 if warmup is None else warmup
+    seconds = seconds or (found.schedule.duration / SECOND if found.schedule else SECONDS)
+    if warmup is None:
+        warmup = 0 if found.schedule else seconds / 3
     if warmup >= seconds:
         raise InputError(f"a warm-up of {warmup:g} s; expected less than the run, {seconds:g} s")
     if found.rates[-1][0] >= seconds * SECOND:

@@ -2,13 +2,15 @@
 
 import subprocess
 from contextlib import contextmanager
+from dataclasses import replace
 
 from ccmatic.emulate import flows, machine
 from ccmatic.export import build, files, header
 
 
 class Udp:
-    """A controller that sends over UDP. On a schedule it takes the schedule's steps, and first sends its queue."""
+    """A controller that sends over UDP. On a schedule it takes the schedule's steps and beliefs, first sends its queue, and
+    no belief times out before the end."""
 
     def __init__(self, controller):
         self.export = header.make(controller)
@@ -16,12 +18,18 @@ class Udp:
     @contextmanager
     def prepare(self, context):
         """As `flows` says."""
-        folder = _written(self.export, "udp", context)
-        sender, receiver = build.build_udp(folder)
+        schedule, export = context.link.schedule, self.export
         options = ["--packet", context.link.mtu, "--duration", context.seconds + 60]
-        if context.link.schedule:
-            options += ["--step", context.link.schedule.step, "--queue", context.link.schedule.queue]
+        if schedule:
+            export = replace(export, horizon=len(schedule.points) + 1, at_start=None)
+            options += ["--step", schedule.step, "--queue", schedule.queue, *_start(export, schedule.beliefs)]
+        sender, receiver = build.build_udp(_written(export, "udp", context))
         yield flows.Commands([receiver, context.port], [sender, *options, context.address, context.port])
+
+
+def _start(export, beliefs):
+    names = [belief.name for belief in export.model.beliefs if belief.name in beliefs]
+    return ["--start", ",".join(f"{name}={beliefs[name]}" for name in names)] if names else []
 
 
 class Bpf:

@@ -26,16 +26,34 @@ def measures(emulation, start):
         "seconds": emulation.duration / SECOND,
         "from_seconds": start,
         "link": describe(link),
-        **_of(emulation, emulation.log, start),
+        **summed_up(emulation, emulation.log, start),
         "flows": [
-            {"flow": name, **_of(emulation, emulation.log[emulation.log["flow"] == i], start)} for i, name in names
+            {"flow": name, **summed_up(emulation, emulation.log[emulation.log["flow"] == i], start)} for i, name in names
         ],
+        **(beside_trace(emulation) if emulation.link.schedule else {}),
         "lateness_ms": {
             f"p{p}" if p < 100 else "max": _percentile(lateness, p, MS) for p in (50, 99, 100)
         },
         "real_time": emulation.real_time,
         "cpu": emulation.cpu,
     }  # fmt: skip
+
+
+def beside_trace(emulation):
+    """`trace` and `emulated`: the share of the link that is delivered over the schedule, bytes lost, and the bytes
+    delivered by each of the schedule's instants; as the trace has it and as it was."""
+    schedule, log = emulation.link.schedule, emulation.log
+    released = log["released"][log["released"] >= 0]
+    sizes = np.concatenate(([0], np.cumsum(log["size"][log["released"] >= 0])))
+    delivered = [int(sizes[np.searchsorted(released, time, side="right")]) for time, _, _ in schedule.points]
+    lost = int(log["size"][(log["lost"] != 0) & (log["arrival"] <= schedule.duration)].sum())
+    capacity = float(schedule.rate * schedule.duration) / SECOND
+    served = [point[2] for point in schedule.points]
+
+    def of(column, bytes_lost):
+        return {"utilisation": (column[-1] - column[0]) / capacity, "lost_bytes": bytes_lost, "delivered": column}
+
+    return {"trace": of(served, schedule.lost), "emulated": of(delivered, lost)}
 
 
 def describe(link):
@@ -52,7 +70,8 @@ def describe(link):
     }
 
 
-def _of(emulation, log, start):
+def summed_up(emulation, log, start):
+    """The part of `measures` that is of some of the packets."""
     link, end = emulation.link, emulation.duration
     begin = int(start * SECOND)
     capacity = link.capacity(begin, end) / (8 * SECOND)
@@ -114,8 +133,17 @@ def as_text(found):
     console = Console(file=out, width=200, highlight=False)
     console.print(_heading(found))
     console.print(grid)
+    if "trace" in found:
+        console.print(_beside(found["trace"], found["emulated"]))
     console.print(_worth(found))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def _beside(trace, emulated):
+    return (
+        f"utilisation {emulated['utilisation']:.1%} (the trace: {trace['utilisation']:.1%}), "
+        f"{emulated['lost_bytes']} bytes lost (the trace: {trace['lost_bytes']})"
+    )
 
 
 def _short(value):

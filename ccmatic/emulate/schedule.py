@@ -1,7 +1,7 @@
 """Schedules: what a link admits and what it delivers by when, as `ccmatic trace export` writes them."""
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ccmatic.errors import InputError, located
@@ -24,6 +24,8 @@ class Schedule:
     buffer: bytes, or None if infinite.
     queue:  bytes sent by time 0 and not yet served.
     points: (ns, bytes admitted, bytes served), in order of time, the first at 0; linear in between.
+    lost:   bytes that are lost in the trace whose schedule it is, after time 0; 0 if the file does not say.
+    beliefs: a sender's at time 0, by name, in bytes per step, bytes and steps, as far as the file says.
     """
 
     rate: Fraction
@@ -32,6 +34,13 @@ class Schedule:
     buffer: int | None
     queue: int
     points: tuple
+    lost: int = 0
+    beliefs: dict = field(default_factory=dict)
+
+    @property
+    def duration(self):
+        """To the last point, in ns."""
+        return self.points[-1][0]
 
     def segments(self, bits):
         """Each point with how the curves go on from there: (…, length in ns, bytes admitted in it, bytes served in it).
@@ -66,7 +75,18 @@ def _parse(lines):
         buffer=None if head.get("buffer") == "infinite" else _number(head, "buffer", 1),
         queue=_number(head, "queue", 0),
         points=_points(lines[count:], count + 1),
+        lost=_number(head, "lost", 0) if "lost" in head else 0,
+        beliefs=_beliefs(head.get("beliefs", "none")),
     )
+
+
+def _beliefs(text):
+    if text == "none":
+        return {}
+    try:
+        return {name: int(value) for name, value in (pair.split("=") for pair in text.split(","))}
+    except ValueError:
+        raise InputError(f"the header has beliefs '{text}'; expected NAME=NUMBER,…") from None
 
 
 def _points(lines, start):

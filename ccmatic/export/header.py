@@ -72,6 +72,7 @@ class Export:
             "CCM_STEP_NUMERATOR": f"{self.step.numerator} /* a step in R_m */",
             "CCM_STEP_DENOMINATOR": self.step.denominator,
             "CCM_MOST": f"(UINT64_C(1) << {MOST.bit_length() - 1}) /* bytes per step that no link exceeds */",
+            "CCM_HAS_START": f"{int(self.at_start is not None)} /* another controller runs until a large loss */",
             "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* packets in a step, more than which end the start */",
         }
         return "".join(f"#define {name} {value}\n" for name, value in values.items())

@@ -88,6 +88,11 @@ class Sender:
         """The rate to send at from now on, bytes per second."""
         return self._call("rate", _U64, (_U64, now))
 
+    @property
+    def at_start(self):
+        """Whether it sends as the controller does that runs at its start."""
+        return self._call("at_start", ctypes.c_bool)
+
     def start(self, **beliefs):
         """Begin a window here, with these values of beliefs."""
         for name, value in beliefs.items():

@@ -14,6 +14,7 @@ uint64_t NAME_step(struct ccm_sender *s, uint64_t sent, uint64_t acked, uint64_t
                    uint64_t first_delay);
 bool NAME_start(struct ccm_sender *s, const char *name, uint64_t value);
 bool NAME_beliefs(const struct ccm_sender *s, unsigned i, const char **name, uint64_t *value);
+bool NAME_at_start(const struct ccm_sender *s);
 uint64_t NAME_decide(const struct ccm_beliefs *b, uint64_t packet);
 
 /* Bytes that a sender takes. */
@@ -74,6 +75,12 @@ bool NAME_start(struct ccm_sender *s, const char *name, uint64_t value)
 bool NAME_beliefs(const struct ccm_sender *s, unsigned i, const char **name, uint64_t *value)
 {
     return ccm_beliefs(s, i, name, value);
+}
+
+/* Whether it sends as the controller does that runs at its start; false if there is none. */
+bool NAME_at_start(const struct ccm_sender *s)
+{
+    return CCM_HAS_START && !s->started;
 }
 
 /* The rate for these beliefs, bytes per step, rounded down. */

@@ -1,0 +1,78 @@
+"""What is proved of a sender on a link, from the results in proofs/, to draw and to hold runs against."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from ccmatic import definitions, proved
+from ccmatic.buffer import Buffer
+from ccmatic.export import header
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """In the steady state: utilisation, at least, over many windows; packets lost in a step, and inflight in C·R_m with
+    what propagates, at most. None where nothing is proved."""
+
+    utilisation: float | None = None
+    lost_in_step: int | None = None
+    inflight_bdp: float | None = None
+
+    def broken(self, row):
+        """How a row of results is outside, as text each; with room for the windows that the warm-up and the end cut."""
+        if self.utilisation is not None and row["utilisation"] < self.utilisation - 0.01:
+            yield f"utilisation {row['utilisation']:.3f}, proved: at least {self.utilisation:.3f}"
+        if self.lost_in_step is not None and row["lost_max_in_step"] > self.lost_in_step:
+            yield f"{row['lost_max_in_step']} packets lost in a step, proved: at most {self.lost_in_step}"
+        if self.inflight_bdp is not None and row["inflight_max_bdp"] > self.inflight_bdp:
+            yield f"{row['inflight_max_bdp']:.2f} C·R_m inflight, proved: at most {self.inflight_bdp:.2f}"
+
+
+def bounds(sender, buffer_bdp, at_start=False):
+    """The Bounds of an exported controller, by its file or shipped name, on a link of any rate with a buffer in C·R_m.
+
+    at_start: for one that runs another until a large loss, and still does."""
+    export = _export(sender)
+    controller = export.at_start if at_start else export.controller
+    found = Bounds()
+    for result in _results():
+        if result.controller.body == controller.body:
+            found = _better(found, _of(result, Fraction(buffer_bdp) / export.step, export.step))
+    return found
+
+
+def _of(result, buffer, step):
+    """buffer: in C·step; step: in R_m."""
+    proof, c = definitions.load("proofs", "PROOF", result.proof), result.values
+    needs = Buffer.parse(proof.buffer)
+    if needs.size is not None and buffer < needs.size or needs.kind == "infinite":
+        return Bounds()
+    window = result.horizon - 1
+    rounds = 1 + proof.jitter
+    lost = c.get("loss")
+    if lost is None and "lossless_buffer" in c and buffer >= c["lossless_buffer"] * rounds:
+        lost = 0
+    return Bounds(
+        float(c["utilisation"] * (window - proof.jitter) / window) if "utilisation" in c else None,
+        None if lost is None else int(lost),
+        float(c["inflight"] * rounds * step) if "inflight" in c else None,
+    )
+
+
+def _better(one, other):
+    def pick(best, name):
+        values = [value for each in (one, other) if (value := getattr(each, name)) is not None]
+        return best(values, default=None)
+
+    return Bounds(pick(max, "utilisation"), pick(min, "lost_in_step"), pick(min, "inflight_bdp"))
+
+
+@cache
+def _export(sender):
+    return header.make(sender)
+
+
+@cache
+def _results():
+    names = definitions.shipped("proofs", ".json")
+    return [proved.load(definitions.find_file(["proofs"], name, ".json")) for name in names]

@@ -1,0 +1,224 @@
+"""Exported controllers on the grid of links of section 6.4 and Appendix H, packet by packet: simulated, with the exported
+C called from the simulator, or emulated on this machine, with real stacks beside them.
+
+A controller's step is R_m + D, as its C has it. So is the simulated step, and what the model calls jitter is the path's
+propagation R_m, and up to D more where acknowledgements are aggregated.
+"""
+
+import json
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from ccmatic.emulate import command as emulation
+from ccmatic.emulate.link import SECOND, Link
+from ccmatic.emulate.measures import summed_up
+from ccmatic.emulate.run import RECORD, Emulation
+from ccmatic.errors import InputError
+from ccmatic.export import header
+from ccmatic.export.library import Library
+from ccmatic.files import read_text, writable_folder
+from ccmatic.paths import NEVER, Path
+from ccmatic.simulate import Simulation
+
+PACKET = 1500
+
+#: Mbit/s, milliseconds, and BDPs (C·R_m): the paper's.
+RATES, RTTS = (24, 48, 96), (20, 40, 80)
+BUFFERS = tuple(Fraction(2) ** power for power in range(-4, 5))
+
+#: Whether a path delays by its propagation only, or aggregates acknowledgements, too, for up to D = R_m.
+JITTERS = ("none", "aggregation")
+
+#: Seconds of a run; those at its beginning that are left out; those between changes of the link rate.
+SECONDS, WARM_UP, BETWEEN = 60, 20, 20
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """rates: of the link, Mbit/s, each for BETWEEN seconds if there are more than one. rtt: R_m in ms. buffer: in C·R_m
+    at the largest rate. jitter: one of JITTERS. stack: `simulated` or `real`."""
+
+    rates: tuple
+    rtt: int
+    buffer: Fraction
+    jitter: str
+    stack: str = "simulated"
+
+    @property
+    def name(self):
+        """To tell it from others, in files and messages."""
+        rates = "-".join(map(str, self.rates))
+        return f"{self.stack} {rates}mbit {self.rtt}ms {self.buffer}bdp {self.jitter}"
+
+    @property
+    def buffer_bytes(self):
+        """β."""
+        return int(_bytes(max(self.rates)) * Fraction(self.rtt, 1000) * self.buffer)
+
+
+def grid():
+    """The paper's grid, with and without jitter, then links whose rate doubles or halves (Figures 18 and 19)."""
+    for rate, rtt, buffer, jitter in product(RATES, RTTS, BUFFERS, JITTERS):
+        yield Scenario((rate,), rtt, buffer, jitter)
+    for rates in ((24, 48, 96), (96, 48, 24)):
+        yield Scenario(rates, 80, Fraction(1), "none")
+
+
+def real_grid():
+    """What of it the emulator runs in minutes."""
+    for rate, buffer, jitter in product((24, 96), (Fraction(1, 4), Fraction(2), Fraction(16)), JITTERS):
+        yield Scenario((rate,), 40, buffer, jitter, "real")
+
+
+def run(sender, scenario):
+    """One run, as a row of results for JSON. sender: a controller's file or shipped name; on a real stack a flow of
+    `ccmatic emulate`."""
+    row = {
+        "sender": sender, "scenario": scenario.name, "stack": scenario.stack, "rates_mbit": list(scenario.rates),
+        "R_m_ms": scenario.rtt, "buffer_bdp": float(scenario.buffer), "jitter": scenario.jitter,
+    }  # fmt: skip
+    return row | (simulated if scenario.stack == "simulated" else emulated)(sender, scenario)
+
+
+def simulated(controller, scenario):
+    """What is measured of a simulated run, `measures.summed_up` and `of_steps`, and `at_start`: it never left its start."""
+    built = _library(controller)
+    if built.export.step != 2:
+        raise InputError("the links of the grid have D = R_m; expected a controller exported for a jitter of 1")
+    step = Fraction(scenario.rtt, 1000) * 2
+    path = Path("cbr_delay", _bytes(scenario.rates[0]), step, PACKET, 1, scenario.buffer_bytes)
+    simulation = Simulation(path, seed=1, jitter=_PATTERNS[scenario.jitter], rates=map(_bytes, scenario.rates))
+    sender = built.sender(PACKET)
+    sender.over = step
+    for number in range(int(SECONDS / step)):
+        rate = _bytes(_rate_at(scenario, number * step))
+        if rate != simulation.path.rate:
+            simulation.change_rate(rate)
+        simulation.step(sender(simulation.observation))
+    done = _as_emulation(simulation.run(), controller, scenario)
+    return {
+        **summed_up(done, done.log, WARM_UP),
+        **of_steps(done, int(step * SECOND)),
+        "at_start": sender.at_start,
+        "delivered_mbit": throughput(done),
+    }
+
+
+def emulated(flow, scenario):
+    """What is measured of a run on this machine's stack."""
+    raise NotImplementedError
+
+
+def of_steps(done, step):
+    """What lemmas speak of, after the warm-up, for steps of so many ns: the most packets lost in a step, and the most
+    inflight at a step's end, in C·R_m."""
+    edges = np.arange(WARM_UP * SECOND, SECONDS * SECOND + 1, step)
+    lost, kept = done.log[done.log["lost"] != 0], done.log[done.log["lost"] == 0]
+    released = np.sort(np.where(kept["released"] < 0, done.duration + 1, kept["released"]))
+    out = np.searchsorted(kept["arrival"], edges, side="right") - np.searchsorted(released, edges, side="right")
+    return {
+        "lost_max_in_step": int(np.histogram(lost["arrival"], edges)[0].max()),
+        "inflight_max_bdp": float(out.max() * PACKET / done.link.bdp),
+    }
+
+
+def throughput(done):
+    """Mbit/s delivered in each half second."""
+    log = done.log[(done.log["lost"] == 0) & (done.log["released"] >= 0)]
+    edges = np.arange(0, done.duration + 1, SECOND // 2)
+    return [round(float(size) * 16e-6, 3) for size in np.histogram(log["released"], edges, weights=log["size"])[0]]
+
+
+class Evaluation:
+    """The results in a folder, a line of JSON each, so that an interrupted evaluation goes on."""
+
+    def __init__(self, folder):
+        self.folder = writable_folder(folder)
+        self.file = self.folder / "results.jsonl"
+        self.rows = list(self._read()) if self.file.exists() else []
+
+    def _read(self):
+        for number, line in enumerate(read_text(self.file).splitlines(keepends=True), 1):
+            if line.endswith("\n"):
+                try:
+                    yield json.loads(line)
+                except ValueError:
+                    raise InputError("not a line of results", str(self.file), number) from None
+
+    def missing(self, senders, scenarios):
+        """The (sender, scenario) without a row."""
+        known = {(row["sender"], row["scenario"]) for row in self.rows}
+        return [pair for pair in product(senders, scenarios) if (pair[0], pair[1].name) not in known]
+
+    def add(self, row):
+        """Keep a row. A line that was being written when an earlier evaluation was killed is written over."""
+        self.rows.append(row)
+        with open(self.file, "ab+") as file:
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+            file.write(json.dumps(row).encode() + b"\n")
+
+    def complete(self, senders, scenarios, jobs):
+        """Run what is missing, each row kept and yielded as it is known."""
+        todo = self.missing(senders, scenarios)
+        with ProcessPoolExecutor(jobs) as pool:
+            try:
+                for future in as_completed([pool.submit(run, *pair) for pair in todo]):
+                    self.add(future.result())
+                    yield self.rows[-1]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+@cache
+def _library(controller):
+    return Library(header.make(controller))
+
+
+def _bytes(rate):
+    """Mbit/s as bytes per second."""
+    return Fraction(rate * 10**6, 8)
+
+
+def _rate_at(scenario, second):
+    return scenario.rates[min(int(second // BETWEEN), len(scenario.rates) - 1)]
+
+
+def _as_emulation(done, name, scenario):
+    """A simulated Run as the emulator would log it."""
+    per_tick = float(done.path.propagation) * SECOND / done.path.step
+    log = np.zeros(len(done.sent), RECORD)
+    for column, instants in (("arrival", done.sent), ("admitted", done.started), ("planned", done.released)):
+        log[column] = np.where(instants == NEVER, -1, instants * per_tick)
+    log["released"] = np.where(log["planned"] < SECONDS * SECOND, log["planned"], -1)
+    log["size"], log["lost"] = PACKET, done.lost
+    rates = tuple((i * BETWEEN * SECOND, rate * 10**6) for i, rate in enumerate(scenario.rates))
+    link = Link(rates, scenario.rtt * SECOND // 1000, scenario.buffer_bytes)
+    return Emulation(link, (name,), SECONDS * SECOND, log, False, 0.0, 0)
+
+
+def _propagation(rng, bound, step):
+    """R_m, half of what the model calls jitter."""
+    return lambda now: now + bound // 2
+
+
+def _aggregation(rng, bound, step):
+    """R_m, then what passes in a random part of D is delivered at once (Appendix H)."""
+    until = 0
+
+    def ask(now):
+        nonlocal until
+        while until < now:
+            until += max(1, int(rng.random() * (bound // 2)))
+        return until + bound // 2
+
+    return ask
+
+
+_PATTERNS = {"none": _propagation, "aggregation": _aggregation}

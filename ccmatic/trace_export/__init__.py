@@ -1,0 +1,32 @@
+"""Traces for others: a trace at a concrete scale, as what emulators replay and learners read (docs/export.md)."""
+
+import json
+
+from ccmatic.errors import located
+from ccmatic.trace_export import arrays, mahimahi, schedule
+from ccmatic.trace_export.scaled import Scale, Scaled
+
+_WRITERS = {
+    "mahimahi": mahimahi.content,
+    "schedule": schedule.content,
+    "csv": arrays.csv_text,
+    "json": arrays.json_text,
+    "npz": arrays.npz_bytes,
+}
+FORMATS = tuple(_WRITERS)
+
+
+def export(trace, kind, scale, file=None):
+    """The bytes of a trace in a format, one of FORMATS, at a Scale; and notes: what of the trace the format leaves out
+    or rounds, a sentence each. Raises InputError, naming `file`, where the trace has no such export."""
+    with located(file):
+        content, notes = _WRITERS[kind](Scaled(trace, scale))
+    if trace.altered:
+        notes = ["the trace was altered since it was saved; `ccmatic replay` says which laws it breaks", *notes]
+    return content if isinstance(content, bytes) else content.encode(), notes
+
+
+def answer(trace, kind, scale, file, notes):
+    """What the command says of an export, as a line of JSON; exact numbers are strings."""
+    numbers = {"rate_bytes_per_s": str(scale.rate), "rtt_s": str(scale.rtt), "packet_bytes": scale.packet}
+    return json.dumps({"trace": str(trace), "format": kind, "file": str(file), **numbers, "notes": notes})

@@ -1,0 +1,166 @@
+"""A trace as arrays, an element a step, for plots and for reinforcement learning: as CSV, JSON and NumPy archive."""
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from io import BytesIO
+
+import numpy as np
+
+from ccmatic import definitions
+from ccmatic.errors import InputError
+from ccmatic.units import BYTES, RATE, TIME
+
+#: What the name of an array ends in, by its unit; and by which scale the trace's numbers become it.
+_SUFFIX = {BYTES: "bytes", RATE: "bytes_per_s", TIME: "s"}
+
+#: Columns of a trace that are not beliefs.
+_NETWORK = ("A", "S", "L", "Ld", "K", "r", "Q", "F")
+
+
+@dataclass(frozen=True)
+class Array:
+    """values: Fractions, one for each t = 0 … horizon-1; None at t = 0 for what is counted over the step that ends
+    there. meaning: in words."""
+
+    name: str
+    meaning: str
+    values: tuple
+
+
+def arrays(scaled):
+    """Each Array of the trace."""
+    A, S, L, K = (scaled.columns[name] for name in "ASLK")
+    yield Array("time_s", "the end of the step", tuple(map(scaled.instant, range(scaled.trace.horizon))))
+    yield Array("sent_bytes", "A, sent so far; S is 0 at t = 0", A)
+    yield Array("admitted_bytes", "K, let through by the bottleneck so far, before jitter", K)
+    yield Array("served_bytes", "S, delivered so far", S)
+    yield Array("lost_bytes", "L, lost so far", L)
+    if "Ld" in scaled.columns:
+        yield Array("detected_lost_bytes", "Ld, lost so far as the sender knows", scaled.columns["Ld"])
+    yield Array("arrivals_bytes", "sent within the step", _within(A))
+    yield Array("capacity_bytes", "let through by the bottleneck within the step", _within(K))
+    yield Array("service_bytes", "delivered within the step", _within(S))
+    yield Array("loss_bytes", "lost within the step", _within(L))
+    if "r" in scaled.trace.columns:
+        rates = tuple(rate * scaled.byte / scaled.second for rate in scaled.trace.columns["r"])
+        yield Array("sending_rate_bytes_per_s", "r, over the step", rates)
+    queue = tuple(max(Fraction(0), sent - admitted) for sent, admitted in zip(scaled.through, K))
+    yield Array("queue_bytes", "A - L - K, waits at the bottleneck; 0 while tokens wait for bytes", queue)
+    yield Array("inflight_bytes", "A - L - S, sent and neither lost nor delivered", scaled.inflight())
+    yield Array("jitter_s", "how long the next byte to be delivered has been held after the bottleneck", _held(scaled))
+    for name, which in (("Q", "last"), ("F", "first")):
+        if name in scaled.trace.columns:
+            delays = tuple(delay * scaled.scale.rtt for delay in scaled.trace.columns[name])
+            meaning = f"{name}, least delay beyond R_m of the {which} byte delivered, by steps; the horizon: or more"
+            yield Array(f"delay_of_{which}_s", meaning, delays)
+    yield from _beliefs(scaled)
+
+
+def constants(scaled):
+    """The scale and the trace's constants, by name: Fractions, or None for an infinite buffer."""
+    scale = scaled.scale
+    return {
+        "C_bytes_per_s": scale.rate,
+        "R_m_s": scale.rtt,
+        "D_s": scaled.jitter,
+        "MSS_bytes": scaled.packet_limit,
+        "packet_bytes": Fraction(scale.packet),
+        "buffer_bytes": scaled.buffer,
+        "initial_queue_bytes": scaled.queue,
+    }
+
+
+def csv_text(scaled):
+    """Constants as comments, a header, a row a step; empty where nothing is known."""
+    table = list(arrays(scaled))
+    lines = [f"# {name} {_decimal(value, 'inf')}" for name, value in constants(scaled).items()]
+    lines.append(",".join(array.name for array in table))
+    for row in zip(*(array.values for array in table)):
+        lines.append(",".join(_decimal(value, "") for value in row))
+    return "\n".join(lines) + "\n", ["numbers that are not whole are rounded to floats; json keeps them exact"]
+
+
+def json_text(scaled):
+    """Every number as a float and, beside it, exact; null where nothing is known, or for an infinite buffer."""
+    data = {
+        "format": "ccmatic export 1",
+        "query": scaled.trace.query,
+        "broken": list(scaled.trace.broken),
+        "controller": scaled.trace.controller,
+        "horizon": scaled.trace.horizon,
+        "constants": {name: _both(value) for name, value in constants(scaled).items()},
+        "arrays": {
+            array.name: {
+                "meaning": array.meaning,
+                "values": [None if value is None else _float(value) for value in array.values],
+                "exact": [None if value is None else str(value) for value in array.values],
+            }
+            for array in arrays(scaled)
+        },
+    }
+    return json.dumps(data, indent=1) + "\n", []
+
+
+def npz_bytes(scaled):
+    """float64 arrays of shape (horizon,), and of shape () for constants; NaN where nothing is known, inf for an
+    infinite buffer."""
+    data = {array.name: [np.nan if v is None else _float(v) for v in array.values] for array in arrays(scaled)}
+    data |= {name: np.inf if value is None else _float(value) for name, value in constants(scaled).items()}
+    out = BytesIO()
+    np.savez_compressed(out, **{name: np.array(value, np.float64) for name, value in data.items()})
+    return out.getvalue(), ["numbers are rounded to floats; json keeps them exact"]
+
+
+def _within(column):
+    return (None, *(after - before for before, after in zip(column, column[1:])))
+
+
+def _held(scaled):
+    """For each t, how long before t the byte that follows S[t] was admitted; 0 if none was. Both K and A - L grow
+    evenly within steps, and at the link's rate before the trace."""
+    curves = scaled.columns["K"], scaled.through
+    return tuple(min(_age(curve, t, S, scaled) for curve in curves) for t, S in enumerate(scaled.columns["S"]))
+
+
+def _age(curve, t, level, scaled):
+    """How long before t, in seconds, the curve was last at the level, at most its value at t."""
+    for later in range(t, 0, -1):
+        low, high = curve[later - 1], curve[later]
+        if low <= level:
+            within = (level - low) / (high - low) if high > level else 1
+            return scaled.instant(t) - scaled.instant(later - 1 + within)
+    return scaled.instant(t) + (curve[0] - level) / scaled.scale.rate
+
+
+def _beliefs(scaled):
+    """The sender's beliefs at each t, in their units; also as they were before a timeout."""
+    named = [name for name in scaled.trace.columns if name not in _NETWORK]
+    if not named:
+        return
+    model = definitions.load("models", "MODEL", scaled.trace.query.get("model"))
+    units = {belief.name: belief.unit for belief in model.beliefs}
+    factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.second, TIME: scaled.second}
+    for name in named:
+        unit = units.get(name.removesuffix("_untimed"))
+        if unit not in _SUFFIX:
+            raise InputError(f"the trace has a column {name}, which is no belief of the model {model.name}")
+        values = tuple(value * factor[unit] for value in scaled.trace.columns[name])
+        yield Array(f"{name}_{_SUFFIX[unit]}", "a belief of the sender", values)
+
+
+def _both(value):
+    return {"value": None if value is None else _float(value), "exact": "infinite" if value is None else str(value)}
+
+
+def _decimal(value, unknown):
+    if value is None:
+        return unknown
+    return str(value) if value.denominator == 1 else repr(_float(value))
+
+
+def _float(value):
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError("the trace has a number too large for a float") from None

@@ -1,0 +1,126 @@
+"""A trace as a link trace of mahimahi (Netravali et al., ATC 2015), for `mm-link`.
+
+A line is an opportunity: at this millisecond up to 1504 bytes leave the queue, of packets that arrived in an earlier
+one; what is not used is lost. After its last line the file begins again.
+
+The opportunities follow S, not K: the file has no place for a delay behind the link, and where K is ahead of what has
+arrived, its opportunities would be lost. S never is: S ≤ A - L. By the end of each step ⌊S/1504⌋ have passed.
+"""
+
+from fractions import Fraction
+from math import ceil, floor, lcm
+
+from ccmatic.errors import InputError
+from ccmatic.trace_export.scaled import milliseconds, number
+
+#: Bytes in an opportunity, with the 4 bytes that mahimahi's tunnel adds to every packet.
+OPPORTUNITY = 1504
+
+#: Lines that a file may have.
+MOST = 10**7
+
+_MS = Fraction(1, 1000)
+
+
+def content(scaled):
+    """The lines, and notes on what they leave out."""
+    _check(scaled)
+    lines = list(_lines(scaled))
+    return "".join(f"{ms}\n" for ms in lines), list(_notes(scaled, lines[-1]))
+
+
+def _check(scaled):
+    scale = scaled.scale
+    if scale.packet > OPPORTUNITY:
+        raise InputError(f"the mss is {scale.packet}; mm-link takes packets of at most {OPPORTUNITY} bytes")
+    if scale.rtt < _MS:
+        raise InputError(f"the rtt is {milliseconds(scale.rtt)}; mahimahi counts milliseconds, expected 1 ms or more")
+    lines = floor(scaled.columns["S"][-1] / OPPORTUNITY)
+    if lines > MOST:
+        raise InputError(f"the file would have {lines} lines, more than {MOST}; expected a lower rate or rtt")
+
+
+def _lines(scaled):
+    """The millisecond of each opportunity: when S reaches its last byte, rounded up, but within the same step. At
+    last, unless the file lasts as long as the trace, the next opportunity of a link that goes on at C."""
+    S, step = scaled.columns["S"], scaled.scale.rtt / _MS
+    last = 0
+    for t in range(1, len(S)):
+        end = floor(t * step)
+        numbers = range(floor(S[t - 1] / OPPORTUNITY) + 1, floor(S[t] / OPPORTUNITY) + 1)
+        if numbers:
+            # In whole numbers, as there may be millions: S reaches the last byte at (slope·number + start) / whole.
+            slope = OPPORTUNITY * step / (S[t] - S[t - 1])
+            start = (t - 1) * step - S[t - 1] / OPPORTUNITY * slope
+            whole = lcm(slope.denominator, start.denominator)
+            slope, start = int(slope * whole), int(start * whole)
+            moments = [min(-(-(slope * n + start) // whole), end) for n in numbers]
+            yield from moments
+            last = moments[-1]
+    if last < end:
+        missing = OPPORTUNITY - S[-1] % OPPORTUNITY
+        yield ceil(scaled.steps * step + missing / scaled.scale.rate / _MS)
+
+
+def _notes(scaled, period):
+    scale = scaled.scale
+    if scaled.queue:
+        yield (
+            f"the initial queue is not in the file: {number(scaled.queue)} bytes have to wait at the link when its "
+            "clock starts, else the first opportunities are lost"
+        )
+    ahead = max(k - s for k, s in zip(scaled.columns["K"], scaled.columns["S"]))
+    if ahead:
+        yield (
+            "no delay behind the link is in the file: it follows what is delivered, S; what the trace admits up to "
+            f"{number(ahead)} bytes earlier, K, waits in the link's queue instead"
+        )
+    yield from _buffer(scaled)
+    yield from _late(scaled)
+    yield (
+        f"the propagation delay is not in the file: mm-delay takes half of R_m, {milliseconds(scale.rtt / 2)}, "
+        "in whole ms"
+    )
+    yield (
+        f"the file begins again after {period} ms; the trace ends after {milliseconds(scaled.instant(scaled.steps))}"
+    )
+    yield (
+        f"an opportunity is {OPPORTUNITY} bytes, of which mahimahi takes 4 for itself with every packet: a full packet "
+        f"of 1500 bytes is --mss {OPPORTUNITY}, and rates count these too"
+    )
+
+
+def _buffer(scaled):
+    """The size of the queue is an option of mm-link, which counts all that S has not served."""
+    if scaled.buffer is None:
+        yield "the buffer is not in the file: it is infinite, as mm-link's is unless told otherwise"
+        return
+    largest = scaled.largest()
+    a_millisecond = _MS * (scaled.fastest(scaled.through) + scaled.fastest(scaled.columns["S"]))
+    room = ceil(largest + scaled.scale.packet + OPPORTUNITY + a_millisecond)
+    note = (
+        f"the buffer is not in the file: β is {number(scaled.buffer)} bytes before the jitter; mm-link's queue drops "
+        f"nothing that the trace delivers if it has room for A - L - S, a packet, an opportunity and what comes and "
+        f'goes in a millisecond, {room} bytes (--uplink-queue=droptail --uplink-queue-args="bytes={room}")'
+    )
+    missed = [t for t in scaled.lossy() if scaled.inflight()[t] < largest]
+    if missed:
+        note += f"; nor does it drop what the trace loses in the steps {_listed(missed)}, with a shorter queue"
+    yield note
+
+
+def _late(scaled):
+    """Where S is at the heels of A - L, a packet that comes with its opportunity misses it."""
+    lead = Fraction(scaled.scale.packet)
+    if (scaled.scale.rtt / _MS).denominator > 1:
+        lead += _MS * scaled.fastest(scaled.through)
+    short = [t for t, queue in enumerate(scaled.inflight()) if queue < lead]
+    if short:
+        yield (
+            f"at t = {_listed(short)} the trace's queue is empty, or nearly: a packet that comes with its opportunity, "
+            f"not before it, misses it, and service may fall behind S by up to {number(lead)} bytes more"
+        )
+
+
+def _listed(steps):
+    return ", ".join(map(str, steps))
