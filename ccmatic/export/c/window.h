@@ -29,8 +29,8 @@ static inline uint64_t ccm_at_most(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* An index into a window, computed from others: the BPF verifier sees that it is in bounds only where it is compared with
- * them, and the compiler is not to see that it is anyway. */
+/* An index into a window that is computed from others. The BPF verifier knows only that it is in bounds where it is
+ * compared with them, so the compiler must not know that it always is. */
 static inline unsigned ccm_index(unsigned i)
 {
 #ifdef CCM_KERNEL

@@ -21,9 +21,12 @@ static const char usage[] =
     "  --start NAME=VALUE,...  first values of beliefs, in bytes per step, bytes or steps\n"
     "  --log FILE     write what there was at the end of each step, as CSV";
 
-/* Ns: the last ones before a packet is due are spent spinning, as sleep is imprecise; the longest sleep. */
-enum { SPIN_NS = 60000, LOOK_NS = 1000000 };
-/* A packet that took longer to send may have left at the end of that. */
+/* The longest sleep. */
+enum { LOOK_NS = 1000000 };
+/* The last while before a packet is due is spent spinning: so long, within bounds, that nine sleeps in ten end in time.
+ * A process of a real-time priority that only spins is stopped by Linux for a twentieth of the time. */
+enum { LEAST_SPIN_NS = 10000, FIRST_SPIN_NS = 50000, MOST_SPIN_NS = 100000, SPIN_STEP_NS = 1000 };
+/* A packet that took so much longer to send than others may have left only at the end of that. */
 enum { HELD_NS = 20000 };
 /* A packet is lost when so many later ones are acknowledged, when it is unanswered for this long and longer than
  * usual, or when so many are in flight. */
@@ -53,7 +56,8 @@ static struct {
     struct ccm_sender sender;
     struct flight flight;
     int socket;
-    uint64_t begun_ns, srtt_ns, rttvar_ns;
+    uint64_t begun_ns, srtt_ns, rttvar_ns, spin_ns;
+    uint64_t usual_ns; /* that it takes to send a packet */
     uint64_t sent, delivered, lost, rate; /* bytes, bytes per second */
     FILE *log;
     uint64_t logged; /* start of the step last logged */
@@ -188,7 +192,13 @@ static void wait_for(uint64_t ns)
 {
     struct pollfd answer = {.fd = flow.socket, .events = POLLIN};
     struct timespec most = {.tv_nsec = (long)(ns < LOOK_NS ? ns : LOOK_NS)};
-    (void)ppoll(&answer, 1, &most, NULL);
+    uint64_t begun = clock_ns();
+    if (ppoll(&answer, 1, &most, NULL))
+        return;
+    if (clock_ns() - begun > (uint64_t)most.tv_nsec + flow.spin_ns)
+        flow.spin_ns += flow.spin_ns < MOST_SPIN_NS ? 9 * SPIN_STEP_NS : 0;
+    else
+        flow.spin_ns -= flow.spin_ns > LEAST_SPIN_NS ? SPIN_STEP_NS : 0;
 }
 
 /* Send at a time that is near or past, and say when that was. */
@@ -199,7 +209,9 @@ static uint64_t send_at(uint64_t due)
         ;
     send_packet(now);
     after = clock_ns();
-    return after - now > HELD_NS ? after : now;
+    bool held = after - now > flow.usual_ns + HELD_NS;
+    flow.usual_ns = (7 * flow.usual_ns + after - now) / 8;
+    return held ? after : now;
 }
 
 /* The round trip of a packet that asks for an answer. Ends the process if none comes. */
@@ -239,6 +251,7 @@ static void open_all(void)
     if (options->log && !(flow.log = fopen(options->log, "w")))
         fail(options->log, strerror(errno));
     flow.flight.oldest = flow.flight.next = 1;
+    flow.spin_ns = FIRST_SPIN_NS;
     uint64_t rtt = options->step_ns ? options->step_ns : ask();
     flow.begun_ns = clock_ns();
     ccm_init(&flow.sender, flow.begun_ns, rtt, (uint32_t)options->packet);
@@ -261,10 +274,10 @@ static void run(void)
         lose_all(now);
         set_rate(now);
         uint64_t due = last + (flow.rate ? options->packet * 1000000000 / flow.rate : options->duration_ns);
-        if (due < now + SPIN_NS)
+        if (due < now + flow.spin_ns)
             last = send_at(due);
         else
-            wait_for(due - now - SPIN_NS);
+            wait_for(due - now - flow.spin_ns);
     }
 }
 
