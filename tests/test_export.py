@@ -93,7 +93,10 @@ def events(rng, steps, length):
 
 def observations(happened, steps, length, packet):
     """What a sender has seen by the end of each step."""
-    times = {kind: [at for at, _, k, _ in happened if k == kind] for kind in ("sent", "lost", "acked")}
+    times = {kind: [at for at, _, k, _ in happened if k == kind] for kind in ("sent", "acked")}
+    # A loss is seen by the end of the step after the one in which the packet was sent, or when it is found.
+    found = [max(-(-at // length), -(-sent // length) + 1) for at, _, kind, sent in happened if kind == "lost"]
+    times["lost"] = sorted(step * length for step in found)
     acked = [-(-sent // length) for _, _, kind, sent in happened if kind == "acked"]
     last = first = before = delivered = 0
     for step in range(steps + 1):
@@ -118,7 +121,7 @@ def compare_events(built, seed, steps=21, length=1000):
     for seen in observations(happened, steps, length, packet):
         while waiting and waiting[-1][0] <= seen.step * length and seen.step:
             at, _, kind, sent = waiting.pop()
-            arguments = (at, sent, packet) if kind == "acked" else (at, packet)
+            arguments = (at, packet) if kind == "sent" else (at, sent, packet)
             getattr(sender, kind)(*arguments)
         rate = sender.rate(seen.step * length)
         per_step = floor(max(packet, expected(seen)))
@@ -189,7 +192,7 @@ int main(void)
             if (state & 512)
                 ccm_acked(&s, now, now - now % 1024, 1500);
             else
-                ccm_lost(&s, now, 1500);
+                ccm_lost(&s, now, now - now % 1024, 1500);
             acked += 1500;
         }
         ccm_rtt(&s, 500 + state % 1000);

@@ -80,9 +80,9 @@ class Sender:
         """Bytes were acknowledged, the last of which was sent at `sent_at`."""
         self._call("acked", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
-    def lost(self, now, size):
-        """Bytes were found to be lost."""
-        self._call("lost", None, (_U64, now), (_U64, size))
+    def lost(self, now, sent_at, size):
+        """Bytes were found to be lost that were sent at `sent_at`."""
+        self._call("lost", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def rate(self, now):
         """The rate to send at from now on, bytes per second."""

@@ -8,7 +8,7 @@ void NAME_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t 
 void NAME_rtt(struct ccm_sender *s, uint64_t rtt_ns);
 void NAME_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
 void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
-void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
+void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
 uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns);
 uint64_t NAME_step(struct ccm_sender *s, uint64_t sent, uint64_t acked, uint64_t lost, uint64_t last_delay,
                    uint64_t first_delay);
@@ -43,9 +43,9 @@ void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_
     ccm_acked(s, now_ns, sent_ns, bytes);
 }
 
-void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
-    ccm_lost(s, now_ns, bytes);
+    ccm_lost(s, now_ns, sent_ns, bytes);
 }
 
 uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns)

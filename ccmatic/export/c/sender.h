@@ -16,6 +16,7 @@ struct ccm_sender {
     uint64_t start, step; /* when the step under way began, and its length */
     uint64_t rtt; /* R_m; 0 if the length of a step is fixed */
     uint64_t sent, acked, lost; /* bytes so far */
+    uint64_t lost_early; /* bytes found to be lost that were sent in the step under way */
     bool any; /* bytes were acknowledged in the step under way: the first and the last of them were sent at */
     uint64_t first_sent, last_sent;
     uint64_t last_delay, first_delay;
@@ -44,7 +45,7 @@ static inline void ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     s->rtt = rtt_ns;
     s->step = ccm_step_of(rtt_ns);
     s->w.packet = packet;
-    s->sent = s->acked = s->lost = 0;
+    s->sent = s->acked = s->lost = s->lost_early = 0;
     s->last_delay = s->first_delay = s->last_sent = s->first_sent = 0;
     s->any = s->windows = s->started = false;
     ccm_look(s, 0);
@@ -110,6 +111,8 @@ static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
             s->any = false;
         }
         ccm_end_step(s);
+        s->lost += s->lost_early;
+        s->lost_early = 0;
     }
     if (now_ns - s->start > s->step)
         s->start = now_ns;
@@ -132,10 +135,15 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
     s->any = true;
 }
 
-static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+/* Bytes found to be lost now, that were sent at sent_ns, or about then. In the models a loss is seen by the end of the step
+ * after the one in which the bytes were sent: what is found earlier waits until then. */
+static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
-    s->lost += bytes;
+    if (sent_ns > s->start)
+        s->lost_early += bytes;
+    else
+        s->lost += bytes;
 }
 
 /* The rate of the step under way, bytes per step: at least a packet. */

@@ -102,7 +102,7 @@ static __always_inline void tell(struct flow *flow, const struct tcp_sock *tcp, 
         ccm_acked(&flow->sender, now, tcp->first_tx_mstamp * 1000, delivered * segment);
     }
     if (lost)
-        ccm_lost(&flow->sender, now, lost * segment);
+        ccm_lost(&flow->sender, now, tcp->first_tx_mstamp * 1000, lost * segment);
     count(flow, tcp);
 }
 

@@ -28,9 +28,12 @@ enum { LOOK_NS = 1000000 };
 enum { LEAST_SPIN_NS = 10000, FIRST_SPIN_NS = 50000, MOST_SPIN_NS = 100000, SPIN_STEP_NS = 1000 };
 /* A packet that took so much longer to send than others may have left only at the end of that. */
 enum { HELD_NS = 20000 };
-/* A packet is lost when so many later ones are acknowledged, when it is unanswered for this long and longer than
- * usual, or when so many are in flight. */
-enum { REORDERING = 3, TIMEOUT_NS = 200000000, WINDOW = 1 << 17 };
+/* A packet that is late is made up for by those after it, which follow at up to twice the rate; but of what is more than
+ * so many packets late, nothing: a stall does not end in a burst that a shallow buffer loses. */
+enum { BEHIND = 4 };
+/* A packet is lost when so many later ones are acknowledged (the models' networks keep order), when it is unanswered for
+ * this long and longer than usual, or when so many are in flight. */
+enum { REORDERING = 1, TIMEOUT_NS = 200000000, WINDOW = 1 << 17 };
 /* Of numbers on the command line. */
 #define LARGEST 1000000000000000
 
@@ -160,7 +163,7 @@ static void lose(uint64_t seq, uint64_t now)
         return;
     flow.flight.state[seq % WINDOW] = LOST;
     flow.lost += flow.options.packet;
-    ccm_lost(&flow.sender, now, flow.options.packet);
+    ccm_lost(&flow.sender, now, flow.flight.sent_ns[seq % WINDOW], flow.options.packet);
 }
 
 static void lose_all(uint64_t now)
@@ -262,7 +265,7 @@ static void open_all(void)
 static void run(void)
 {
     const struct options *options = &flow.options;
-    uint64_t now = flow.begun_ns, last = now, end = now + options->duration_ns;
+    uint64_t now = flow.begun_ns, planned = now, last = now, end = now + options->duration_ns;
     for (uint64_t bytes = 0; bytes < options->queue; bytes += options->packet)
         send_packet(now);
     if (options->start)
@@ -273,11 +276,14 @@ static void run(void)
         take_all();
         lose_all(now);
         set_rate(now);
-        uint64_t due = last + (flow.rate ? options->packet * 1000000000 / flow.rate : options->duration_ns);
-        if (due < now + flow.spin_ns)
+        uint64_t gap = flow.rate ? options->packet * 1000000000 / flow.rate : options->duration_ns;
+        uint64_t due = ccm_at_least(planned + gap, last + gap / 2);
+        if (due < now + flow.spin_ns) {
             last = send_at(due);
-        else
+            planned = ccm_at_least(planned + gap, last - ccm_at_most(last, BEHIND * gap));
+        } else {
             wait_for(due - now - flow.spin_ns);
+        }
     }
 }
 
