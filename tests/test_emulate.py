@@ -36,18 +36,6 @@ time_ns,admitted,served
 """
 
 
-@pytest.fixture(scope="session")
-def emulator():
-    """Skips the tests that emulate where this machine cannot."""
-    try:
-        machine.require()
-        flows.flow("cubic")
-        with machine.workplace(1500, 2**20):
-            pass
-    except InputError as error:
-        pytest.skip(str(error))
-
-
 @pytest.fixture
 def schedule(tmp_path):
     file = tmp_path / "schedule.csv"

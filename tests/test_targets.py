@@ -278,17 +278,6 @@ def test_kernel_refuses_an_index_out_of_bounds(tmp_path):
     assert "ccm_cc_qdel" not in build.registered()
 
 
-@pytest.fixture(scope="module")
-def emulator():
-    """Skips the tests that emulate where this machine cannot."""
-    try:
-        machine.require()
-        with machine.workplace(1500, 2**20):
-            pass
-    except InputError as error:
-        pytest.skip(str(error))
-
-
 def emulate(asked, names, seconds):
     """The log of flows over a link."""
     return run.emulate(asked, [(name, flows.flow(name)) for name in names], seconds).log

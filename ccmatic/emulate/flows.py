@@ -5,13 +5,12 @@ class made from the text after the colon, with a method `prepare(context)` that 
 flow needs on the machine, gives Commands, and takes it all away again.
 """
 
+import shutil
 import socket
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccmatic.emulate import traffic
 from ccmatic.emulate.link import Link
 from ccmatic.errors import InputError, suggest
 
@@ -49,7 +48,7 @@ class Commands:
 
 
 class Kernel:
-    """A TCP flow with a congestion control of the kernel's, by its name. Raises InputError if there is none."""
+    """A TCP flow of iperf3's with a congestion control of the kernel's, by its name. Raises InputError if there is none."""
 
     def __init__(self, name):
         self.name = name
@@ -63,8 +62,12 @@ class Kernel:
     @contextmanager
     def prepare(self, context):
         """As the module says."""
-        script, place = [sys.executable, "-I", traffic.__file__], [context.address, str(context.port)]
-        yield Commands([*script, "receive", *place], [*script, "send", *place, self.name])
+        if not shutil.which("iperf3"):
+            raise InputError("a TCP flow needs `iperf3`; install iperf3")
+        place = ["--port", context.port, "--forceflush"]
+        seconds = int(context.seconds) + 60
+        sender = ["iperf3", "--client", context.address, *place, "--congestion", self.name, "--time", seconds]
+        yield Commands(["iperf3", "--server", *place], sender)
 
 
 #: A kind of flow that is no congestion control of the kernel's, by its name: a class.

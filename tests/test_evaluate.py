@@ -1,0 +1,121 @@
+"""The evaluation: the paper's grid, runs inside what is proved, results that survive; and the same on a real stack."""
+
+import json
+import shutil
+from fractions import Fraction
+
+import pytest
+
+from ccmatic.cli import cli
+from ccmatic.emulate import command
+from ccmatic.errors import InputError
+from ccmatic.evaluate import figures, runs
+from ccmatic.evaluate.bounds import bounds, broken
+from ccmatic.evaluate.runs import Evaluation, Scenario
+from ccmatic.trace import Trace
+from test_targets import needs_bpf
+
+needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="no cc on this machine")
+SHALLOW = Scenario((24,), 20, Fraction(1, 16), "aggregation")
+DEEP = Scenario((24,), 20, Fraction(16), "none")
+
+
+def test_the_grid_is_the_papers():
+    scenarios = list(runs.grid())
+    assert len(scenarios) == 3 * 3 * 9 * 2 + 2
+    assert len({scenario.name for scenario in scenarios}) == len(scenarios)
+    assert Scenario((96,), 80, Fraction(1, 16), "none") in scenarios
+
+
+@needs_compiler
+@pytest.mark.parametrize("sender, scenario, at_start", [("cc_probe_slow", SHALLOW, False), ("cc_qdel", DEEP, False),
+                                                        ("cc_probe_slow", DEEP, True)])
+def test_runs_are_inside_what_is_proved(sender, scenario, at_start):
+    row = runs.run(sender, scenario)
+    proved = bounds(sender, row["buffer_bdp"], row["at_start"])
+    assert row["at_start"] == at_start
+    assert None not in (proved.utilisation, proved.lost_in_step, proved.inflight_bdp) or scenario is DEEP
+    assert not list(broken(row))
+    assert 0 < row["inflight_max_bdp"] and 0.3 < row["utilisation"] <= 1
+    outside = {**row, "utilisation": 0.1, "lost_max_in_step": 50, "inflight_max_bdp": 100}
+    assert len(list(broken(outside))) == (3 if proved.lost_in_step is not None else 2)
+    assert not list(broken({**outside, "rates_mbit": [24, 48]}))
+
+
+def test_bounds_hold_under_their_hypotheses_only():
+    assert bounds("cc_qdel", 11.9).utilisation is None
+    assert bounds("cc_qdel", 12).utilisation == pytest.approx(0.85 * 9 / 10)
+    assert bounds("cc_probe_slow", 0.01).lost_in_step == 2
+    assert bounds("cc_probe_slow", 0.01, at_start=True).lost_in_step is None
+    assert bounds("cc_probe_fast", 100).utilisation is None
+
+
+@needs_compiler
+def test_an_evaluation_goes_on(tmp_path):
+    done = Evaluation(tmp_path)
+    assert [row["sender"] for row in done.complete(["cc_qdel"], [SHALLOW, DEEP], 2)] == ["cc_qdel"] * 2
+    with open(done.file, "a") as file:
+        file.write('{"sender": "cc_q')
+    again = Evaluation(tmp_path)
+    assert again.missing(["cc_qdel"], [SHALLOW, DEEP]) == []
+    assert again.missing(["cc_probe_slow"], [SHALLOW]) == [("cc_probe_slow", SHALLOW)]
+    assert len(list(again.complete(["cc_qdel", "cc_probe_slow"], [SHALLOW], 1))) == 1
+    assert [json.loads(line)["sender"] for line in done.file.read_text().splitlines()] == [
+        "cc_qdel", "cc_qdel", "cc_probe_slow"
+    ]
+    drawn = figures.draw(Evaluation(tmp_path).rows, tmp_path)
+    assert len(drawn) == 12 and all(file.stat().st_size > 5000 for file in drawn)
+
+
+def test_results_that_are_none(tmp_path):
+    (tmp_path / "results.jsonl").write_text('{"a": 1}\nnothing\n')
+    with pytest.raises(InputError, match="results.jsonl:2: not a line of results"):
+        Evaluation(tmp_path)
+
+
+@needs_compiler
+def test_the_link_rate_changes():
+    row = runs.run("cc_qdel", Scenario((24, 48, 96), 80, Fraction(1), "none"))
+    at = row["delivered_mbit"]
+    assert at[39] == pytest.approx(24, abs=0.1) and at[79] == pytest.approx(48, abs=0.1)
+    assert at[119] == pytest.approx(96, abs=0.1)
+
+
+@needs_bpf
+def test_cc_qdel_in_the_kernel_beside_bbr_and_cubic(emulator, capsys):
+    """24 and 96 Mbit/s, R_m 40 ms, 2 BDP, with and without jitter: it carries iperf3, and fills the link."""
+    rows = []
+    for rate in (24, 96):
+        for jitter in (None, "40ms"):
+            for flow in ("bpf:cc_qdel", "bbr", "cubic"):
+                link = {"rate": f"{rate}mbit", "rtt": "40ms", "buffer": "2bdp", "jitter": jitter, "schedule": None}
+                found = command.run(link, [flow], 5, 3.5)
+                delay = found["queueing_delay_rm"]["mean"]
+                rows.append(f"{flow:<12} {rate:>3} Mbit/s  jitter {jitter or 'none':<5} {found['utilisation']:7.1%}  "
+                            f"queue {delay:5.2f} R_m  lost in R_m {found['lost_max_in_rm']:4d}  "
+                            f"{'' if found['valid'] else 'not valid: late'}")
+                if flow == "bpf:cc_qdel":
+                    assert found["utilisation"] > 0.5, rows[-1]
+                    assert delay <= 2.01
+    with capsys.disabled():
+        print("\n" + "\n".join(rows))
+
+
+@pytest.mark.parametrize("controller, buffer", [("late_drain", "1"), ("always_c_l", "infinite")])
+def test_counterexamples_happen(controller, buffer, emulator, tmp_path):
+    """What the verifier foretells of a wrong controller, its C does on a real stack: within 15 %, or a packet."""
+    file = tmp_path / f"{controller}.json"
+    verify = ["verify", controller, "--model", "ccac", "--buffer", buffer, "--horizon", "7", "--save", str(tmp_path)]
+    assert cli.main([*verify, "--constrain-loss", "always"], standalone_mode=False) == 1
+    constants = Trace.load(file).constants
+    # At this rate the trace's MSS is a packet.
+    rate = int(1500 / constants["MSS"] * constants["C"] * 8 / Fraction(40, 1000))
+    schedule = str(tmp_path / "schedule.csv")
+    export = ["trace", "export", str(file), "--format", "schedule", "--rate", f"{rate}bit", "--rtt", "40ms"]
+    assert cli.main([*export, "--mss", "1500", "--out", schedule], standalone_mode=False) == 0
+    found = command.run({"schedule": schedule}, [f"udp:{controller}"])
+    foretold, measured = found["trace"], found["emulated"]
+    packet = 1500 / (rate / 8 * 0.04 * 6)
+    assert measured["utilisation"] == pytest.approx(foretold["utilisation"], rel=0.15, abs=1.5 * packet)
+    assert measured["lost_bytes"] == pytest.approx(foretold["lost_bytes"], rel=0.15, abs=1500)
+    assert foretold["utilisation"] < 0.95 or foretold["lost_bytes"]
