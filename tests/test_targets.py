@@ -7,7 +7,9 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import threading
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -328,3 +330,20 @@ def test_kernel_accepts_all_that_is_shipped(tmp_path):
         files.write(header.make(name), "bpf", tmp_path / name)
         with registered(build.build_bpf(tmp_path / name)):
             pass
+
+
+@needs_bpf
+def test_the_next_run_unregisters_what_a_killed_one_left(emulator, tmp_path):
+    options = ["--rate", "24mbit", "--rtt", "10ms", "--buffer", "2bdp", "--seconds", "60", "--flow", "bpf:cc_probe_drain"]
+    program = [sys.executable, "-c", "from ccmatic.cli import main; main()", "emulate", *options]
+    name = kernel_name("cc_probe_drain")
+    with subprocess.Popen(program, cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+        for _ in range(600):
+            if name in build.registered():
+                break
+            time.sleep(0.02)
+        time.sleep(0.5)
+        process.kill()
+    assert name in build.registered()
+    machine.remove_what_is_left()
+    assert name not in build.registered()
