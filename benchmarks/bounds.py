@@ -22,7 +22,8 @@ def main():
         trial = Trial(proved.load(file))
         for seed in range(arguments.runs):
             trial.run(seed)
-        print(f"{file}: {arguments.runs} runs, windows: {dict(trial.windows)}; lemmas broken: {dict(trial.broken) or 'none'}")
+        broken = dict(trial.broken) or "none"
+        print(f"{file}: {arguments.runs} runs, windows: {dict(trial.windows)}; lemmas broken: {broken}")
         for lemma, constant, value, closest in trial.closest_values():
             print(f"    {lemma}: {constant} is {float(value):g}; every window would allow {float(closest):g}")
 

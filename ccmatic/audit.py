@@ -72,7 +72,8 @@ def _edge(result, prover, constant, edge):
     grid = constant.grid()
     place = grid.index(result.constants[constant.name].value) if result.constants[constant.name].value in grid else None
     if place is None or place + 1 == len(grid):
-        return Finding(about, f"{result.constants[constant.name].value} is not a value of its range with a better one", how)
+        value = result.constants[constant.name].value
+        return Finding(about, f"{value} is not a value of its range with a better one", how)
     asked = edge.trace.query["property"]
     expected = str(grid[place + 1])
     given = dict(pair.split("=") for pair in asked.get("constants", "").split(", ") if pair)

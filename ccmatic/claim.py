@@ -9,7 +9,7 @@ CHANGES = (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(10))
 
 
 def steps(factor, ratio):
-    """How often a number can be multiplied by factor > 1 before it has grown by more than ratio ≥ 1: ⌊log ratio⌋, exact."""
+    """How often a number can be multiplied by factor > 1 before it has grown by more than ratio ≥ 1: ⌊log ratio⌋."""
     count, reached = 0, factor
     while reached <= ratio:
         count, reached = count + 1, reached * factor

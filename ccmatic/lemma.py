@@ -1,8 +1,8 @@
 """Proofs of performance: the contract that a file in proofs/ fills (section 5.2 and Appendix F of the paper).
 
 A proof is a transition system. Its states are conditions on beliefs and network at one step; the controller's life is
-cut into windows of T-1 steps, each of which begins in one. From the declaration follow the lemmas, each about one window:
-it ends in its state or in one that this leads to; while it stays, some measure improves and none degrades, so
+cut into windows of T-1 steps, each of which begins in one. From the declaration follow the lemmas, each about one
+window: it ends in its state or in one that this leads to; while it stays, some measure improves and none degrades, so
 that progress adds up; objectives are met. Each lemma is a statement about every trace that begins anyhow.
 """
 
@@ -41,7 +41,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Objective:
-    """What a window ensures: holds(x, c), c giving the constants by name. says: in words, `{constant}` for its value."""
+    """What a window ensures: holds(x, c), c giving constants by name. says: in words, `{constant}` for its value."""
 
     name: str
     says: str
@@ -121,7 +121,8 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Proof:
-    """model, buffer, jitter, horizon: the network, as in queries. beliefs: those that the proof reads. states, constants: in the order in which they are reached, and found. lemmas: others."""
+    """model, buffer, jitter, horizon: the network, as in queries. beliefs: those that the proof reads. states, constants:
+    in the order in which they are reached, and found. lemmas: others."""
 
     model: str
     buffer: str

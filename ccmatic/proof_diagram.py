@@ -55,5 +55,7 @@ def _arrow(axes, start, end, lane):
     bend = 0.35 * (start - end)
     axes.annotate(
         "", (0.4 + BOX, end), (0.4 + BOX, start - 0.1 * lane),
-        arrowprops={"arrowstyle": "-|>", "color": "#009E73", "connectionstyle": f"arc3,rad={-0.5 if bend < 1 else -0.35}"},
+        arrowprops={
+            "arrowstyle": "-|>", "color": "#009E73", "connectionstyle": f"arc3,rad={-0.5 if bend < 1 else -0.35}"
+        },
     )

@@ -63,7 +63,8 @@ class Progress:
         )
         text = "\n".join(["", *(claim if proved else [*faults, "no proof: not every lemma holds"]),
                           "", f"written: {result.file} and {result.file.with_suffix('.md').name}"])
-        self._say({"summary": True, "proved": proved, "faults": faults, "claim": claim, "result": str(result.file)}, text)
+        summary = {"summary": True, "proved": proved, "faults": faults, "claim": claim, "result": str(result.file)}
+        self._say(summary, text)
 
     def _say(self, data, text):
         click.echo(json.dumps(data, ensure_ascii=False) if self._as_json else text)
@@ -131,7 +132,8 @@ def _after_changes(proof, horizon, values):
             counts = [windows_after(state, factor, values) for factor in CHANGES]
             rows.append(f"| {state.name} | " + " | ".join(f"{n} ({n * (horizon - 1)} R_m)" for n in counts) + " |")
     if rows:
-        yield "\nIf the link rate changes in the steady state by a factor of at most x, windows (time) in each state at most,"
+        yield "\nIf the link rate changes in the steady state by a factor of at most x,"
+        yield "windows (time) in each state at most,"
         yield "counted as above, from the first that begins after the change:\n"
         yield "| state | " + " | ".join(f"x = {_number(factor)}" for factor in CHANGES) + " |"
         yield "|---|" + "---|" * len(CHANGES)

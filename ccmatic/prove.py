@@ -58,7 +58,8 @@ class Prover:
         foreign = {*self.controller.parameters} & self.query.units().keys() - {*proof.beliefs}
         foreign -= {belief.name for belief in self.query.model.beliefs} - {b.name for b in self.query.model.lasting()}
         if foreign:
-            raise InputError(f"the proof {name} does not follow {', '.join(sorted(foreign))}, which the controller reads")
+            read = ", ".join(sorted(foreign))
+            raise InputError(f"the proof {name} does not follow {read}, which the controller reads")
         self.lemmas = {lemma.name: lemma for lemma in proof.all_lemmas(self.query.model)}
         reads = {*proof.beliefs, *self.controller.parameters} & self.query.units().keys()
         way = WayToFail("a window", lambda x: True, reads=tuple(reads))
@@ -125,9 +126,8 @@ def search(prover, known):
             elif not limits:
                 raise InputError(f"no lemma limits the constant '{constant.name}' when those before it are known")
             else:
-                known[constant.name] = replace(
-                    _edge(prover, constant, limits, values), front=tuple(_front(prover, constant, limits, values, chosen))
-                )
+                front = _front(prover, constant, limits, values, chosen)
+                known[constant.name] = replace(_edge(prover, constant, limits, values), front=tuple(front))
             yield constant.name
         chosen = constant if constant.at is not None else None
 

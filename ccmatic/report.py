@@ -213,4 +213,5 @@ class SynthesisText:
 
 def _counts(now):
     return {"solutions": now.solutions, "iterations": now.iterations, "seconds": round(now.seconds, 3),
-            "candidates": now.candidates, "counterexamples": now.counterexamples, "undecided": now.undecided, "whatever_the_rates": now.anyone}
+            "candidates": now.candidates, "counterexamples": now.counterexamples, "undecided": now.undecided,
+            "whatever_the_rates": now.anyone}

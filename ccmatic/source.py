@@ -171,7 +171,7 @@ class _Reader:
         for statement in statements:
             if statement not in functions:
                 found = _first_line(statement)
-                self.fail(statement, f"found `{found}`, expected only a docstring, `start = 'NAME'` and `def rate(...)`")
+                self.fail(statement, f"found `{found}`, expected only a docstring, `start = '…'` and `def rate(...)`")
         if not functions:
             raise InputError("found no function, expected `def rate(...)`", self.file, 1)
         for function in functions:

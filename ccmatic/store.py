@@ -25,8 +25,9 @@ CREATE TABLE events (
 
 @dataclass(frozen=True)
 class Event:
-    """One thing learned. number: in the order in which they were. kind: one of the four above. candidate: the index of the form in each hole; source: its
-    Python; way: it fails, or that is proved for all controllers; trace: as JSON; seconds: it took."""
+    """One thing learned. number: in the order in which they were. kind: one of the four above. candidate: the index of
+    the form in each hole; source: its Python; way: it fails, or that is proved for all controllers; trace: as JSON;
+    seconds: it took."""
 
     kind: str
     candidate: tuple = ()

@@ -9,6 +9,7 @@ from fractions import Fraction
 from ccmatic.formula import every, no
 from ccmatic.lemma import Constant, Lemma, Measure, Objective, Proof, State
 from ccmatic.models.cbr_delay import explains_probe
+from ccmatic.properties.performance import inflight_within, loses_at_most, utilises
 
 
 def rate_true(x, t):
@@ -29,27 +30,6 @@ def drained(x, t, c):
 def inside(x, t, c):
     """C_Llambda has converged."""
     return x.beliefs["C_Llambda"][t] >= c["C_Llambda_least"] * x.C
-
-
-def bdp(x):
-    """C(R_m + D)."""
-    return x.C * (1 + x.D)
-
-
-def utilises(x, share):
-    """S(T) - S(0) ≥ share·C(T - D)."""
-    e = x.horizon - 1
-    return x.S[e] - x.S[0] >= share * x.C * (e - x.D)
-
-
-def loses_at_most(x, packets):
-    """In each R_m."""
-    return every([x.L[t] - x.L[t - 1] <= packets * x.alpha for t in range(1, x.horizon)])
-
-
-def inflight_within(x, most):
-    """At each step, in C(R_m + D)."""
-    return every([x.inflight(t) <= most * bdp(x) for t in range(x.horizon)])
 
 
 LITTLE_LOSS = Objective(

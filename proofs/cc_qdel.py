@@ -1,14 +1,15 @@
 """cc_qdel on CCAC with a buffer of at least 3C(R_m + D): what the paper proves in Appendix F, and where it differs.
 
 Three states stand for the paper's "beliefs inconsistent": beliefs that are empty, which a window ends; and C_L or C_U
-alone on the wrong side of C, so that what progress is, is one thing in each. `remembers` is new: a delay measured late says little of the queue if anything may have been sent
-before; what was sent was at most 2C.
+alone on the wrong side of C, so that what progress is, is one thing in each. `remembers` is new: a delay measured late
+says little of the queue if anything may have been sent before; what was sent was at most 2C.
 """
 
 from fractions import Fraction
 
 from ccmatic.formula import every, implies, no, some
 from ccmatic.lemma import Constant, Lemma, Measure, Objective, Proof, State
+from ccmatic.properties.performance import bdp, inflight_within, loses_at_most, utilises
 
 
 def true(x, t):
@@ -37,28 +38,9 @@ def short_queue(x, t, c):
     return x.queue(t) <= c["queue"] * bdp(x)
 
 
-def bdp(x):
-    """C(R_m + D)."""
-    return x.C * (1 + x.D)
-
-
-def utilises(x, c):
-    """S(T) - S(0) ≥ u·C(T - D)."""
-    e = x.horizon - 1
-    return x.S[e] - x.S[0] >= c["utilisation"] * x.C * (e - x.D)
-
-
-def loses_at_most(x, packets):
-    """In each R_m."""
-    return every([x.L[t] - x.L[t - 1] <= packets * x.alpha for t in range(1, x.horizon)])
-
-
-def inflight_within(x, most):
-    """At each step, in C(R_m + D)."""
-    return every([x.inflight(t) <= most * bdp(x) for t in range(x.horizon)])
-
-
-UTILISES = Objective("uses the link", "at least {utilisation} of C(T - D) is delivered", utilises)
+UTILISES = Objective(
+    "uses the link", "at least {utilisation} of C(T - D) is delivered", lambda x, c: utilises(x, c["utilisation"])
+)
 LITTLE_INFLIGHT = Objective(
     "bounds inflight", "inflight is at most {inflight}·C(R_m + D)", lambda x, c: inflight_within(x, c["inflight"])
 )
@@ -166,7 +148,7 @@ PAPERS = (
         Lemma(
             f"F.7: utilisation {share}",
             lambda x, c: paper_steady(x, 0),
-            lambda x, c, share=share: utilises(x, {"utilisation": share}),
+            lambda x, c, share=share: utilises(x, share),
             paper=True,
         )
         for share in (Fraction(83, 100), Fraction(89, 100))

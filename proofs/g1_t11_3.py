@@ -42,7 +42,8 @@ PROOF = Proof(
         ),
         Constant("rise", "factor by which C_L or C_U rises while C_U is too low", Fraction(101, 100), Fraction(3)),
         Constant(
-            "shrink", "factor by which a true bound moves until converged", Fraction(101, 100), Fraction(4), Fraction(1, 20)
+            "shrink", "factor by which a true bound moves until converged",
+            Fraction(101, 100), Fraction(4), Fraction(1, 20),
         ),
     ),
     lemmas=(

@@ -13,8 +13,8 @@ REGISTERED = "registered"
 
 
 class Udp:
-    """A controller that sends over UDP. On a schedule it takes the schedule's steps and beliefs, first sends its queue, and
-    no belief times out before the end."""
+    """A controller that sends over UDP. On a schedule it takes the schedule's steps and beliefs, first sends its queue,
+    and no belief times out before the end."""
 
     def __init__(self, controller):
         self.export = header.make(controller)

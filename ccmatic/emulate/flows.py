@@ -48,7 +48,7 @@ class Commands:
 
 
 class Kernel:
-    """A TCP flow of iperf3's with a congestion control of the kernel's, by its name. Raises InputError if there is none."""
+    """A TCP flow of iperf3's with a congestion control of the kernel's, by its name. Raises InputError if none is."""
 
     def __init__(self, name):
         self.name = name

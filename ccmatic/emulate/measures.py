@@ -28,7 +28,8 @@ def measures(emulation, start):
         "link": describe(link),
         **summed_up(emulation, emulation.log, start),
         "flows": [
-            {"flow": name, **summed_up(emulation, emulation.log[emulation.log["flow"] == i], start)} for i, name in names
+            {"flow": name, **summed_up(emulation, emulation.log[emulation.log["flow"] == i], start)}
+            for i, name in names
         ],
         **(beside_trace(emulation) if emulation.link.schedule else {}),
         "lateness_ms": {

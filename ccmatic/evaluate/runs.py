@@ -1,5 +1,5 @@
-"""Exported controllers on the grid of links of section 6.4 and Appendix H, packet by packet: simulated, with the exported
-C called from the simulator, or emulated on this machine, with real stacks beside them.
+"""Exported controllers on the grid of links of section 6.4 and Appendix H, packet by packet: simulated, with the
+exported C called from the simulator, or emulated on this machine, with real stacks beside them.
 
 A controller's step is R_m + D, as its C has it. So is the simulated step, and what the model calls jitter is the path's
 propagation R_m, and up to D more where acknowledgements are aggregated.
@@ -89,7 +89,7 @@ def run(sender, scenario):
 
 
 def simulated(controller, scenario):
-    """What is measured of a simulated run, `measures.summed_up` and `of_steps`, and `at_start`: it never left its start."""
+    """What is measured of a simulated run: `measures.summed_up`, `of_steps`, and `at_start`: it never left its start."""
     built = _library(controller)
     if built.export.step != 2:
         raise InputError("the links of the grid have D = R_m; expected a controller exported for a jitter of 1")

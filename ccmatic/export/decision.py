@@ -15,7 +15,9 @@ from ccmatic.source import Binary, Comparison, Extreme, If, Logic, Name, Not, Nu
 #: No belief is larger: 2^40 bytes, or bytes per step.
 LARGEST = 2**40
 
-_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
+_COMPARE = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne
+}
 _COMBINE = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 _C_LOGIC = {"and": " && ", "or": " || "}
 

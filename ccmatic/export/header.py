@@ -55,8 +55,8 @@ class Export:
         made = textwrap.indent(self.controller.source.strip(), " *   ", lambda line: True)
         lines = [f"/* {self.name}: exported by ccmatic {__version__} for the model {self.model.name}, from", f"{made}"]
         lines += [" */", f"#ifndef {guard}", f"#define {guard}", ""]
-        lines += ["#ifndef CCM_KERNEL", "#include <stdbool.h>", "#include <stdint.h>", "#include <string.h>", "#endif", ""]
-        return "\n".join(lines)
+        lines += ["#ifndef CCM_KERNEL", *(f"#include <{name}.h>" for name in ("stdbool", "stdint", "string")), "#endif"]
+        return "\n".join([*lines, ""])
 
     @property
     def step(self):

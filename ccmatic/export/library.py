@@ -45,8 +45,8 @@ class Library:
 
 
 class Sender:
-    """One flow. Called with an Observation at each step's end, it returns the next step's rate, bytes per time; it needs
-    to be told how long a step is, as `propagation` of the simulation's path, by `over`."""
+    """One flow. Called with an Observation at each step's end, it returns the next step's rate, bytes per time; `over`
+    has to say how long a step is: the `propagation` of the simulation's path."""
 
     over = Fraction(1)
 

@@ -135,8 +135,8 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
     s->any = true;
 }
 
-/* Bytes found to be lost now, that were sent at sent_ns, or about then. In the models a loss is seen by the end of the step
- * after the one in which the bytes were sent: what is found earlier waits until then. */
+/* Bytes found to be lost now, that were sent at sent_ns, or about then. In the models a loss is seen by the end of the
+ * step after the one in which the bytes were sent: what is found earlier waits until then. */
 static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);

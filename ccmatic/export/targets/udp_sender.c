@@ -28,11 +28,11 @@ enum { LOOK_NS = 1000000 };
 enum { LEAST_SPIN_NS = 10000, FIRST_SPIN_NS = 50000, MOST_SPIN_NS = 100000, SPIN_STEP_NS = 1000 };
 /* A packet that took so much longer to send than others may have left only at the end of that. */
 enum { HELD_NS = 20000 };
-/* A packet that is late is made up for by those after it, which follow at up to twice the rate; but of what is more than
- * so many packets late, nothing: a stall does not end in a burst that a shallow buffer loses. */
+/* A packet that is late is made up for by those after it, which follow at up to twice the rate; but of what is more
+ * than so many packets late, nothing: a stall does not end in a burst that a shallow buffer loses. */
 enum { BEHIND = 4 };
-/* A packet is lost when so many later ones are acknowledged (the models' networks keep order), when it is unanswered for
- * this long and longer than usual, or when so many are in flight. */
+/* A packet is lost when so many later ones are acknowledged (the models' networks keep order), when it is unanswered
+ * for this long and longer than usual, or when so many are in flight. */
 enum { REORDERING = 1, TIMEOUT_NS = 200000000, WINDOW = 1 << 17 };
 /* Of numbers on the command line. */
 #define LARGEST 1000000000000000
