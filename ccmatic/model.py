@@ -23,7 +23,7 @@ class Model:
     """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `has_tokens`, `measures`
     (which delays it reads), `network(x)`, which yields (law name, t, formula) for its own part, `timeouts(x)`, and
     `runtime`: names of C headers beside its file that compute its beliefs, each NAME.h with functions NAME_start,
-    NAME_move and NAME_time_out (`ccmatic.export`)."""
+    NAME_move and NAME_time_out (`ccmatic.export`); none if a real sender cannot know what they read."""
 
     name = None
     beliefs = ()

@@ -9,7 +9,6 @@ class Ideal(Model):
     """ENCODING section 4. There are no tokens: K reads S."""
 
     name = "ideal"
-    runtime = ("link_rate.h",)
     default_jitter = 0
     has_tokens = False
 

@@ -193,6 +193,7 @@ def test_export_writes_c(tmp_path):
         (("cc_qdl",), "cc_qdel"),
         (("cc_qdel", "--model", "none"), "there is no 'none' in models"),
         (("cc_probe_slow", "--model", "ccac"), "C_Llambda"),
+        (("cc_qdel", "--model", "ideal"), "the beliefs of ideal cannot be exported"),
     ],
 )
 def test_export_of_what_cannot_be(arguments, expected, tmp_path):

@@ -61,8 +61,7 @@ class Export:
     @property
     def step(self):
         """The length of a step in R_m: what the model's jitter takes in D steps is all delay but for queueing."""
-        jitter = self.model.default_jitter
-        return (1 + self.jitter) / jitter if jitter else Fraction(1)
+        return (1 + self.jitter) / self.model.default_jitter
 
     def _constants(self):
         values = {
@@ -166,12 +165,12 @@ def _load(name):
 
 def _smallest(reads):
     models = definitions.every("models", "MODEL")
-    fitting = [model for model in models if reads <= {belief.name for belief in model.beliefs}]
+    fitting = [model for model in models if model.runtime and reads <= {belief.name for belief in model.beliefs}]
     return min(fitting, key=lambda model: len(model.beliefs))
 
 
 def _runtime_files(model):
     folder = Path(inspect.getfile(type(model))).parent
     if not model.runtime:
-        raise InputError(f"the model {model.name} names no C headers of its beliefs; expected `runtime` to")
+        raise InputError(f"the beliefs of {model.name} cannot be exported: the model names no C headers (`runtime`)")
     return [folder / name for name in model.runtime]
