@@ -135,6 +135,8 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1)):
     missing = reads - {belief.name for belief in found.beliefs}
     if missing:
         raise InputError(f"{loaded.name} reads {', '.join(sorted(missing))}, which {found.name} does not define")
+    if not found.runtime:
+        raise InputError(f"the beliefs of {found.name} cannot be exported: the model names no C headers (`runtime`)")
     return Export(loaded, at_start, found, horizon, _jitter(jitter))
 
 
@@ -171,6 +173,4 @@ def _smallest(reads):
 
 def _runtime_files(model):
     folder = Path(inspect.getfile(type(model))).parent
-    if not model.runtime:
-        raise InputError(f"the beliefs of {model.name} cannot be exported: the model names no C headers (`runtime`)")
     return [folder / name for name in model.runtime]
