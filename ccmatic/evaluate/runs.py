@@ -155,12 +155,21 @@ def line(row, broken, as_json):
 
 
 class Evaluation:
-    """The results in a folder, a line of JSON each, so that an interrupted evaluation goes on."""
+    """The results in a folder, a line of JSON each, so that an interrupted evaluation goes on; of two of the same run the
+    later counts."""
 
     def __init__(self, folder):
         self.folder = writable_folder(folder)
         self.file = self.folder / "results.jsonl"
-        self.rows = list(self._read()) if self.file.exists() else []
+        self._rows = {}
+        if self.file.exists():
+            for row in self._read():
+                self._rows[row["sender"], row["scenario"]] = row
+
+    @property
+    def rows(self):
+        """A row for each run."""
+        return list(self._rows.values())
 
     def _read(self):
         for number, line in enumerate(read_text(self.file).splitlines(keepends=True), 1):
@@ -171,13 +180,13 @@ class Evaluation:
                     raise InputError("not a line of results", str(self.file), number) from None
 
     def missing(self, senders, scenarios):
-        """The (sender, scenario) without a row."""
-        known = {(row["sender"], row["scenario"]) for row in self.rows}
+        """The (sender, scenario) without a row, or whose run was not valid."""
+        known = {key for key, row in self._rows.items() if not row.get("faults")}
         return [pair for pair in product(senders, scenarios) if (pair[0], pair[1].name) not in known]
 
     def add(self, row):
         """Keep a row. A line that was being written when an earlier evaluation was killed is written over."""
-        self.rows.append(row)
+        self._rows[row["sender"], row["scenario"]] = row
         with open(self.file, "ab+") as file:
             file.seek(0)
             file.truncate(file.read().rfind(b"\n") + 1)
@@ -189,8 +198,9 @@ class Evaluation:
         with ProcessPoolExecutor(jobs) as pool:
             try:
                 for future in as_completed([pool.submit(run, *pair) for pair in todo]):
-                    self.add(future.result())
-                    yield self.rows[-1]
+                    row = future.result()
+                    self.add(row)
+                    yield row
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
