@@ -68,7 +68,7 @@ def test_an_evaluation_goes_on(tmp_path):
 
 
 def test_results_that_are_none(tmp_path):
-    (tmp_path / "results.jsonl").write_text('{"a": 1}\nnothing\n')
+    (tmp_path / "results.jsonl").write_text('{"sender": "a", "scenario": "b"}\n{"sender": "a"}\n')
     with pytest.raises(InputError, match="results.jsonl:2: not a line of results"):
         Evaluation(tmp_path)
 

@@ -161,10 +161,7 @@ class Evaluation:
     def __init__(self, folder):
         self.folder = writable_folder(folder)
         self.file = self.folder / "results.jsonl"
-        self._rows = {}
-        if self.file.exists():
-            for row in self._read():
-                self._rows[row["sender"], row["scenario"]] = row
+        self._rows = dict(self._read()) if self.file.exists() else {}
 
     @property
     def rows(self):
@@ -175,8 +172,9 @@ class Evaluation:
         for number, line in enumerate(read_text(self.file).splitlines(keepends=True), 1):
             if line.endswith("\n"):
                 try:
-                    yield json.loads(line)
-                except ValueError:
+                    row = json.loads(line)
+                    yield (row["sender"], row["scenario"]), row
+                except (ValueError, KeyError, TypeError):
                     raise InputError("not a line of results", str(self.file), number) from None
 
     def missing(self, senders, scenarios):
