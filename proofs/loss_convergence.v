@@ -1,8 +1,10 @@
 (* The loss-convergence trade-off (Theorem 6.1, Appendix D), in discrete time, for all k and every allowance f >= 0.
 
-   Time is counted in steps. The laws are those of models/cbr_delay.py, by the same names; the buffer is C * bs bytes.
-   A step may be any fraction of R_m: propagation takes Rm steps, 1 in the encoding that the solvers read. What fails
-   when a hypothesis is dropped is shown by proofs/loss_convergence.py, whose steps have the names of these theorems. *)
+   The laws are those of models/cbr_delay.py, by the same names, for traces without end and a buffer of C * bs bytes.
+   Time is counted in steps. A step may be any fraction of R_m: propagation takes Rm steps, 1 in the encoding that the
+   solvers read. A controller sends at one rate within a step; F is the paper's, which allows for bursts as well.
+   proofs/loss_convergence.py has the same steps, under the same names, for the solvers: there each is shown to fail
+   when a hypothesis is dropped. *)
 
 Require Import Reals Lra Lia List Arith.
 Local Open Scope R_scope.
@@ -12,20 +14,10 @@ Section LossConvergence.
 (** * The model *)
 
 Variable D : nat. (* the most jitter, in steps *)
-Variable Rm : nat. (* R_m, in steps *)
-Variable lag : nat. (* after R_m, a loss shows this many steps late: 1 in the encoding, D in the paper *)
 Variable bs : R. (* beta_s: the buffer, in steps at link rate *)
-Variable packet : R. (* alpha: a controller sends that much a step, or more *)
-Variable C_0 : R. (* what the controller may take the link rate to be at least *)
 
-Hypothesis Rm_positive : (1 <= Rm)%nat.
-Hypothesis loss_shows : (lag <= D)%nat.
 Hypothesis bs_positive : 0 < bs.
 Hypothesis buffer_within_jitter : bs <= INR D. (* beta <= C D *)
-Hypothesis packet_nonnegative : 0 <= packet.
-Hypothesis C_0_nonnegative : 0 <= C_0.
-
-Definition trip : nat := Rm + lag. (* a round trip *)
 
 Record trace := Trace {
   sent : nat -> R; (* A, cumulative, as the next three *)
@@ -72,18 +64,6 @@ Definition starts_empty x := sent x 0 = 0 /\ lost x 0 = 0 /\ tokens x 0 = 0.
 
 (* Every byte takes Rm + D steps to be acknowledged. *)
 Definition steady_delay x := forall t, served x (t + D) = admitted x t.
-
-(* What a sender has seen by t: bytes served, bytes lost, delays. *)
-Definition seen x t :=
-  let arrival := (t + 1 - Rm)%nat in
-  (served x arrival, lost x (arrival - lag), last_delay x arrival, first_delay x arrival).
-
-Definition observed x t := map (seen x) (seq 0 (S t)).
-
-(* A deterministic controller: what it has observed since the start determines what it sends in the next step. *)
-Definition controller := list (R * R * nat * nat) -> R.
-
-Definition drives (cca : controller) x := forall t, sent x (S t) = sent x t + Rmax packet (cca (observed x t)).
 
 (** ** What follows from the laws alone *)
 
@@ -217,65 +197,10 @@ Proof.
   rewrite plus_INR in *. simpl in rate. lra.
 Qed.
 
-(** * Step 2. The links that explain what was seen: those of rate C_Llambda or more *)
+(** * Step 3. The loss risked on a link is what is sent above it (Step 2 is the case without) *)
 
-(* Eq. D.1 as a condition: nothing sent by t has overflowed a link of this rate. *)
-Definition explains (C : R) (A : nat -> R) (t : nat) :=
-  forall t1 t2, (t1 <= t2 <= t)%nat -> A t2 - A t1 <= C * (INR (t2 - t1) + bs).
-
-Definition rate_over (A : nat -> R) t1 t2 := (A t2 - A t1) / (INR (t2 - t1) + bs).
-
-Fixpoint most_since (A : nat -> R) (t2 t1 : nat) : R :=
-  match t1 with
-  | O => rate_over A 0 t2
-  | S s => Rmax (most_since A t2 s) (rate_over A t1 t2)
-  end.
-
-(* Eq. D.1: the most over 0 <= t1 <= t2 <= t, from C_0. The t of this is the paper's t* - RTT( t* ). *)
-Fixpoint C_Llambda (A : nat -> R) (t : nat) : R :=
-  match t with
-  | O => C_0
-  | S s => Rmax (C_Llambda A s) (most_since A t t)
-  end.
-
-Lemma rate_over_at_most A C t1 t2 : rate_over A t1 t2 <= C <-> A t2 - A t1 <= C * (INR (t2 - t1) + bs).
-Proof.
-  unfold rate_over. pose proof (pos_INR (t2 - t1)) as length. split; intro H.
-  - apply (Rmult_le_compat_r (INR (t2 - t1) + bs)) in H; [|lra]. unfold Rdiv in H.
-    rewrite Rmult_assoc, Rinv_l in H; lra.
-  - apply (Rmult_le_reg_r (INR (t2 - t1) + bs)); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra.
-Qed.
-
-Lemma most_since_at_most A C t2 : forall s,
-  most_since A t2 s <= C <-> forall t1, (t1 <= s)%nat -> A t2 - A t1 <= C * (INR (t2 - t1) + bs).
-Proof.
-  induction s as [|s IH]; simpl.
-  - rewrite rate_over_at_most. split; [|auto]. intros H t1 Ht. replace t1 with 0%nat by lia. exact H.
-  - split.
-    + intros H t1 Ht. destruct (Nat.eq_dec t1 (S s)) as [-> | earlier].
-      * apply rate_over_at_most. eapply Rle_trans; [apply Rmax_r | exact H].
-      * apply IH; [|lia]. eapply Rle_trans; [apply Rmax_l | exact H].
-    + intro H. apply Rmax_lub; [apply IH; auto | apply rate_over_at_most; auto].
-Qed.
-
-Lemma C_Llambda_least A C : forall t, C_Llambda A t <= C <-> C_0 <= C /\ explains C A t.
-Proof.
-  induction t as [|t IH].
-  - split; [|tauto]. intro H. simpl in H. split; [exact H|]. intros t1 t2 Ht.
-    replace t2 with 0%nat by lia. replace t1 with 0%nat by lia. simpl.
-    assert (0 <= C * bs) by (apply Rmult_le_pos; lra). lra.
-  - change (C_Llambda A (S t)) with (Rmax (C_Llambda A t) (most_since A (S t) (S t))). split.
-    + intro H. destruct (proj1 IH) as [above before]. { eapply Rle_trans; [apply Rmax_l | exact H]. }
-      split; [exact above|]. intros t1 t2 Ht. destruct (Nat.eq_dec t2 (S t)) as [-> | earlier].
-      * apply (most_since_at_most A C (S t) (S t)); [|lia]. eapply Rle_trans; [apply Rmax_r | exact H].
-      * apply before. lia.
-    + intros [above H]. apply Rmax_lub.
-      * apply IH. split; [exact above|]. intros t1 t2 Ht. apply H. lia.
-      * apply most_since_at_most. intros t1 Ht. apply H. lia.
-Qed.
-
-(* The loss that some interval tells of is there: Step 3, which Step 2 is the case without loss of. *)
-Lemma excess_is_lost C x t1 t2 : 0 <= C -> cbr_delay C x -> (t1 <= t2)%nat ->
+(* On the link at C_Llambda this is the paper's Delta L( t1, t2 ). *)
+Theorem step_3_loss_risked C x t1 t2 : 0 <= C -> cbr_delay C x -> (t1 <= t2)%nat ->
   sent x t2 - sent x t1 - C * (INR (t2 - t1) + bs) <= lost x t2 - lost x t1.
 Proof.
   intros HC H order. pose proof (queue_fits C x HC H t1). pose proof (queue_fits C x HC H t2).
@@ -283,10 +208,72 @@ Proof.
   replace (t1 + (t2 - t1))%nat with t2 in rate by lia. unfold admitted in *. lra.
 Qed.
 
+(* And no more: whenever bytes are lost, there is an interval up to then above which just as many were sent. *)
+Theorem step_3_exact C x t : 0 < C -> cbr_delay C x -> starts_empty x -> lost x t < lost x (S t) ->
+  exists t0, (t0 <= t)%nat /\ lost x (S t) - lost x t0 = sent x (S t) - sent x t0 - C * (INR (S t - t0) + bs).
+Proof.
+  intros HC H (A0 & L0 & K0) loses.
+  destruct (busy_since C x H) with (t := t) as (t0 & before & busy); [unfold admitted; lra|].
+  exists t0. split; [exact before|].
+  assert (0 < C * bs) by (apply Rmult_lt_0_compat; lra).
+  destruct (Rlt_le_dec (tokens x (S t) + C * bs) (sent x (S t) - lost x t)) as [full | fits].
+  - pose proof (overflow_is_lost C x H t full) as overflow. pose proof (serves_at_link_rate C x H t) as serves.
+    replace (S t - t0)%nat with (S (t - t0)) by lia. rewrite S_INR.
+    revert serves. unfold Rmin. destruct Rle_dec; unfold admitted in *; lra.
+  - pose proof (only_overflow_is_lost C x H t fits). lra.
+Qed.
+
+(** * Step 2. The links that explain what was seen: those of rate C_Llambda or more *)
+
+Variable C_0 : R. (* what the link rate is known to be at least *)
+
+Hypothesis C_0_nonnegative : 0 <= C_0.
+
+(* Eq. D.1 as a condition: nothing sent by t has overflowed a link of this rate. *)
+Definition explains (C : R) (A : nat -> R) (t : nat) :=
+  forall t1 t2, (t1 <= t2 <= t)%nat -> A t2 - A t1 <= C * (INR (t2 - t1) + bs).
+
+Definition rate_over (A : nat -> R) '(t1, t2) := (A t2 - A t1) / (INR (t2 - t1) + bs).
+
+Definition intervals (t : nat) := filter (fun '(t1, t2) => t1 <=? t2) (list_prod (seq 0 (S t)) (seq 0 (S t))).
+
+(* Eq. D.1: the most over 0 <= t1 <= t2 <= t, and C_0. The t of this is the paper's t* - RTT( t* ). *)
+Definition C_Llambda (A : nat -> R) (t : nat) := fold_right Rmax C_0 (map (rate_over A) (intervals t)).
+
+Lemma rate_over_at_most A C t1 t2 : rate_over A (t1, t2) <= C <-> A t2 - A t1 <= C * (INR (t2 - t1) + bs).
+Proof.
+  unfold rate_over. pose proof (pos_INR (t2 - t1)) as length.
+  replace (A t2 - A t1) with ((A t2 - A t1) / (INR (t2 - t1) + bs) * (INR (t2 - t1) + bs)) at 2 by (field; lra).
+  split; intro H; [apply Rmult_le_compat_r | apply (Rmult_le_reg_r (INR (t2 - t1) + bs))]; lra.
+Qed.
+
+(* C_Llambda is the least rate, from C_0 on, that explains what was sent by t. *)
+Lemma C_Llambda_least A C t : C_Llambda A t <= C <-> C_0 <= C /\ explains C A t.
+Proof.
+  assert (most : forall rates, fold_right Rmax C_0 rates <= C <-> C_0 <= C /\ forall r, In r rates -> r <= C).
+  { induction rates as [|r rates IH]; simpl; [split; [intro H; split; [exact H | tauto] | tauto]|]. split.
+    - intro H. destruct (proj1 IH) as [above rest]; [eapply Rle_trans; [apply Rmax_r | exact H]|].
+      split; [exact above|]. intros q [<- | within]; [eapply Rle_trans; [apply Rmax_l | exact H] | auto].
+    - intros [above all]. apply Rmax_lub; [auto | apply IH; auto]. }
+  unfold C_Llambda. rewrite most. split; intros [above H]; (split; [exact above|]).
+  - intros t1 t2 order. apply rate_over_at_most. apply H, in_map, filter_In. split.
+    + apply in_prod; apply in_seq; lia.
+    + apply Nat.leb_le. lia.
+  - intros r within. apply in_map_iff in within. destruct within as ((t1 & t2) & <- & within).
+    apply filter_In in within. destruct within as [within order]. apply Nat.leb_le in order.
+    apply in_prod_iff in within. rewrite !in_seq in within. apply rate_over_at_most, H. lia.
+Qed.
+
+Lemma explains_at_start A C : 0 <= C -> explains C A 0.
+Proof.
+  intros HC t1 t2 order. replace t1 with 0%nat by lia. replace t2 with 0%nat by lia. simpl.
+  assert (0 <= C * bs) by (apply Rmult_le_pos; lra). lra.
+Qed.
+
 Theorem step_2_sound C x t : C_0 <= C -> cbr_delay C x -> lost x t = lost x 0 -> C_Llambda (sent x) t <= C.
 Proof.
   intros HC H no_loss. apply C_Llambda_least. split; [exact HC|]. intros t1 t2 order.
-  pose proof (excess_is_lost C x t1 t2 ltac:(lra) H ltac:(lia)).
+  pose proof (step_3_loss_risked C x t1 t2 ltac:(lra) H ltac:(lia)).
   pose proof (loss_never_shrinks C x H 0 t1 ltac:(lia)). pose proof (loss_never_shrinks C x H t2 t ltac:(lia)). lra.
 Qed.
 
@@ -339,11 +326,8 @@ Proof.
   rewrite <- (proj1 (steady_next C A s)) in up. unfold admitted in *. simpl in *. lra.
 Qed.
 
-Lemma served_by_steady C A t : served (steady C A) t = admitted (steady C A) (t - D).
-Proof. reflexivity. Qed.
-
 Lemma steady_has_steady_delay C A : steady_delay (steady C A).
-Proof. intro t. rewrite served_by_steady. f_equal. lia. Qed.
+Proof. intro t. change (admitted (steady C A) (t + D - D) = admitted (steady C A) t). f_equal. lia. Qed.
 
 Lemma steady_is_measured C A longest : INR D <= longest -> measured (steady C A) (fun _ => D) longest.
 Proof. intro. split; intros; [reflexivity | lia | assumption]. Qed.
@@ -425,28 +409,6 @@ Proof.
   rewrite steady_has_steady_delay. unfold admitted. rewrite none. simpl. lra.
 Qed.
 
-(** * Step 3. The loss risked on a link is what is sent above it *)
-
-(* On the link at C_Llambda this is the paper's Delta L( t1, t2 ). *)
-Theorem step_3_loss_risked C x t1 t2 : 0 <= C -> cbr_delay C x -> (t1 <= t2)%nat ->
-  sent x t2 - sent x t1 - C * (INR (t2 - t1) + bs) <= lost x t2 - lost x t1.
-Proof. apply excess_is_lost. Qed.
-
-(* No more than that: whenever bytes are lost, some interval tells how many have been since it began. *)
-Theorem step_3_exact C x t : 0 < C -> cbr_delay C x -> starts_empty x -> lost x t < lost x (S t) ->
-  exists t0, (t0 <= t)%nat /\ lost x (S t) - lost x t0 = sent x (S t) - sent x t0 - C * (INR (S t - t0) + bs).
-Proof.
-  intros HC H (A0 & L0 & K0) loses.
-  destruct (busy_since C x H) with (t := t) as (t0 & before & busy); [unfold admitted; lra|].
-  exists t0. split; [exact before|].
-  assert (0 < C * bs) by (apply Rmult_lt_0_compat; lra).
-  destruct (Rlt_le_dec (tokens x (S t) + C * bs) (sent x (S t) - lost x t)) as [full | fits].
-  - pose proof (overflow_is_lost C x H t full) as overflow. pose proof (serves_at_link_rate C x H t) as serves.
-    replace (S t - t0)%nat with (S (t - t0)) by lia. rewrite S_INR.
-    revert serves. unfold Rmin. destruct Rle_dec; unfold admitted in *; lra.
-  - pose proof (only_overflow_is_lost C x H t fits). lra.
-Qed.
-
 (** * Step 4. How fast C_Llambda can grow *)
 
 (* F k is the highest rate that k round trips can reach. *)
@@ -478,7 +440,7 @@ Proof.
 Qed.
 
 (* Eq. D.3: risking at most f on the link at C_Llambda, a controller raises it by f / bs at most in a round trip. *)
-Theorem step_4_growth f A t : 0 <= f (C_Llambda A t) ->
+Theorem step_4_growth f A t trip : 0 <= f (C_Llambda A t) ->
   (forall t1 t2, (t1 <= t2 <= t + trip)%nat ->
     A t2 - A t1 - C_Llambda A t * (INR (t2 - t1) + bs) <= f (C_Llambda A t)) ->
   C_Llambda A (t + trip) <= C_Llambda A t + f (C_Llambda A t) / bs.
@@ -529,11 +491,37 @@ Qed.
 
 (** * All steps together *)
 
-(* Before it has seen any of it, the controller loses at most f( C ) on a link of rate C. That is what is asked of it:
-   nothing about later losses, and nothing where the path does not start empty. *)
+Variable Rm : nat. (* R_m, in steps *)
+Variable lag : nat. (* after R_m, a loss shows this many steps late: 1 in the encoding, D in the paper *)
+Variable packet : R. (* alpha: a controller sends that much a step, or more *)
+
+Hypothesis Rm_positive : (1 <= Rm)%nat.
+Hypothesis loss_shows : (lag <= D)%nat.
+Hypothesis packet_nonnegative : 0 <= packet.
+
+Definition trip : nat := Rm + lag. (* a round trip: R_m + D, where a loss shows as late as a byte may *)
+
+(* What a sender has seen by t: bytes served, bytes lost, delays. *)
+Definition seen x t :=
+  let arrival := (t + 1 - Rm)%nat in
+  (served x arrival, lost x (arrival - lag), last_delay x arrival, first_delay x arrival).
+
+Definition observed x t := map (seen x) (seq 0 (S t)).
+
+(* A deterministic controller: what it has observed since the start determines what it sends in the next step. *)
+Definition controller := list (R * R * nat * nat) -> R.
+
+Definition drives (cca : controller) x := forall t, sent x (S t) = sent x t + Rmax packet (cca (observed x t)).
+
+(* On a link of rate C, the controller loses at most f( C ) before it can have seen that it loses. No more is asked of
+   it: nothing about later losses, and nothing where the path does not start empty. *)
 Definition risks_at_most f cca :=
   forall C x, C_0 <= C -> cbr_delay C x -> starts_empty x -> drives cca x ->
   forall t, lost x t = 0 -> lost x (t + trip) <= f C.
+
+(* Step 1 for a controller: on link II it sends the same. *)
+Lemma step_1_same_controller cca C x : drives cca x -> drives cca (on_link C x).
+Proof. trivial. Qed.
 
 (* Nothing sent by t depends on what is sent after t, so every link has an execution under every controller. *)
 Lemma causal_execution (next : nat -> (nat -> R) -> R) :
@@ -557,7 +545,8 @@ Qed.
 
 Lemma link_causal C A B t : (forall s, (s <= t)%nat -> A s = B s) -> link C A t = link C B t.
 Proof.
-  induction t as [|t IH]; intro same; [reflexivity|]. simpl. rewrite IH by auto. rewrite (same (S t)) by lia. reflexivity.
+  induction t as [|t IH]; intro same; [reflexivity|].
+  simpl. rewrite IH by auto. rewrite (same (S t)) by lia. reflexivity.
 Qed.
 
 Lemma observed_alike x y t : (forall s, (s <= t)%nat -> seen x s = seen y s) -> observed x t = observed y t.
@@ -565,7 +554,8 @@ Proof. intro same. apply map_ext_in. intros s within. apply in_seq in within. ap
 
 Lemma execution_exists C cca : 0 <= C -> exists A, grows A /\ drives cca (steady C A).
 Proof.
-  intro HC. destruct (causal_execution (fun t A => Rmax packet (cca (observed (steady C A) t)))) as (A & start & drives_A).
+  intro HC. destruct (causal_execution (fun t A => Rmax packet (cca (observed (steady C A) t))))
+    as (A & start & drives_A).
   - intros t A B same. do 2 f_equal. apply observed_alike. intros s order. unfold seen, steady. simpl.
     rewrite !(link_causal C A B) by (intros; apply same; lia). rewrite (same (s + 1 - Rm - D)%nat) by lia. reflexivity.
   - exists A. split; [|exact drives_A]. split; [exact start|]. intro t. rewrite drives_A.
@@ -608,12 +598,14 @@ Proof.
 Qed.
 
 (* Step 4 for a controller that may be on any link, by induction: the link at F k explains what was seen in k round
-   trips, so what is risked on it in the next is at most f( F k ). No_shortcut is not needed. *)
+   trips, so what is risked on it in the next is at most f( F k ). No_shortcut is needed only where a controller need
+   heed no link but that at C_Llambda. *)
 Lemma F_bounds_C_Llambda f C A cca : allowance f -> risks_at_most f cca -> C_0 <= C ->
   grows A -> drives cca (steady C A) ->
   forall k, at_most_F_inverse f C k -> C_Llambda A (k * trip) <= F f k.
 Proof.
-  intros Hf risks HC HA drives_A. induction k as [|k IH]; intro below; [simpl; lra|].
+  intros Hf risks HC HA drives_A. induction k as [|k IH]; intro below.
+  { apply C_Llambda_least. split; [simpl; lra | apply explains_at_start; simpl; lra]. }
   assert (slower : F f k < C) by (apply below; lia).
   assert (Hk := F_at_least_C_0 f Hf k). assert (Hfk := Hf _ Hk).
   assert (explained : explains (F f k) A (k * trip)).
@@ -666,7 +658,8 @@ Proof.
     assert (H' : explains (F f n) A (t + 1 - trip)) by (intros t1 t2 order; apply H; lia). split.
     + apply Rle_lt_trans with (F f n); [|exact slower]. apply C_Llambda_least.
       split; [apply F_at_least_C_0; exact Hf | exact H'].
-    + apply (explained_without_loss C A (t + 1 - trip)); trivial; [lra|]. apply (explains_more (F f n)); [lra | exact H'].
+    + apply (explained_without_loss C A (t + 1 - trip)); trivial; [lra|].
+      apply (explains_more (F f n)); [lra | exact H'].
   - intros C' faster. destruct (execution_exists C' cca) as (B & HB & drives_B); [lra|].
     exists (steady C' B). split; [apply executes; trivial; lra|]. intros n below t early.
     destruct n as [|n]; [lia|]. destruct (explained n below) as [slower H]. simpl in early.
@@ -703,7 +696,7 @@ Proof.
   - destruct (before t); [simpl; lia | lra].
 Qed.
 
-(* The hypothesis can be met: sending at C_0 loses nothing. *)
+(* The hypothesis can be met, with f = 0: sending at C_0 loses nothing. *)
 Lemma some_controller_risks_nothing : packet <= C_0 -> risks_at_most (fun _ => 0) (fun _ => C_0).
 Proof.
   intros small C x HC H (A0 & L0 & K0) drives_x t _.
