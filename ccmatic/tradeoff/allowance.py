@@ -65,7 +65,7 @@ class Allowance:
         """Read such as `C/10` or `log(C)`; nothing in it is executed. Raises InputError."""
         try:
             if len(text) > LONGEST:
-                raise InputError(f"it is longer than {LONGEST} characters")
+                raise InputError(f"it is too long; expected at most {LONGEST} characters")
             f = _Reader(text).read(ast.parse(text.strip(), mode="eval").body)
         except (SyntaxError, ValueError, InvalidOperation, RecursionError, MemoryError):
             raise InputError(f"the allowance '{text}' is not an expression; {EXPECTED}") from None
@@ -94,8 +94,8 @@ class Allowance:
                              f"expected it to rise {between}")
 
     def ramp(self, path, bits=BITS):
-        """Intervals (low, high) that hold F(0), F(1), …; low = high where F is exact. They end when F stops rising.
-        `require` must hold. Raises InputError after MOST_STEPS."""
+        """Intervals (low, high) that hold F(0), F(1), …; low = high where F is exact. They end when F has reached C, or
+        rises no more. `require` must hold. Raises InputError after MOST_STEPS."""
         f = compiled(self.f, bits)
         low = high = path.start
         for _ in range(MOST_STEPS):
@@ -104,7 +104,7 @@ class Allowance:
             below = f((low, low))
             above = below if high == low else f((high, high))
             up = rounded_up(high + above[1] / path.buffer_time, bits)
-            if up == high:
+            if up == high or low >= path.end:
                 return
             low, high = rounded_down(low + below[0] / path.buffer_time, bits), up
         raise InputError(f"the allowance '{self.text}' takes more than {MOST_STEPS:,} round trips; "
@@ -190,9 +190,9 @@ class _Reader:
 
     def _real(self, value):
         if value.has(sympy.I, sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
-            raise InputError("it divides by 0, or leaves the real numbers")
+            raise InputError("it divides by 0 or leaves the real numbers; expected a real value")
         if any(max(abs(number.p), number.q).bit_length() > LONGEST_NUMBER for number in value.atoms(sympy.Rational)):
-            raise InputError("a number in it is too large")
+            raise InputError(f"a number in it is too large; expected at most {LONGEST_NUMBER} bits")
         return value
 
 

@@ -7,10 +7,11 @@ from fractions import Fraction
 from ccmatic import cca, definitions, plot
 from ccmatic import query as queries
 from ccmatic.errors import InputError
-from ccmatic.files import write_text
+from ccmatic.files import writable_folder, write_text
 from ccmatic.judge import Judge
 from ccmatic.tradeoff import cycle, figures, steps
 from ccmatic.tradeoff.allowance import Allowance, Path
+from ccmatic.tradeoff.enclosure import compiled
 from ccmatic.tradeoff.growth import closed_form, inverse_class
 from ccmatic.tradeoff.least import least
 from ccmatic.tradeoff.rules import RULES
@@ -57,36 +58,42 @@ def number(text, name):
     raise InputError(f"{name} is '{text:.40}'; expected a number such as 1000, 0.5 or 1/2")
 
 
-def run(allowances, path, folder):
-    """Every Found, its files written to the folder: Figure 7 and its table, what the solver finds, real controllers,
-    Figure 8, Table 3, the counterexample, the proof step by step."""
-    yield from _convergence(allowances, path, folder)
+def run(allowances, path, out):
+    """Every Found, its files written to the folder `out`: Figure 7 and its table, what the solver finds, real
+    controllers, Figure 8, Table 3, the counterexample, the proof step by step. Raises InputError."""
+    rates = table_rates(path)
+    inverses = {allowance: allowance.inverse(path, rates) for allowance in allowances}
+    probing = {rule: _probing(rule, path, rates) for rule in RULES}
+    folder = writable_folder(out)
+    yield from _convergence(inverses, probing, path, rates, folder)
     yield from _beliefs(folder)
     yield from _table_3(folder)
     yield from _counterexample(folder)
     yield from _proof(folder)
 
 
-def _convergence(allowances, path, folder):
-    rates = table_rates(path)
+def _probing(rule, path, rates):
+    """A rule's allowance and its F⁻¹ at the rates."""
+    allowance = rule.allowance(path)
+    allowance.require(path)
+    return allowance, allowance.inverse(path, rates)
+
+
+def _convergence(inverses, probing, path, rates, folder):
     yield Found({"C_0": str(path.start), "C": str(path.end), "buffer_time": str(path.buffer_time)},
                 f"Round trips to ramp up from C_0 = {path.start}, in packets per R_m; β_s = {path.buffer_time} R_m")
-    curves, columns = [], {}
-    for allowance in allowances:
-        inverse = allowance.inverse(path, rates)
+    columns, curves, ramps = {}, [], []
+    for allowance, inverse in inverses.items():
         columns[allowance.text] = inverse
-        curves.append((allowance.text, _reached(allowance, path, inverse)))
+        curves.append((allowance.text, list(enumerate(_reached(allowance, path)))))
         yield _allowance(allowance, path, inverse)
-    ramps = []
-    for rule in RULES:
-        allowance = rule.allowance(path)
-        allowance.require(path)
-        inverse = allowance.inverse(path, rates)
-        columns[rule.name] = {rate: probes and rule.round_trips(probes) for rate, probes in inverse.items()}
-        ramps.append((rule.name, _ramp(rule, _reached(allowance, path, inverse))))
-        yield _rule(rule, allowance, path, columns[rule.name])
-    yield Found({"table": 7, "round_trips": {name: {str(rate): n for rate, n in column.items()}
-                                             for name, column in columns.items()}}, table(rates, columns))
+    for rule, (allowance, inverse) in probing.items():
+        columns[rule.name] = {rate: rule.round_trips(probes) for rate, probes in inverse.items()}
+        reached = _reached(allowance, path)
+        ramps.append((rule.name, [(rule.round_trips(probes), rate) for probes, rate in enumerate(reached)]))
+        yield _rule(rule, allowance, path, columns[rule.name][path.end])
+    counts = {name: {str(rate): n for rate, n in column.items()} for name, column in columns.items()}
+    yield Found({"figure": 7, "round_trips": counts}, table(rates, columns))
     file = folder / "figure_7.png"
     figures.draw_convergence(curves, ramps, path, file)
     yield _file(file, "Figure 7")
@@ -98,20 +105,9 @@ def table_rates(path):
     return [rate for rate in series if path.start < rate < path.end][-12:] + [path.end]
 
 
-def _reached(allowance, path, inverse):
-    """F(0), F(1), …, as far as C is reached."""
-    last = inverse[path.end]
-    rates = []
-    for k, (low, _) in enumerate(allowance.ramp(path)):
-        rates.append(min(low, path.end))
-        if k == last:
-            break
-    return rates
-
-
-def _ramp(rule, rates):
-    """A controller's rate over round trips, held between its probes."""
-    return [(float(rate), max(1, rule.round_trips(k))) for k, rate in enumerate(rates)]
+def _reached(allowance, path):
+    """F(0), F(1), …, C."""
+    return [min(low, path.end) for low, _ in allowance.ramp(path)]
 
 
 def _allowance(allowance, path, inverse):
@@ -141,11 +137,12 @@ def _ask(allowance, path, inverse, asked):
     return f"the solver's least k is the same for {len(asked)} of {len(inverse)} C's", True
 
 
-def _rule(rule, allowance, path, column):
-    end = column[path.end]
+def _rule(rule, allowance, path, round_trips):
+    least = float(compiled(allowance.f, 64)((path.end, path.end))[0])
     row = {"controller": rule.name, "increase": rule.increase, "every": rule.every, "source": rule.source,
-           "round_trips": end}
-    return Found(row, f"{rule.name}: {_count(end)} round trips; {rule.source}")
+           "round_trips": round_trips, "risk": round(least, 3)}
+    return Found(row, f"{rule.name}: {round_trips} round trips; who is sure to be as fast risks {least:.3g} packets at "
+                      f"C = {path.end}; {rule.source}")
 
 
 def table(rates, columns):

@@ -2,33 +2,37 @@
 
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import cycle, pairwise
 from pathlib import Path
 
 from ccmatic.files import write_bytes
-from ccmatic.plot import BELIEF, DOTS, LARGE, LOSS, QUIET, SENDER, SMALL, STYLE, UNDATED, tools
+from ccmatic.plot import BELIEF, DOTS, LARGE, LOSS, QUIET, SENDER, SMALL, STYLE, TRUTH, UNDATED, tools
 
-#: Of allowances and of controllers, in turn.
+#: Of allowances, and of controllers, in turn.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#666666")
+DASHES = ((4, 2), (1, 1.5), (8, 2, 1, 2))
 
 #: What Figure 8 shows: C_Llambda in packets per R_m, T* and D in R_m, α in packets, and a probe that is too short.
 LEAST_RATE, MEASURED, JITTER, EXTRA, SHORT = 100, 1, 1, 10, 0.5
 
 
 def draw_convergence(curves, rules, path, file):
-    """Figure 7: round trips F⁻¹ over the rate reached, for each allowance (name, [F(0), F(1), …]); dashed, for each
-    controller, (name, [(rate, round trips), …])."""
+    """Figure 7: round trips F⁻¹ over the rate reached. curves: of each allowance, (name, [(k, F(k)), …]). rules: of each
+    controller, dashed, (name, [(round trips, rate), …])."""
     with _figure(file, (8.6, 5)) as figure:
         axes = figure.subplots()
         _prepare(axes, "Time to ramp up under a loss allowance", f"link rate C (packets per $R_m$), from $C_0$ = {path.start}")
-        axes.set_ylabel("round trips of up to $R_m + β_s$, at least")
-        for colour, (name, rates) in zip(_cycle(), curves):
-            axes.plot(*_steps(rates), color=colour, linewidth=1.8, label=f"f = {name}")
-        for colour, (name, points) in zip(_cycle(), rules):
-            axes.plot(*zip(*points), color=colour, linewidth=1.2, linestyle=(0, (4, 2)), label=name)
+        axes.set_ylabel("round trips of up to $R_m + β_s$")
+        for colour, (name, ramp) in zip(cycle(COLOURS), curves):
+            axes.plot(*_stairs(ramp), color=colour, linewidth=1.8, label=f"f = {name}")
+        for dashes, (name, ramp) in zip(cycle(DASHES), rules):
+            label = name.replace("R_m", "$R_m$")
+            axes.plot(*_stairs(ramp), color=TRUTH, linewidth=1.1, linestyle=(0, dashes), label=label)
         axes.set(xscale="log", yscale="log", xlim=(float(path.start), float(path.end)))
         axes.set_ylim(bottom=0.9)
-        title = f"lost at most, packets;\n$β_s$ = {path.buffer_time} $R_m$"
-        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), title=title, fontsize=SMALL)
+        title = f"at least, if at most f is lost\n($β_s$ = {path.buffer_time} $R_m$); dashed:\nas controllers probe"
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), title=title, fontsize=SMALL,
+                    title_fontsize=SMALL, alignment="left")
 
 
 def draw_beliefs(file):
@@ -81,23 +85,15 @@ def _probe(axes, name, T, colour, top):
     rates = [LEAST_RATE, top]
     added = [_queue(T, rate) for rate in rates]
     axes.plot(added, rates, color=colour, linewidth=1.6)
-    lost = max(added[1] - 0, added[0] - LEAST_RATE * JITTER)
+    lost = max(added[1], added[0] - LEAST_RATE * JITTER)
     axes.annotate(f"{name}\nloses up to {lost:g}", (added[1], top), xytext=(4, 8), textcoords="offset points",
                   color=colour, fontsize=SMALL)
 
 
-def _steps(rates):
-    """A staircase: the round trips needed for each rate."""
-    xs, ys = [], []
-    for k, (before, after) in enumerate(zip(rates, rates[1:]), 1):
-        xs += [float(before), float(after)]
-        ys += [k, k]
-    return xs, ys
-
-
-def _cycle():
-    while True:
-        yield from COLOURS
+def _stairs(ramp):
+    """The round trips needed for each rate, as steps, of the rates reached after some."""
+    points = [(float(rate), k) for (_, before), (k, after) in pairwise(ramp) for rate in (before, after)]
+    return zip(*points) if points else ((), ())
 
 
 def _prepare(axes, title, label):

@@ -29,8 +29,8 @@ class Rule:
         return Allowance(self.name, Allowance.parse(increase).f * Allowance.parse(str(path.buffer_time)).f)
 
     def round_trips(self, probes):
-        """How many the rule needs for so many probes, from its first on."""
-        return self.every * (probes - 1) + 1 if probes else 0
+        """How many the rule needs for so many probes, from its first on; None for None."""
+        return probes and self.every * (probes - 1) + 1
 
 
 #: CUBIC after k round trips without loss, from where it last lost: C_0 + the larger of k and 0.4·(k·R_m)³.
