@@ -141,8 +141,8 @@ def _rule(rule, allowance, path, round_trips):
     least = float(compiled(allowance.f, 64)((path.end, path.end))[0])
     row = {"controller": rule.name, "increase": rule.increase, "every": rule.every, "source": rule.source,
            "round_trips": round_trips, "risk": round(least, 3)}
-    return Found(row, f"{rule.name}: {round_trips} round trips; who is sure to be as fast risks {least:.3g} packets at "
-                      f"C = {path.end}; {rule.source}")
+    return Found(row, f"{rule.name}: {round_trips} round trips; as fast for sure is only who risks f(C) = {least:.3g} "
+                      f"packets; {rule.source}")
 
 
 def table(rates, columns):
