@@ -113,11 +113,11 @@ def _markdown(table):
         yield f"| {path} | {phase} | {' | '.join(_cell(name, counted, paper) for name in COUNTED)} |"
     yield ""
     if table.same:
-        yield "On P1, P2 and three paths between them the sender sees the same, byte by byte, with jitter within 0 and D."
+        yield "On P1, P2 and three paths between, the sender sees the same, byte by byte, with jitter within 0 and D."
     else:
         yield f"The sender can tell the paths apart at {table.differs} R_m."
-    yield "A cycle loses α, which is not delivered: so P1 is used for all but α/(C_Llambda·(T* + 2D)) of the time, and P2"
-    yield "for exactly T*/(T* + D) of that. (The paper's table counts the lost α as queued until Drain₂.)"
+    yield "A cycle loses α, which is not delivered: so P1 is used for all but α/(C_Llambda·(T* + 2D)) of the time, and"
+    yield "P2 for exactly T*/(T* + D) of that. (The paper's table counts the lost α as queued until Drain₂.)"
 
 
 def _cell(name, counted, paper):

@@ -1,4 +1,4 @@
-"""The family cc_probe_slow_k(f, T*) on the plane of loss, convergence time and utilisation, beside Theorem 6.1's bound."""
+"""The family cc_probe_slow_k(f, T*): loss, convergence time and utilisation, beside Theorem 6.1's bound."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,18 +27,18 @@ MOST_ROUND_TRIPS, STEADY_CYCLES = 1_000_000, 50
 class Point:
     """One of the family, in packets and R_m. allowance: its name. probe: T*. cycles: until the first loss is seen.
 
-    loss: the most that a probe loses, at most 2·f(C). allowed: f(C). convergence: until the first loss is seen. utilisation, and
-    utilisation_least: in the steady state on the link, and on the link that is worst of those it then cannot tell
-    apart. round_trips: F⁻¹(C). bound: F⁻¹(C)·(R_m + β_s), before which no sender that risks f reaches C."""
+    convergence: until the first loss is seen. loss: the most that a probe loses, on the link or on P2, the corner of
+    the belief set that is used least. utilisation, utilisation_P2: in the steady state on either. allowed: f(C).
+    round_trips: F⁻¹(C). bound: F⁻¹(C)·(R_m + β_s), before which no sender that risks f reaches C."""
 
     allowance: str
     probe: Fraction
     cycles: int
-    loss: Fraction
-    allowed: Fraction
     convergence: Fraction
+    loss: Fraction
     utilisation: Fraction
-    utilisation_least: Fraction
+    utilisation_P2: Fraction
+    allowed: Fraction
     round_trips: int
     bound: Fraction
 
@@ -75,14 +75,14 @@ def _point(name, allowance, probe, rate, start, buffer, round_trips, time):
         run(sender, link)
         cycles += 1
     convergence = link.time
-    loss, utilisation = _steady(sender, link)
-    worst = paths(sender.rate, sender.probe)["P2"]
-    return Point(name, probe, cycles, loss, Fraction(allowance(rate)), convergence, utilisation,
-                 _steady(sender, worst)[1], round_trips, time)
+    loss, used = _steady(sender, link)
+    loss_P2, used_P2 = _steady(sender, paths(sender.rate, sender.probe)["P2"])
+    allowed = Fraction(allowance(rate))
+    return Point(name, probe, cycles, convergence, max(loss, loss_P2), used, used_P2, allowed, round_trips, time)
 
 
 def _steady(sender, link):
-    """The most that a probe loses, also before, and the share of the link that is used, over some cycles from now on."""
+    """The most that a probe loses, also before, and the share of the link used, over some cycles from now on."""
     most, time, served = link.lost, link.time, link.served
     for _ in range(STEADY_CYCLES):
         most = max(most, sum(each.lost for each in run(sender, link)))
@@ -97,9 +97,9 @@ def row(point):
 def markdown(found):
     """The points, Markdown."""
     lines = ["| f | T* (R_m) | loses (packets) | f(C) | sees a loss after (R_m) | the bound | times the bound "
-             "| utilisation | at least |", "|" + "---|" * 9]
+             "| utilisation | on P2 |", "|" + "---|" * 9]
     for point in found:
         numbers = (point.probe, point.loss, point.allowed, point.convergence, point.bound,
-                   point.convergence / point.bound, point.utilisation, point.utilisation_least)
+                   point.convergence / point.bound, point.utilisation, point.utilisation_P2)
         lines.append(f"| {point.allowance} | {' | '.join(f'{float(number):.4g}' for number in numbers)} |")
     return "\n".join(lines) + "\n"

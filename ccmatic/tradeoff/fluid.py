@@ -1,4 +1,4 @@
-"""Exact executions of fluid over a link of fixed rate with a drop-tail buffer: what is queued, served and lost, when."""
+"""Exact executions of fluid over a link of fixed rate with a drop-tail buffer: what is queued, served, lost, when."""
 
 from bisect import bisect_right
 from dataclasses import dataclass, field

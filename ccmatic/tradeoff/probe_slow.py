@@ -1,4 +1,4 @@
-"""cc_probe_slow_k, the generalised cc_probe_slow of section 6.2.1, over exact links; D = R_m = 1, its parameters f and T*."""
+"""cc_probe_slow_k, the generalised cc_probe_slow of section 6.2.1, over exact links: its parameters are f and T*."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

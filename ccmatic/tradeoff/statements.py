@@ -17,7 +17,7 @@ from pysmt.shortcuts import And, Times
 
 from ccmatic.formula import Linear, every, formula, no, real
 from ccmatic.solve import SAT, UNSAT, Checker
-from ccmatic.verify import HOLDS, UNKNOWN, VIOLATED
+from ccmatic.verify import HOLDS, UNDECIDED, VIOLATED
 
 #: A verdict of its own: nothing satisfies the hypotheses, so nothing is said.
 VACUOUS = "vacuous"
@@ -25,7 +25,7 @@ VACUOUS = "vacuous"
 
 @dataclass(frozen=True)
 class Finding:
-    """verdict: HOLDS, VIOLATED, VACUOUS or UNKNOWN. witness: of a violation, a value by name."""
+    """verdict: HOLDS, VIOLATED, VACUOUS or UNDECIDED. witness: of a violation, a value by name."""
 
     verdict: str
     seconds: float
@@ -121,8 +121,8 @@ class Statement(Step):
         example, values = _ask(assumed, timeout)
         if example == UNSAT:
             return Finding(VACUOUS, monotonic() - begin)
-        if values is None or not self._replays(values, self.hypotheses, True):
-            return Finding(UNKNOWN, monotonic() - begin)
+        if values is None or not self._replays(values, self.hypotheses):
+            return Finding(UNDECIDED, monotonic() - begin)
         answer, values = _ask([*assumed, no(self.conclusion(Numbers()))], timeout)
         return self._finding(answer, values, begin, self.hypotheses)
 
@@ -142,15 +142,14 @@ class Statement(Step):
     def _finding(self, answer, values, begin, assumed):
         if answer == UNSAT:
             return Finding(HOLDS, monotonic() - begin)
-        if values is None or not self._replays(values, assumed, False):
-            return Finding(UNKNOWN, monotonic() - begin)
+        if values is None or not self._replays(values, assumed) or self.conclusion(Numbers(values)) is not False:
+            return Finding(UNDECIDED, monotonic() - begin)
         return Finding(VIOLATED, monotonic() - begin, values)
 
-    def _replays(self, values, assumed, concludes):
-        """By exact arithmetic, what is assumed holds of the values; and so does the conclusion, or it does not."""
+    def _replays(self, values, assumed):
+        """By exact arithmetic, laws and what is assumed hold of the values."""
         x = Numbers(values)
-        holds = every(list(self.laws(x)), [each.holds(x) for each in assumed])
-        return holds is True and bool(self.conclusion(x)) == concludes
+        return every(list(self.laws(x)), [each.holds(x) for each in assumed]) is True
 
 
 def _ask(conditions, timeout):
@@ -196,7 +195,7 @@ class Derivation(Step):
             if difference.subs(primes) != 0:
                 witness = {str(symbol): Fraction(int(value)) for symbol, value in primes.items()}
                 return Finding(VIOLATED, monotonic() - begin, witness)
-        return Finding(UNKNOWN, monotonic() - begin)
+        return Finding(UNDECIDED, monotonic() - begin)
 
 
 def _different_numbers(symbols):
