@@ -25,7 +25,6 @@ from ccmatic.judge import Judge
 from ccmatic.solve import NAMES, Disagreement
 from ccmatic.files import writable_folder, write_bytes, write_text
 from ccmatic.trace import Trace
-from ccmatic.tradeoff import command as trading
 from ccmatic.verify import HOLDS, VIOLATED
 
 GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
@@ -305,12 +304,15 @@ def evaluate(senders, real, out, jobs, as_json):
 @click.option("--allowance", "allowances", multiple=True, metavar="EXPR",
               help="f, in packets: an expression in C, such as C/10; repeatable.  [default: 1, log(C), sqrt(C), C/10, C]")
 @click.option("--buffer-time", default="1", show_default=True, help="β_s: the buffer, in R_m.")
-@click.option("--from", "start", default="2", show_default=True, help="C_0, in packets per R_m.")
+@click.option("--from", "start", default="10", show_default=True, help="C_0, in packets per R_m.")
 @click.option("--up-to", "end", default="1000", show_default=True, help="C, in packets per R_m.")
 @click.option("--out", default="tradeoff", show_default=True, help="Folder for figures, tables, trace and proof.")
 @_json
 def tradeoff(allowances, buffer_time, start, end, out, as_json):
     """Reproduce the trade-off between loss and convergence time, and check the steps of its proof."""
+    # Imported here, as sympy, which nothing else needs, takes half a second.
+    from ccmatic.tradeoff import command as trading
+
     drawing.require()
     asked, path = trading.read(allowances, buffer_time, start, end)
     outcomes = set()

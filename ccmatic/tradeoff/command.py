@@ -3,25 +3,31 @@
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import partial
+from math import floor
 
 from ccmatic import cca, definitions, plot
 from ccmatic import query as queries
 from ccmatic.errors import InputError
 from ccmatic.files import writable_folder, write_text
 from ccmatic.judge import Judge
-from ccmatic.tradeoff import cycle, figures, steps
+from ccmatic.tradeoff import cycle, family, family_figure, figures, steps
 from ccmatic.tradeoff.allowance import Allowance, Path
 from ccmatic.tradeoff.enclosure import compiled
 from ccmatic.tradeoff.growth import closed_form, inverse_class
 from ccmatic.tradeoff.least import least
+from ccmatic.tradeoff.probe_slow import LEAST_RATE
 from ccmatic.tradeoff.rules import RULES
 from ccmatic.verify import HOLDS, VIOLATED
 
 #: The allowances of the figure, unless others are given.
 DEFAULT = ("1", "log(C)", "sqrt(C)", "C/10", "C")
 
-#: The solver is asked about at most so many round trips.
+#: The solver is asked about, and cc_probe_slow follows, at most so many round trips.
 MOST_ASKED = 1000
+
+#: cc_probe_slow may lose f(C) rounded down to so small a part of a packet.
+PART = 1024
 
 #: The controller of section 6.2's counterexample, and where it is verified: β = C·D.
 ADDITIVE = "blind_additive"
@@ -60,12 +66,13 @@ def number(text, name):
 
 def run(allowances, path, out):
     """Every Found, its files written to the folder `out`: Figure 7 and its table, what the solver finds, real
-    controllers, Figure 8, Table 3, the counterexample, the proof step by step. Raises InputError."""
+    controllers, the family of cc_probe_slow, Figure 8, Table 3, the counterexample, the proof step by step. Raises InputError."""
     rates = table_rates(path)
     inverses = {allowance: allowance.inverse(path, rates) for allowance in allowances}
     probing = {rule: _probing(rule, path, rates) for rule in RULES}
     folder = writable_folder(out)
     yield from _convergence(inverses, probing, path, rates, folder)
+    yield from _family(inverses, probing, path, folder)
     yield from _beliefs(folder)
     yield from _table_3(folder)
     yield from _counterexample(folder)
@@ -141,7 +148,7 @@ def _rule(rule, allowance, path, round_trips):
     least = float(compiled(allowance.f, 64)((path.end, path.end))[0])
     row = {"controller": rule.name, "increase": rule.increase, "every": rule.every, "source": rule.source,
            "round_trips": round_trips, "risk": round(least, 3)}
-    return Found(row, f"{rule.name}: {round_trips} round trips; as fast for sure is only who risks f(C) = {least:.3g} "
+    return Found(row, f"{rule.name}: {round_trips} round trips; to be as fast for sure is to risk f(C) = {least:.3g} "
                       f"packets; {rule.source}")
 
 
@@ -154,6 +161,31 @@ def table(rates, columns):
 
 def _count(n):
     return "never" if n is None else str(n)
+
+
+def _family(inverses, probing, path, folder):
+    """cc_probe_slow_k for each allowance and three T*, beside the bound, and where the controllers stand."""
+    if path.start < LEAST_RATE:
+        yield Found({"family": None}, f"cc_probe_slow left out: it needs C_0 of at least {LEAST_RATE}")
+        return
+    exact = {allowance.text: partial(_allowed, compiled(allowance.f, 64)) for allowance, inverse in inverses.items()
+             if inverse[path.end] and inverse[path.end] <= MOST_ASKED}
+    points = []
+    for point in family.points(exact, rate=path.end, start=path.start, buffer=path.buffer_time):
+        points.append(point)
+        good = point.convergence >= point.bound and point.loss <= 2 * point.allowed
+        yield Found({"family": "cc_probe_slow", **family.row(point)}, "", good)
+    others = [(rule.name, compiled(allowance.f, 64)((path.end, path.end))[0],
+               rule.round_trips(inverse[path.end]) * (1 + path.buffer_time))
+              for rule, (allowance, inverse) in probing.items()]
+    file = folder / "family.png"
+    family_figure.draw(points, file, others)
+    yield Found({"file": str(file), "what": "the family cc_probe_slow_k"},
+                f"\ncc_probe_slow_k, by exact executions\n\n{family.markdown(points)}\ndrawn: {file}")
+
+
+def _allowed(f, rate):
+    return Fraction(floor(f((rate, rate))[0] * PART), PART)
 
 
 def _beliefs(folder):
