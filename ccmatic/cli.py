@@ -300,6 +300,29 @@ def evaluate(senders, real, out, jobs, as_json):
     return BROKEN if any(any(bounds.broken(row)) for row in evaluation.rows) else GOOD
 
 
+@cli.command()
+@click.option("--allowance", "allowances", multiple=True, metavar="EXPR",
+              help="f, in packets: an expression in C, such as C/10; repeatable.  [default: 1, log(C), sqrt(C), C/10, C]")
+@click.option("--buffer-time", default="1", show_default=True, help="β_s: the buffer, in R_m.")
+@click.option("--from", "start", default="10", show_default=True, help="C_0, in packets per R_m.")
+@click.option("--up-to", "end", default="1000", show_default=True, help="C, in packets per R_m.")
+@click.option("--out", default="tradeoff", show_default=True, help="Folder for figures, tables, trace and proof.")
+@_json
+def tradeoff(allowances, buffer_time, start, end, out, as_json):
+    """Reproduce the trade-off between loss and convergence time, and check the steps of its proof."""
+    # Imported here, as sympy, which nothing else needs, takes half a second.
+    from ccmatic.tradeoff import command as trading
+
+    drawing.require()
+    asked, path = trading.read(allowances, buffer_time, start, end)
+    outcomes = set()
+    for found in trading.run(asked, path, out):
+        outcomes.add(found.good)
+        if as_json or found.text:
+            click.echo(json.dumps(found.row) if as_json else found.text)
+    return BROKEN if False in outcomes else UNKNOWN if None in outcomes else GOOD
+
+
 def _query(file, network):
     given = {name: value for name, value in network.items() if value is not None}
     if file:

@@ -31,10 +31,11 @@ class Disagreement(Exception):
 
 
 class Checker:
-    """One incremental query. solvers: some of NAMES; timeout: seconds a check, or None; seed: of the search."""
+    """One incremental query. solvers: some of NAMES; timeout: seconds a check, or None; seed: of the search; logic: of
+    real arithmetic, linear or not."""
 
-    def __init__(self, solvers=("z3",), timeout=None, seed=0):
-        self._solvers = {name: _open(name, timeout, seed) for name in solvers}
+    def __init__(self, solvers=("z3",), timeout=None, seed=0, logic=QF_LRA):
+        self._solvers = {name: _open(name, timeout, seed, logic) for name in solvers}
         self._timeout = timeout
         self._satisfied = self._model = None
         self._stack = [[]]
@@ -112,27 +113,27 @@ def _z3_model(model):
     return values
 
 
-def _open(name, timeout, seed):
-    """A pySMT solver for linear real arithmetic."""
+def _open(name, timeout, seed, logic):
+    """A pySMT solver for real arithmetic."""
     try:
         if name == "yices":
-            return _open_yices(timeout)
+            return _open_yices(timeout, logic)
         options = {"random_seed": seed} if name == "z3" else {"seed": str(seed)}
         if timeout and name == "z3":
             options["timeout"] = int(timeout * 1000)
         elif timeout:
             options["tlimit-per"] = str(int(timeout * 1000))
-        return Solver(name=name, logic=QF_LRA, solver_options=options)
+        return Solver(name=name, logic=logic, solver_options=options)
     except NoSolverAvailableError:
         raise InputError(f"the solver {name} is not installed; pip install 'ccmatic[{name}]'") from None
 
 
-def _open_yices(timeout):
+def _open_yices(timeout, logic):
     program = shutil.which("yices-smt2")
     if program is None:
         raise NoSolverAvailableError
     limit = [f"--timeout={ceil(timeout)}"] if timeout else []
-    return _Yices([program, "--incremental", *limit], get_env(), QF_LRA, LOGICS=[QF_LRA])
+    return _Yices([program, "--incremental", *limit], get_env(), logic, LOGICS=[logic])
 
 
 class _Yices(SmtLibSolver):

@@ -1,0 +1,1 @@
+"""The trade-off between loss and convergence time (Theorem 6.1 of the paper; sections 6.2 and Appendix D)."""

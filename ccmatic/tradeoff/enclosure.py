@@ -1,0 +1,154 @@
+"""Rigorous values of expressions in C: intervals with rational ends that hold the true value, never a float.
+
+What is rational stays exact while it is short; ends of more than the bits asked for are rounded outward.
+"""
+
+from fractions import Fraction
+from math import floor
+
+import sympy
+from mpmath import iv, libmp
+
+C = sympy.Symbol("C", positive=True)
+
+#: No power has more bits than this, and no interval is halved more often.
+MOST_BITS, MOST_HALVES = 2**20, 4_000
+
+
+class Undefined(Exception):
+    """The expression may have no real value there."""
+
+
+def compiled(expression, bits):
+    """A function from an interval (low, high) of C to one that holds the expression's values there, its ends kept to
+    `bits` significant bits. It raises Undefined."""
+    if expression == C:
+        return lambda x: x
+    if expression.is_Rational:
+        number = Fraction(int(expression.p), int(expression.q))
+        return lambda x: (number, number)
+    if isinstance(expression, sympy.Pow) and expression.exp.is_Rational:
+        base, p, q = compiled(expression.base, bits), int(expression.exp.p), int(expression.exp.q)
+        return lambda x: _rounded(_power(base(x), p, q, bits), bits)
+    if type(expression) not in JOINED:
+        raise Undefined
+    join, parts = JOINED[type(expression)], [compiled(part, bits) for part in expression.args]
+    if len(parts) == 1:
+        return lambda x: _rounded(join(parts[0](x), bits), bits)
+
+    def value(x):
+        first, *others = (part(x) for part in parts)
+        for other in others:
+            first = _rounded(join(first, other), bits)
+        return first
+
+    return value
+
+
+def least_is(expression, least, low, high, bits=128):
+    """Whether the expression is at least `least` for all C in [low, high]: (True, None); or (False, a C where it
+    certainly is not, or has no value); or (None, None) if that could not be decided."""
+    value = compiled(expression, bits)
+    cells = [(low, high)]
+    for _ in range(MOST_HALVES):
+        if not cells:
+            return True, None
+        low, high = cells.pop()
+        if _at_least(value, (low, high), least):
+            continue
+        middle = (low + high) / 2
+        for point in (low, middle, high):
+            if _at_least(value, (point, point), least) is False:
+                return False, point
+        cells += [(middle, high), (low, middle)]
+    return (None, None) if cells else (True, None)
+
+
+def _at_least(value, cell, least):
+    """True or False where the cell decides it; False too where a single point has no value."""
+    try:
+        low, high = value(cell)
+    except Undefined:
+        return False if cell[0] == cell[1] else None
+    return True if low >= least else False if high < least else None
+
+
+def rounded_down(value, bits):
+    """The value, or if its parts are longer than `bits`, one of so many significant bits that is at most it."""
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) <= bits:
+        return value
+    shift = bits - value.numerator.bit_length() + value.denominator.bit_length()
+    unit = Fraction(2) ** shift
+    return floor(value * unit) / unit
+
+
+def rounded_up(value, bits):
+    """As `rounded_down`, at least the value."""
+    return -rounded_down(-value, bits)
+
+
+def _rounded(x, bits):
+    return rounded_down(x[0], bits), rounded_up(x[1], bits)
+
+
+def _sum(x, y):
+    return x[0] + y[0], x[1] + y[1]
+
+
+def _product(x, y):
+    ends = [a * b for a in x for b in y]
+    return min(ends), max(ends)
+
+
+def _power(x, p, q, bits):
+    """x^(p/q), q ≥ 1."""
+    if q > 1:
+        if x[0] < 0:
+            raise Undefined
+        x = _root(x[0], q, bits)[0], _root(x[1], q, bits)[1]
+    if p < 0:
+        if x[0] <= 0 <= x[1]:
+            raise Undefined
+        x, p = (1 / x[1], 1 / x[0]), -p
+    longest = max(part.bit_length() for end in x for part in (end.numerator, end.denominator))
+    if longest * p > MOST_BITS:
+        raise Undefined
+    ends = x[0] ** p, x[1] ** p
+    if p % 2 == 0 and x[0] < 0:
+        return (Fraction(0) if x[1] > 0 else ends[1]), max(ends)
+    return ends
+
+
+def _root(value, q, bits):
+    """Bounds of the q-th root of a value ≥ 0; equal where it is rational."""
+    (above, exact), (below, also) = (sympy.integer_nthroot(n, q) for n in (value.numerator, value.denominator))
+    if exact and also:
+        return Fraction(above, below), Fraction(above, below)
+    scale = 2 ** max(0, bits - (value.numerator.bit_length() - value.denominator.bit_length()) // q)
+    low = sympy.integer_nthroot(value.numerator * scale**q // value.denominator, q)[0]
+    return Fraction(low, scale), Fraction(low + 1, scale)
+
+
+def _log(x, bits):
+    if x[0] <= 0:
+        raise Undefined
+    return _log_of(x[0], bits)[0], _log_of(x[1], bits)[1]
+
+
+def _log_of(value, bits):
+    """Bounds of the natural logarithm of a value > 0, by mpmath's interval arithmetic."""
+    if value == 1:
+        return Fraction(0), Fraction(0)
+    iv.prec = bits + 16
+    found = iv.log(iv.mpf(value.numerator) / iv.mpf(value.denominator))
+    return tuple(Fraction(*map(int, libmp.to_rational(end))) for end in found._mpi_)
+
+
+#: What joins the values of an expression's parts; a logarithm has one part, and rounds.
+JOINED = {
+    sympy.Add: _sum,
+    sympy.Mul: _product,
+    sympy.Min: lambda x, y: (min(x[0], y[0]), min(x[1], y[1])),
+    sympy.Max: lambda x, y: (max(x[0], y[0]), max(x[1], y[1])),
+    sympy.log: _log,
+}

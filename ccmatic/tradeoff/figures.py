@@ -1,0 +1,115 @@
+"""Figures 7 and 8 of the paper. Floats are used here, where no verdict depends on them."""
+
+from contextlib import contextmanager
+from io import BytesIO
+from itertools import cycle, pairwise
+from pathlib import Path
+
+from ccmatic.files import write_bytes
+from ccmatic.plot import BELIEF, DOTS, LARGE, LOSS, QUIET, SENDER, SMALL, STYLE, TRUTH, UNDATED, tools
+
+#: Of allowances, and of controllers, in turn.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#666666")
+DASHES = ((4, 2), (1, 1.5), (8, 2, 1, 2))
+
+#: What Figure 8 shows: C_Llambda in packets per R_m, T* and D in R_m, α in packets, and a probe that is too short.
+LEAST_RATE, MEASURED, JITTER, EXTRA, SHORT = 100, 1, 1, 10, 0.5
+
+
+def draw_convergence(curves, rules, path, file):
+    """Figure 7: round trips F⁻¹ over the rate reached. curves: of each allowance, (name, [(k, F(k)), …]). rules: of each
+    controller, dashed, (name, [(round trips, rate), …])."""
+    with _figure(file, (8.6, 5)) as figure:
+        axes = figure.subplots()
+        _prepare(axes, "Time to ramp up under a loss allowance", f"link rate C (packets per $R_m$), from $C_0$ = {path.start}")
+        axes.set_ylabel("round trips of up to $R_m + β_s$")
+        for colour, (name, ramp) in zip(cycle(COLOURS), curves):
+            axes.plot(*_stairs(ramp), color=colour, linewidth=1.8, label=f"f = {name}")
+        for dashes, (name, ramp) in zip(cycle(DASHES), rules):
+            label = name.replace("R_m", "$R_m$")
+            axes.plot(*_stairs(ramp), color=TRUTH, linewidth=1.1, linestyle=(0, dashes), label=label)
+        axes.set(xscale="log", yscale="log", xlim=(float(path.start), float(path.end)))
+        axes.set_ylim(bottom=0.9)
+        title = f"at least, if at most f is lost\n($β_s$ = {path.buffer_time} $R_m$); dashed:\nas controllers probe"
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), title=title, fontsize=SMALL,
+                    title_fontsize=SMALL, alignment="left")
+
+
+def draw_beliefs(file):
+    """Figure 8: the links that explain what was seen, and how much a probe may lose on them."""
+    with _figure(file, (9.6, 4.2)) as figure:
+        left, right = figure.subplots(1, 2, sharey=True)
+        most, top = LEAST_RATE * (MEASURED + JITTER), LEAST_RATE * (MEASURED + JITTER) / MEASURED
+        _prepare(left, "The belief set of CBR-delay", "buffer β (packets)")
+        _prepare(right, "What a probe adds to the queue", "β, or queue (packets)")
+        left.set_ylabel("link rate C (packets per $R_m$)")
+        for axes in (left, right):
+            _belief_set(axes, most, top)
+        left.set(xlim=(0, 1.2 * most), ylim=(0.7 * LEAST_RATE, 1.25 * top))
+        right.set_xlim(0, 1.2 * most)
+        corners = (("$P_1$", LEAST_RATE * JITTER, LEAST_RATE), ("$P_2$", 0, top))
+        for name, beta, rate in corners:
+            left.plot(beta, rate, "o", color="#000000", clip_on=False)
+            left.annotate(name, (beta, rate), xytext=(8, 6), textcoords="offset points")
+        left.text(0.62 * most, 1.02 * LEAST_RATE, "$L_1$: $C = C_{L\\lambda}$", color=BELIEF, va="bottom")
+        left.text(0.3 * most, 0.73 * top, "$L_2$: $C·T^* + β = C_{L\\lambda}(T^* + D)$", color=BELIEF)
+        _probe(right, "Prb 1: over $T^*$", MEASURED, SENDER, top)
+        _probe(right, f"Prb 2: over {SHORT} $T^*$", SHORT, LOSS, top)
+        caption = (f"$C_{{L\\lambda}}$ = {LEAST_RATE} packets per $R_m$, $T^*$ = D = $R_m$, α = {EXTRA} packets. "
+                   "A probe may lose what lies between its line and $L_2$: at most α over $T^*$, and a share of C if shorter.")
+        figure.supxlabel(caption, fontsize=SMALL, color=QUIET)
+
+
+def beliefs():
+    """Figure 8 in numbers: corners of the set, and the most that a probe over T* and a shorter one lose on them."""
+    corners = {"P1": (LEAST_RATE, LEAST_RATE * JITTER), "P2": (LEAST_RATE * (MEASURED + JITTER) // MEASURED, 0)}
+    for name, (rate, buffer) in corners.items():
+        lost = {f"lost_by_probe_over_{T}": max(0, int(_queue(T, rate)) - buffer) for T in (MEASURED, SHORT)}
+        yield {"figure": 8, "path": name, "C": rate, "buffer": buffer, **lost}
+
+
+def _queue(T, rate):
+    """What a probe of C_Llambda·(T* + D) + α bytes over T adds to the queue of a link."""
+    return LEAST_RATE * (MEASURED + JITTER) + EXTRA - rate * T
+
+
+def _belief_set(axes, most, top):
+    rates = [LEAST_RATE, top, 2 * top]
+    least = [max(0, most - rate * MEASURED) for rate in rates]
+    axes.fill_betweenx(rates, least, [2 * most] * 3, color=BELIEF, alpha=0.15, linewidth=0)
+    axes.plot(least[:2], rates[:2], color=BELIEF, linewidth=2)
+    axes.plot([least[0], 2 * most], [LEAST_RATE] * 2, color=BELIEF, linewidth=2)
+
+
+def _probe(axes, name, T, colour, top):
+    rates = [LEAST_RATE, top]
+    added = [_queue(T, rate) for rate in rates]
+    axes.plot(added, rates, color=colour, linewidth=1.6)
+    lost = max(added[1], added[0] - LEAST_RATE * JITTER)
+    axes.annotate(f"{name}\nloses up to {lost:g}", (added[1], top), xytext=(4, 8), textcoords="offset points",
+                  color=colour, fontsize=SMALL)
+
+
+def _stairs(ramp):
+    """The round trips needed for each rate, as steps, of the rates reached after some."""
+    points = [(float(rate), k) for (_, before), (k, after) in pairwise(ramp) for rate in (before, after)]
+    return zip(*points) if points else ((), ())
+
+
+def _prepare(axes, title, label):
+    axes.set_title(title, loc="left", fontsize=LARGE, fontweight="bold")
+    axes.set_xlabel(label)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#e6e6e6", linewidth=0.7)
+    axes.set_axisbelow(True)
+
+
+@contextmanager
+def _figure(file, size):
+    rc_context, Figure = tools()
+    drawing, suffix = BytesIO(), Path(file).suffix
+    with rc_context(STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        yield figure
+        figure.savefig(drawing, format=suffix[1:], dpi=DOTS, metadata=UNDATED[suffix])
+    write_bytes(file, drawing.getvalue())

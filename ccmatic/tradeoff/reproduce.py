@@ -1,0 +1,78 @@
+"""Step 1 of Theorem 6.1 on concrete executions: link II is made to show what link I showed, packet by packet.
+
+Each execution is simulated on link I without loss, every delay at most D; then the same sender runs on link II, whose
+delay box is told to release each packet when link I did.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+from ccmatic.paths import Path
+from ccmatic.simulate import simulate
+
+#: Packets per step that link I serves, steps of an execution, the senders' seeds, and how much faster link II is.
+RATE, STEPS, SEEDS, FACTORS = 12, 40, range(12), (1, 3, 100)
+
+#: The most jitter, in steps; and the buffer of link I in packets with the most that its delay box then adds, in steps.
+JITTER, SHALLOW, DEEP = 2, ((2 * RATE, 0), (RATE, 1)), ((3 * RATE, 0),)
+
+#: How each hypothesis is broken.
+BREAKS = {
+    "shallow buffer": "β = 3/2·C·D",
+    "no needless jitter": "link I delays by D what it has queued already",
+    "faster link": "C_II = C_I/2",
+    "deterministic sender": "it also throws dice",
+}
+COVERS = f"{len(SEEDS) * len(SHALLOW) * len(FACTORS)} executions of {STEPS} steps, packet by packet"
+
+
+def examine(broken=None):
+    """Where link II, for the first time, cannot do what link I did, as numbers by name; None if it can throughout.
+    broken: None or a key of BREAKS."""
+    factors = (Fraction(1, 2),) if broken == "faster link" else FACTORS
+    for room, most in DEEP if broken == "shallow buffer" else SHALLOW:
+        most = JITTER if broken == "no needless jitter" else most
+        for factor in factors:
+            for seed in SEEDS:
+                witness = _difference(room, most, factor, seed, dice=broken == "deterministic sender")
+                if witness:
+                    return witness
+    return None
+
+
+def _difference(room, most, factor, seed, dice):
+    rate = RATE * factor
+    one = Path("cbr_delay", Fraction(RATE), jitter=JITTER, buffer=Fraction(room)).finer((rate,))
+    two = replace(one.at_rate(rate), buffer=Fraction(max(1, room * factor)))
+    shown = simulate(one, _sender(room, seed, dice), STEPS, seed, jitter=_adding(most))
+    if shown.lost.any():
+        raise AssertionError(f"seed {seed}: link I loses packets, expected none")
+    releases = iter(shown.released.tolist())
+    again = simulate(two, _sender(room, seed + 1 if dice else seed, dice), STEPS, seed,
+                     jitter=lambda *_: lambda now: next(releases, now))
+    for i, (sent, released, sent_again) in enumerate(zip(shown.sent, shown.released, again.sent)):
+        jitter = Fraction(int(released - again.started[i]), one.step)
+        if sent != sent_again or again.lost[i] or released != again.released[i] or not 0 <= jitter <= JITTER:
+            times = {"sent": sent, "sent on II": sent_again, "released": released, "admitted on II": again.started[i]}
+            steps = {name: Fraction(int(ticks), one.step) for name, ticks in times.items()}
+            return {"packet": Fraction(i), **steps, "jitter of II": jitter, "D": Fraction(JITTER)}
+    return None
+
+
+def _sender(room, seed, dice):
+    """Sends what it likes, as seed and observations say, but never more than fits: a function of an Observation."""
+    random = Random(seed)
+
+    def rate(seen):
+        fits = RATE + room - (seen.sent - seen.delivered) - 1
+        delay = int(100 * (seen.delay or 0))
+        likes = random.randrange(3 * RATE) if dice else (7 * seen.step * seed + 5 * seen.delivered + delay) % (3 * RATE)
+        return Fraction(max(1, min(likes, fits)))
+
+    return rate
+
+
+def _adding(most):
+    """A pattern of jitter of up to `most` steps."""
+    return lambda rng, bound, step: lambda now: now + (rng.randint(0, most * step) if most < JITTER else most * step)

@@ -1,0 +1,58 @@
+"""Links in the steps of loss_convergence, and the symbolic traces over them.
+
+Without loss of generality the link that a step is about has rate 1, which gives bytes their unit, so that solvers need
+linear arithmetic only. Its laws are those of models/cbr_delay.py.
+"""
+
+from itertools import combinations_with_replacement
+
+from ccmatic.buffer import Buffer
+from ccmatic.formula import equal, every
+from ccmatic.models.cbr_delay import MODEL
+
+#: Steps of a symbolic trace, and the most jitter in steps.
+HORIZON, JITTER = 12, 2
+
+TRACES = f"every trace of {HORIZON} steps, D = {JITTER} steps"
+
+
+class Link:
+    """A link of rate C and buffer beta bytes, as models/cbr_delay.py reads an execution over it: arrivals A, service S,
+    losses L, tokens K, rows of bytes."""
+
+    horizon, D, buffer = HORIZON, JITTER, Buffer.parse("any")
+
+    def __init__(self, C, beta, A, S, L, K):
+        self.C, self.beta, self.A, self.S, self.L, self.K = C, beta, A, S, L, K
+        self.Ld = [L[0], *L[:-1]]
+
+    def admitted(self, t):
+        """Bytes sent and not lost."""
+        return self.A[t] - self.L[t]
+
+    def laws(self):
+        """That it is one, and that bytes are sent, served and lost for ever, counted from when it starts."""
+        yield from (formula for _, _, formula in MODEL.network(self))
+        yield every(equal(self.S[0], 0), self.K[0] >= 0, self.L[0] >= 0, self.beta >= 0, self.C > 0)
+        for t in range(1, HORIZON):
+            yield every(*(row[t] >= row[t - 1] for row in (self.A, self.S, self.L)))
+            yield self.admitted(t) >= self.admitted(t - 1)
+
+
+def rows(x, names):
+    """The columns of a trace, by their names."""
+    return [x.row(name, HORIZON) for name in names.split()]
+
+
+def intervals():
+    """(first, last) step of each."""
+    return combinations_with_replacement(range(HORIZON), 2)
+
+
+def link(x):
+    """A link of any rate and buffer."""
+    return Link(x("C"), x("beta"), *rows(x, "A S L K"))
+
+
+def known_rate(x):
+    return equal(x("C"), 1)

@@ -1,0 +1,187 @@
+"""Step 4 of loss_convergence: who risks at most f at each step needs F⁻¹(C) round trips to reach C, or to see a loss.
+
+c is C_Llambda in a round trip, F as the paper has it, f and phi the allowances at either; β_s is 1, which gives time
+its unit. The induction is over numbers of any size, and an interval is as long as you like.
+"""
+
+from itertools import combinations, permutations
+
+from ccmatic.formula import equal, every, implies, some
+from ccmatic.tradeoff.statements import Hypothesis, Statement, times
+
+#: Round trips that the whole is asked for, and bursts in each.
+ROUNDS, SENDS = 7, 2
+
+ANY = "all numbers"
+
+
+def risks(x, more=0):
+    """ΔL is at most the allowance and `more`, on an interval of that length that contains `sent` bytes."""
+    return x("sent") - times(x("c"), x("length") + 1) <= x("f") + more
+
+
+ALLOWED = Hypothesis(
+    "allowance",
+    "an interval risks at most f(C_Llambda)",
+    risks,
+    ("it risks a packet more", lambda x: every(equal(x("packet"), 1), risks(x, x("packet")))),
+)
+NOT_NEGATIVE = Hypothesis("f ≥ 0", "what may be lost is not negative", lambda x: every(x("f") >= 0, x("phi") >= 0))
+NO_SHORTCUT = Hypothesis(
+    "no shortcut",
+    "C + f(C)/β_s does not fall, so that who has the lower rate does not get ahead",
+    lambda x: implies(x("c") <= x("F"), x("c") + x("f") <= x("F") + x("phi")),
+)
+BEHIND = Hypothesis("F so far", "C_Llambda ≤ F(k) in round trip k", lambda x: x("c") <= x("F"))
+
+
+def step_4_laws(x):
+    yield every(x("length") >= 0, x("sent") >= 0, x("c") > 0, x("F") > 0)
+    yield equal(x("F_next"), x("F") + x("phi"))
+
+
+def measured(x):
+    """Eq. D.1: C_Llambda stays, or is what the interval contains over its length + β_s."""
+    return some(equal(x("c_next"), x("c")), equal(times(x("c_next"), x("length") + 1), x("sent")))
+
+
+GROWTH = Statement(
+    name="step 4: growth in a round trip",
+    says="C_Llambda grows by f(C_Llambda)/β_s at most",
+    equation="Appendix D, Step 4",
+    theorem="step_4_growth",
+    covers=ANY,
+    laws=lambda x: [*step_4_laws(x), measured(x)],
+    hypotheses=(ALLOWED, NOT_NEGATIVE),
+    conclusion=lambda x: x("c_next") <= x("c") + x("f"),
+)
+
+BASE = Statement(
+    name="step 4: induction, base",
+    says="C_Llambda ≤ F(0) in round trip 0",
+    equation="Appendix D, Step 4",
+    theorem="step_4_no_faster",
+    covers=ANY,
+    laws=lambda x: [equal(x("F"), x("start")), x("start") > 0],
+    hypotheses=(Hypothesis("start", "it is at most C_0 at first", lambda x: x("c") <= x("start")),),
+    conclusion=lambda x: x("c") <= x("F"),
+)
+
+INDUCTION = Statement(
+    name="step 4: induction, step",
+    says="C_Llambda ≤ F(k) in round trip k makes it ≤ F(k+1) in round trip k+1, for each k and each f of no shortcut",
+    equation="Appendix D, Step 4",
+    theorem="step_4_no_faster",
+    covers=ANY,
+    laws=lambda x: [*step_4_laws(x), measured(x)],
+    hypotheses=(BEHIND, ALLOWED, NOT_NEGATIVE, NO_SHORTCUT),
+    conclusion=lambda x: x("c_next") <= x("F_next"),
+)
+
+OVERFLOWS = Hypothesis(
+    "Eq. D.2", "the buffer of the link of rate C overflows", lambda x: x("sent") > times(x("C"), x("length") + 1)
+)
+
+OVERFLOW = Statement(
+    name="step 4: no loss before",
+    says="a link of rate C loses only if C_Llambda > C - f(C_Llambda)/β_s",
+    equation="Eqs. D.2, D.3",
+    theorem=None,
+    covers=ANY,
+    laws=lambda x: [*step_4_laws(x), x("C") > 0],
+    hypotheses=(OVERFLOWS, ALLOWED, NOT_NEGATIVE),
+    conclusion=lambda x: x("c") > x("C") - x("f"),
+)
+
+
+def risks_on_F(x, more=0):
+    return x("sent") - times(x("F"), x("length") + 1) <= x("phi") + more
+
+
+EVERY_LINK = Statement(
+    name="step 4: allowance on every link",
+    says="asked of all links that explain what was seen, of that of rate F(k) too, the allowance keeps "
+    "C_Llambda ≤ F(k+1) and a link of rate C from loss until F(k+1) > C, whatever f ≥ 0 is",
+    equation="Appendix D, Step 4",
+    theorem="loss_convergence",
+    covers=ANY,
+    laws=lambda x: [*step_4_laws(x), measured(x), x("C") > 0],
+    hypotheses=(
+        BEHIND,
+        Hypothesis("allowance", "an interval risks at most f(F(k)) on the link of rate F(k)", risks_on_F,
+                   ("it risks a packet more", lambda x: every(equal(x("packet"), 1), risks_on_F(x, x("packet"))))),
+        Hypothesis("f ≥ 0", "what may be lost is not negative", lambda x: x("phi") >= 0),
+    ),
+    conclusion=lambda x: every(x("c_next") <= x("F_next"), implies(OVERFLOWS.holds(x), x("F_next") > x("C"))),
+)
+
+
+# The whole: SENDS bursts a round trip, f known by its values at C_Llambda and F in each.
+
+
+def ending_in(k):
+    """The intervals that end in round trip k, as (first burst, last burst)."""
+    for last in range(k * SENDS, (k + 1) * SENDS):
+        yield from ((first, last) for first in range(last + 1))
+
+
+def contained(x, interval):
+    """(bytes, length) of an interval."""
+    first, last = interval
+    return sum(x.row("sent", ROUNDS * SENDS)[first : last + 1]), last - first
+
+
+def points(x):
+    """(C, f(C)) where f is asked."""
+    c, f, F, phi = x.row("c", ROUNDS + 1), x.row("f", ROUNDS), x.row("F", ROUNDS + 1), x.row("phi", ROUNDS)
+    return [*zip(c, f), *zip(F, phi)]
+
+
+def ramp_laws(x):
+    c, F, phi = x.row("c", ROUNDS + 1), x.row("F", ROUNDS + 1), x.row("phi", ROUNDS)
+    yield from (each >= 0 for each in x.row("sent", ROUNDS * SENDS))
+    yield from (f >= 0 for _, f in points(x))
+    yield every(x("start") > 0, equal(F[0], x("start")), equal(c[0], x("start")))
+    for k in range(ROUNDS):
+        yield equal(F[k + 1], F[k] + phi[k])
+        seen = [contained(x, interval) for interval in ending_in(k)]
+        yield every(c[k + 1] >= c[k], [sent <= c[k + 1] * (length + 1) for sent, length in seen])
+        yield some(equal(c[k + 1], c[k]), [equal(sent, c[k + 1] * (length + 1)) for sent, length in seen])
+    for (a, f), (b, g) in combinations(points(x), 2):
+        yield implies(equal(a, b), equal(f, g))
+
+
+def risks_little(x, more=0):
+    """On every interval, f of C_Llambda in the round trip in which it ends, and `more`."""
+    c, f = x.row("c", ROUNDS + 1), x.row("f", ROUNDS)
+    for k in range(ROUNDS):
+        for sent, length in (contained(x, interval) for interval in ending_in(k)):
+            yield sent - c[k] * (length + 1) <= f[k] + more
+
+
+def reaches(x, k):
+    """By round trip k, C_Llambda is C, or a loss on a link of rate C is seen."""
+    before = [contained(x, interval) for j in range(k) for interval in ending_in(j)]
+    return some(x.row("c", ROUNDS + 1)[k] >= x("C"), [sent > x("C") * (length + 1) for sent, length in before])
+
+
+NO_FASTER = Statement(
+    name=f"step 4: {ROUNDS} round trips as a whole",
+    says="no rates that risk at most f at each step reach C, or see a loss, before round trip F⁻¹(C); f is its values",
+    equation="Theorem 6.1, generalised",
+    theorem="step_4_no_faster",
+    covers=f"all bursts at {SENDS * ROUNDS} instants, β_s apart, in {ROUNDS} round trips",
+    laws=lambda x: [*ramp_laws(x), x("C") > x("start")],
+    hypotheses=(
+        Hypothesis("allowance", "each interval risks at most f(C_Llambda)", lambda x: every(list(risks_little(x))),
+                   ("each may risk a packet more",
+                    lambda x: every(equal(x("packet"), 1), list(risks_little(x, x("packet")))))),
+        Hypothesis("no shortcut", "C + f(C)/β_s does not fall",
+                   lambda x: every([implies(a <= b, a + f <= b + g) for (a, f), (b, g) in permutations(points(x), 2)])),
+    ),
+    conclusion=lambda x: every(
+        [implies(reaches(x, k), x.row("F", ROUNDS + 1)[k] >= x("C")) for k in range(ROUNDS + 1)]
+    ),
+)
+
+STEPS = (GROWTH, BASE, INDUCTION, OVERFLOW, EVERY_LINK, NO_FASTER)
