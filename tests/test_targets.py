@@ -148,9 +148,9 @@ def test_lost_answers_are_made_good_by_later_ones(steady):
 
 @needs_compiler
 def test_unanswered_packets_time_out(steady):
-    found = send(steady[0], Answers(unanswered=lambda seq: True), "--step", STEP)
+    found = send(steady[0], Answers(unanswered=lambda seq: True), "--step", STEP, seconds=2)
     assert found["delivered"] == 0
-    assert 0 < found["lost"] <= found["sent"] * 0.65
+    assert 0.2 * found["sent"] < found["lost"] <= found["sent"] * 0.55
 
 
 @needs_compiler

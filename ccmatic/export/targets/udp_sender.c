@@ -33,7 +33,7 @@ enum { HELD_NS = 20000 };
 enum { BEHIND = 4 };
 /* A packet is lost when so many later ones are acknowledged (the models' networks keep order), when it is unanswered
  * for this long and longer than usual, or when so many are in flight. */
-enum { REORDERING = 1, TIMEOUT_NS = 200000000, WINDOW = 1 << 17 };
+enum { REORDERING = 1, TIMEOUT_NS = 1000000000, WINDOW = 1 << 17 };
 /* Of numbers on the command line. */
 #define LARGEST 1000000000000000
 
@@ -169,7 +169,7 @@ static void lose(uint64_t seq, uint64_t now)
 static void lose_all(uint64_t now)
 {
     struct flight *flight = &flow.flight;
-    uint64_t timeout = flow.srtt_ns + 4 * flow.rttvar_ns;
+    uint64_t timeout = 2 * flow.srtt_ns + 4 * flow.rttvar_ns;
     if (timeout < TIMEOUT_NS)
         timeout = TIMEOUT_NS;
     while (flight->oldest < flight->next) {
