@@ -139,9 +139,10 @@ def test_step_with_a_needless_hypothesis_is_not_good():
 
 
 def test_false_step_is_not_good():
-    false = replace(SMALL, conclusion=lambda x: x("a") < 0)
+    never = Hypothesis("b", "b ≥ 1", lambda x: x("b") >= 1, ("b ≤ 0", lambda x: x("b") <= 0))
+    false = replace(SMALL, hypotheses=(never,), conclusion=lambda x: x("a") < 0)
     found = next(steps.check([false]))
-    assert found.finding.verdict == VIOLATED and not found.good
+    assert found.finding.verdict == found.broken[0][2].verdict == VIOLATED and not found.good
     assert "Violated: a = " in steps.markdown([found])
 
 
