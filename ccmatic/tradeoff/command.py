@@ -23,7 +23,8 @@ from ccmatic.verify import HOLDS, VIOLATED
 #: The allowances of the figure, unless others are given.
 DEFAULT = ("1", "log(C)", "sqrt(C)", "C/10", "C")
 
-#: The solver is asked about, and cc_probe_slow follows, at most so many round trips; of an f that is not linear, so many.
+#: The solver is asked about, and cc_probe_slow follows, at most so many round trips; the solver, where tangents are
+#: needed, about fewer.
 MOST_ASKED, MOST_TANGENTS = 1000, 250
 
 #: cc_probe_slow may lose f(C) rounded down to so small a part of a packet.
