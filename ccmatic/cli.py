@@ -302,7 +302,7 @@ def evaluate(senders, real, out, jobs, as_json):
 
 @cli.command()
 @click.option("--allowance", "allowances", multiple=True, metavar="EXPR",
-              help="f, in packets: an expression in C, such as C/10; repeatable.  [default: 1, log(C), sqrt(C), C/10, C]")
+              help="f, in packets: an expression in C; repeatable.  [default: 1, log(C), sqrt(C), C/10 and C]")
 @click.option("--buffer-time", default="1", show_default=True, help="β_s: the buffer, in R_m.")
 @click.option("--from", "start", default="10", show_default=True, help="C_0, in packets per R_m.")
 @click.option("--up-to", "end", default="1000", show_default=True, help="C, in packets per R_m.")

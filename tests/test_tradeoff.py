@@ -87,7 +87,8 @@ def test_floats_agree(text, path):
 
 
 @pytest.mark.parametrize("text, form", [
-    ("1", 2 + k), ("C/10", 2 * sympy.Rational(11, 10) ** k), ("C", 2 * 2**k), ("1 + C/10", 12 * sympy.Rational(11, 10) ** k - 10),
+    ("1", 2 + k), ("C/10", 2 * sympy.Rational(11, 10) ** k), ("C", 2 * 2**k),
+    ("1 + C/10", 12 * sympy.Rational(11, 10) ** k - 10),
     ("2*sqrt(C) + 1", (sympy.sqrt(2) + k) ** 2), ("log(C)", None), ("min(C, 10)", None),
 ])
 def test_closed_forms(text, form):
@@ -126,8 +127,9 @@ def test_classes_are_how_round_trips_grow(text, growth):
 
 
 @pytest.mark.parametrize("text", [
-    "", "x", "C C", "__import__('os')", "C.real", "C if C else 1", "(lambda: 1)()", "9**9**9", "C**C", "log(C, 2)", "1/0",
-    "sqrt(-1)", "log(0)", "'C'", "True", "1j", "min()", "C < 2", "1e999999999", "((9**20)**20)**20", "(" * 100 + "C" + ")" * 100,
+    "", "x", "C C", "__import__('os')", "C.real", "C if C else 1", "(lambda: 1)()", "9**9**9", "C**C", "log(C, 2)",
+    "1/0", "sqrt(-1)", "log(0)", "'C'", "True", "1j", "min()", "C < 2", "1e999999999", "((9**20)**20)**20",
+    "(" * 100 + "C" + ")" * 100,
     "2 - C", "log(C) - 1", "1/(C - 500)", "(C - 5)**2", "1000/C**2",
 ])
 def test_bad_allowances(text):
@@ -217,7 +219,8 @@ def test_one_command_regenerates_everything(tmp_path):
     outcome = tradeoff("--out", str(tmp_path), "--json", "--up-to", "100", "--allowance", "1", "--allowance", "log(C)")
     assert outcome.exception is None and outcome.return_value == 0
     rows = [json.loads(line) for line in outcome.output.splitlines()]
-    files = {"figure_7.png", "family.png", "figure_8.png", "table_3.md", "proof.md", "blind_additive.json", "blind_additive.png"}
+    files = {"figure_7.png", "family.png", "figure_8.png", "table_3.md", "proof.md",
+             "blind_additive.json", "blind_additive.png"}
     assert files <= {file.name for file in tmp_path.iterdir()}
     counts = next(row["round_trips"] for row in rows if row.get("figure") == 7)
     assert counts["1"]["100"] == 90 and counts["log(C)"]["100"] == 25 and counts["AIMD (Reno)"]["50"] == 40
@@ -238,7 +241,8 @@ def test_sympy_is_not_imported_before_it_is_needed():
 
 @pytest.mark.parametrize("arguments", [
     ["--from", "10", "--up-to", "10"], ["--allowance", "2 - C"], ["--allowance", "C +"], ["--allowance", "(C-20)**2"],
-    ["--up-to", "fast"], ["--buffer-time", "1/0"], ["--from", "nan"], ["--allowance", "1/10**9"], ["--buffer-time", "2"],
+    ["--up-to", "fast"], ["--buffer-time", "1/0"], ["--from", "nan"], ["--allowance", "1/10**9"],
+    ["--buffer-time", "2"],
 ])
 def test_bad_input_is_one_message_and_leaves_nothing(tmp_path, arguments):
     outcome = tradeoff("--out", str(tmp_path / "out"), *arguments)

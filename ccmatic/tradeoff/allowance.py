@@ -37,7 +37,7 @@ EXPECTED = "expected numbers, C, + - * / **, log, sqrt, min and max, such as C/1
 
 @dataclass(frozen=True)
 class Path:
-    """A ramp from rate `start` (C_0) to `end` (C) over a buffer of `buffer_time` (β_s): Fractions. Raises InputError."""
+    """A ramp from `start` (C_0) to `end` (C) over a buffer of `buffer_time` (β_s): Fractions. Raises InputError."""
 
     start: Fraction
     end: Fraction
@@ -86,7 +86,8 @@ class Allowance:
             raise InputError(f"the allowance '{self.text}' is negative or undefined at C = {_short(where)}; "
                              f"expected f(C) ≥ 0 {between}")
         if true is None:
-            raise InputError(f"the allowance '{self.text}' may be negative or undefined {between}: it could not be told")
+            raise InputError(f"the allowance '{self.text}' may be negative or undefined {between}: it could "
+                             "not be told")
         true, where = _rises(self.step(path), path)
         if not true:
             how = "may fall: it could not be told" if where is None else f"falls at C = {_short(where)}"
@@ -111,8 +112,8 @@ class Allowance:
                          "expected a smaller C, or a larger allowance")
 
     def inverse(self, path, targets=None):
-        """F⁻¹ at each of the targets (C's at most path.end, ascending; by default path.end alone): a dict to a number of
-        round trips, None where F never gets there. Raises InputError if it cannot be told."""
+        """F⁻¹ at each of the targets (C's at most path.end, ascending; by default path.end alone): a dict to a number
+        of round trips, None where F never gets there. Raises InputError if it cannot be told."""
         targets = [path.end] if targets is None else targets
         bits = BITS
         while bits <= MOST_BITS:
@@ -120,8 +121,8 @@ class Allowance:
                 return self._inverse(path, targets, bits)
             except _Open as error:
                 bits, at = 4 * bits, error.args
-        raise InputError(f"the allowance '{self.text}': whether F({at[0]}) ≥ {at[1]} could not be told with {bits // 4} "
-                         "bits; expected another C")
+        raise InputError(f"the allowance '{self.text}': whether F({at[0]}) ≥ {at[1]} could not be told with "
+                         f"{bits // 4} bits; expected another C")
 
     def _inverse(self, path, targets, bits):
         found, waiting = dict.fromkeys(targets), list(targets)

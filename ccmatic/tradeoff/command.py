@@ -23,8 +23,9 @@ from ccmatic.verify import HOLDS, VIOLATED
 #: The allowances of the figure, unless others are given.
 DEFAULT = ("1", "log(C)", "sqrt(C)", "C/10", "C")
 
-#: The solver is asked about, and cc_probe_slow follows, at most so many round trips.
-MOST_ASKED = 1000
+#: The solver is asked about, and cc_probe_slow follows, at most so many round trips; the solver, where tangents are
+#: needed, about fewer.
+MOST_ASKED, MOST_TANGENTS = 1000, 250
 
 #: cc_probe_slow may lose f(C) rounded down to so small a part of a packet.
 PART = 1024
@@ -66,7 +67,8 @@ def number(text, name):
 
 def run(allowances, path, out):
     """Every Found, its files written to the folder `out`: Figure 7 and its table, what the solver finds, real
-    controllers, the family of cc_probe_slow, Figure 8, Table 3, the counterexample, the proof step by step. Raises InputError."""
+    controllers, the family of cc_probe_slow, Figure 8, Table 3, the counterexample, the proof step by step. Raises
+    InputError."""
     rates = table_rates(path)
     inverses = {allowance: allowance.inverse(path, rates) for allowance in allowances}
     probing = {rule: _probing(rule, path, rates) for rule in RULES}
@@ -119,12 +121,13 @@ def _reached(allowance, path):
 
 def _allowance(allowance, path, inverse):
     form, grows, end = closed_form(allowance, path), inverse_class(allowance), inverse[path.end]
-    asked = [rate for rate, n in inverse.items() if n is not None and n <= MOST_ASKED]
+    most = MOST_ASKED if allowance.affine else MOST_TANGENTS
+    asked = [rate for rate, n in inverse.items() if n is not None and n <= most]
     solver, good = _ask(allowance, path, inverse, asked)
     row = {"allowance": allowance.text, "F": None if form is None else str(form), "class": grows, "round_trips": end,
            "time_rm": end and str(end * (1 + path.buffer_time)), "solver": solver}
     text = f"f = {allowance.text:<8} F⁻¹({path.end}) = {_count(end)}"
-    text += f", Θ({grows})" if grows else ""
+    text += f", Θ({grows})" if grows and end is not None else ""
     text += f"; F(k) = {form}" if form is not None else ""
     return Found(row, f"{text}; {solver}", good)
 
@@ -134,7 +137,8 @@ def _ask(allowance, path, inverse, asked):
     if allowance.affine is None and not allowance.concave:
         return "solver not asked: f is neither linear nor concave", True
     if not asked:
-        return "solver not asked: more round trips than it is asked about", True
+        never = inverse[path.end] is None
+        return f"solver not asked: {'F never gets there' if never else 'too many round trips'}", True
     found = least(allowance, path, asked, MOST_ASKED)
     wrong = [rate for rate in asked if found[rate] and found[rate].steps != inverse[rate]]
     if wrong:
@@ -220,9 +224,10 @@ def _counterexample(folder):
     plot.draw(trace, file.with_suffix(".png"))
     lost = trace.columns["L"][-1] - trace.columns["L"][0]
     sent = trace.columns["A"][-1] - trace.columns["A"][0]
-    row = {"counterexample": ADDITIVE, "verdict": judgement.verdict, "lost": str(lost), "sent": str(sent), "file": str(file)}
-    yield Found(row, f"{ADDITIVE} (section 6.2): violated; of {float(sent):.3g} C·R_m sent, {float(lost):.3g} are lost; "
-                     f"trace: {file}")
+    row = {"counterexample": ADDITIVE, "verdict": judgement.verdict, "lost": str(lost), "sent": str(sent),
+           "file": str(file)}
+    yield Found(row, f"{ADDITIVE} (section 6.2): violated; of {float(sent):.3g} C·R_m sent, {float(lost):.3g} are "
+                     f"lost; trace: {file}")
 
 
 def _proof(folder):
@@ -236,7 +241,8 @@ def _proof(folder):
 
 
 def _decided(checked):
-    return all(found.verdict in (HOLDS, VIOLATED) for found in (checked.finding, *(found for *_, found in checked.broken)))
+    findings = (checked.finding, *(found for *_, found in checked.broken))
+    return all(found.verdict in (HOLDS, VIOLATED) for found in findings)
 
 
 def _file(file, what):

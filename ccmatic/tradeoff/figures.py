@@ -17,11 +17,12 @@ LEAST_RATE, MEASURED, JITTER, EXTRA, SHORT = 100, 1, 1, 10, 0.5
 
 
 def draw_convergence(curves, rules, path, file):
-    """Figure 7: round trips F⁻¹ over the rate reached. curves: of each allowance, (name, [(k, F(k)), …]). rules: of each
-    controller, dashed, (name, [(round trips, rate), …])."""
+    """Figure 7: round trips F⁻¹ over the rate reached. curves: of each allowance, (name, [(k, F(k)), …]). rules: of
+    each controller, dashed, (name, [(round trips, rate), …])."""
     with _figure(file, (8.6, 5)) as figure:
         axes = figure.subplots()
-        _prepare(axes, "Time to ramp up under a loss allowance", f"link rate C (packets per $R_m$), from $C_0$ = {path.start}")
+        label = f"link rate C (packets per $R_m$), from $C_0$ = {path.start}"
+        _prepare(axes, "Time to ramp up under a loss allowance", label)
         axes.set_ylabel("round trips of up to $R_m + β_s$")
         for colour, (name, ramp) in zip(cycle(COLOURS), curves):
             axes.plot(*_stairs(ramp), color=colour, linewidth=1.8, label=f"f = {name}")
@@ -56,7 +57,7 @@ def draw_beliefs(file):
         _probe(right, "Prb 1: over $T^*$", MEASURED, SENDER, top)
         _probe(right, f"Prb 2: over {SHORT} $T^*$", SHORT, LOSS, top)
         caption = (f"$C_{{L\\lambda}}$ = {LEAST_RATE} packets per $R_m$, $T^*$ = D = $R_m$, α = {EXTRA} packets. "
-                   "A probe may lose what lies between its line and $L_2$: at most α over $T^*$, and a share of C if shorter.")
+                   "A probe may lose what lies between its line and $L_2$: at most α over $T^*$, a share of C if shorter.")
         figure.supxlabel(caption, fontsize=SMALL, color=QUIET)
 
 

@@ -42,8 +42,8 @@ def _powers(step, start):
 
 def inverse_class(allowance):
     """The asymptotic class of F⁻¹ as C grows, such as "C/log C", or None where it cannot be told from f's leading term
-    c·Cᵖ·(log C)^q: where f is less than linear, F moves as the solution of dF/dk = f/β_s does, so F⁻¹ is of the class of
-    ∫ dC/f; where it is linear, F is exponential; where it is more, F grows faster than any exponential."""
+    c·Cᵖ·(log C)^q: where f is less than linear, F moves as the solution of dF/dk = f/β_s does, so F⁻¹ is of the class
+    of ∫ dC/f; where it is linear, F is exponential; where it is more, F grows faster than any exponential."""
     found = _leading(allowance.f)
     if found is None or found[2] <= 0:
         return None

@@ -1,9 +1,10 @@
 """Step 4 of Theorem 6.1 by a solver: the least number of round trips in which rates exist that reach C.
 
-The unknowns are the rates c_0 = C_0 ≤ c_1 ≤ … ≤ c_k, each the C_Lλ of a round trip, the largest rate of which the sender
-can be sure. In a round trip it sends a burst of c_(i+1)·β_s, of which c_i·β_s fit into the buffer of the slowest link
-that it may be on; so it risks β_s·(c_(i+1) - c_i), at most f(c_i). (The same bytes over an interval T > 0 raise C_Lλ by the
-risk over T + β_s, so by less.) F is not used here: that the answer is F⁻¹(C) is for tests and for the command to see.
+The unknowns are the rates c_0 = C_0 ≤ c_1 ≤ … ≤ c_k, each the C_Llambda of a round trip, the largest rate of which the
+sender can be sure. In a round trip it sends a burst of c_(i+1)·β_s, of which c_i·β_s fit into the buffer of the slowest
+link that it may be on; so it risks β_s·(c_(i+1) - c_i), at most f(c_i). (The same risk over an interval T > 0 raises
+C_Llambda by the risk over T + β_s, so by less.) F is not used here: that the answer is F⁻¹(C) is for tests and for the
+command to see.
 
 f linear is stated exactly. Above a concave f stands a tangent for each round trip: a line of rational numbers that is
 certainly at least f on all of [C_0, C]. So "no" holds for f, whatever the rates. "Yes" is accepted only with a witness:
@@ -33,11 +34,11 @@ class Reached:
 
 
 def least(allowance, path, targets=None, most=1000, **options):
-    """For each target (rates at most path.end, ascending; by default path.end alone) a Reached, or None where more than
-    `most` round trips are needed or the solver cannot tell. `options`: as `solve.Checker`. f must be linear or concave, and
-    `allowance.require(path)` must hold; raises InputError."""
+    """For each target (rates at most path.end, ascending; by default path.end alone) a Reached, or None where more
+    than `most` round trips are needed or the solver cannot tell. `options`: as `solve.Checker`. f must be linear or
+    concave, and `allowance.require(path)` must hold; raises InputError."""
     if allowance.affine is None and not allowance.concave:
-        raise InputError(f"the allowance '{allowance.text}' is neither linear nor concave; the solver is asked of those")
+        raise InputError(f"the allowance '{allowance.text}' is neither linear nor concave; expected one that is")
     ramp = _Ramp(allowance, path, options)
     found = dict.fromkeys([path.end] if targets is None else targets)
     for target in found:
