@@ -265,10 +265,11 @@ def export(controller, target, out, model, horizon, jitter, as_json):
               help="The link's rate from then on; repeatable.")
 @click.option("--schedule", help="Take the link from this file, as `ccmatic trace export` writes it, instead.")
 @click.option("--flow", "flows", multiple=True, default=["cubic"], show_default=True,
-              help="Who sends: a congestion control of the kernel's, udp:CONTROLLER.py or bpf:CONTROLLER.py; repeatable.")
+              help="Who sends: one of the kernel's, udp:CONTROLLER.py or bpf:CONTROLLER.py; repeatable.")
 @click.option("--seconds", type=click.FloatRange(min=0.1, max=3600),
               help="How long, from the first packet on.  [default: 10, or as long as the schedule]")
-@click.option("--warmup", type=click.FloatRange(min=0), help="Seconds that are not measured.  [default: a third; with a schedule, none]")
+@click.option("--warmup", type=click.FloatRange(min=0),
+              help="Seconds that are not measured.  [default: a third; with a schedule, none]")
 @click.option("--seed", type=click.IntRange(min=0, max=2**62), help="Seed of the jitter.  [default: 0]")
 @click.option("--out", type=click.Path(), help="Folder for the log of packets and what was measured.")
 @click.option("--plot", type=click.Path(), help="Draw the run to this file (.png, .svg or .pdf).")
@@ -282,7 +283,7 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
 
 @cli.command()
 @click.argument("senders", nargs=-1, required=True, metavar="SENDER…")
-@click.option("--real", is_flag=True, help="On this machine's stack, each SENDER a flow as of `emulate`; a smaller grid.")
+@click.option("--real", is_flag=True, help="On this machine's stack, SENDERs being flows of `emulate`; a smaller grid.")
 @click.option("--out", default="evaluation", show_default=True, help="Folder for results and figures; goes on there.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Simulate on so many processes.")
 @_json

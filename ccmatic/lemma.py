@@ -121,8 +121,8 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Proof:
-    """model, buffer, jitter, horizon: the network, as in queries. beliefs: those that the proof reads. states, constants:
-    in the order in which they are reached, and found. lemmas: others."""
+    """model, buffer, jitter, horizon: the network, as in queries. beliefs: those that the proof reads. states,
+    constants: in the order in which they are reached, and found. lemmas: others."""
 
     model: str
     buffer: str

@@ -1,5 +1,5 @@
 """What `prove` has found, on disk: constants with their edges, and the verdict on every lemma; saved after each step,
-so that a killed proof goes on. One JSON file, exact, and beside it a folder of the traces, each for `ccmatic replay`."""
+so that a killed proof goes on. One JSON file, exact, and beside it a folder of traces, each for `ccmatic replay`."""
 
 import hashlib
 import json

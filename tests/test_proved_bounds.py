@@ -1,4 +1,4 @@
-"""What is proved against what happens: windows of simulated runs of the deployed controller, on links whose rate changes,
+"""What is proved against what happens: windows of simulated runs of the deployed controller, on links of changing rate,
 break no lemma. Default: some runs; `pytest -m slow`: a thousand of each."""
 
 from pathlib import Path

@@ -334,8 +334,9 @@ def test_kernel_accepts_all_that_is_shipped(tmp_path):
 
 @needs_bpf
 def test_the_next_run_unregisters_what_a_killed_one_left(emulator, tmp_path):
-    options = ["--rate", "24mbit", "--rtt", "10ms", "--buffer", "2bdp", "--seconds", "60", "--flow", "bpf:cc_probe_drain"]
+    options = ["--rate", "24mbit", "--rtt", "10ms", "--buffer", "2bdp", "--seconds", "60"]
     program = [sys.executable, "-c", "from ccmatic.cli import main; main()", "emulate", *options]
+    program += ["--flow", "bpf:cc_probe_drain"]
     name = kernel_name("cc_probe_drain")
     with subprocess.Popen(program, cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
         for _ in range(600):

@@ -89,7 +89,7 @@ def run(sender, scenario):
 
 
 def simulated(controller, scenario):
-    """What is measured of a simulated run: `measures.summed_up`, `of_steps`, and `at_start`: it never left its start."""
+    """What is measured of a simulated run: `measures.summed_up`, `of_steps`; `at_start`: it never left its start."""
     built = _library(controller)
     if built.export.step != 2:
         raise InputError("the links of the grid have D = R_m; expected a controller exported for a jitter of 1")
@@ -155,8 +155,8 @@ def line(row, broken, as_json):
 
 
 class Evaluation:
-    """The results in a folder, a line of JSON each, so that an interrupted evaluation goes on; of two of the same run the
-    later counts."""
+    """The results in a folder, a line of JSON each, so that an interrupted evaluation goes on; of two of the same run
+    the later counts."""
 
     def __init__(self, folder):
         self.folder = writable_folder(folder)
