@@ -57,7 +57,7 @@ def draw_beliefs(file):
         _probe(right, "Prb 1: over $T^*$", MEASURED, SENDER, top)
         _probe(right, f"Prb 2: over {SHORT} $T^*$", SHORT, LOSS, top)
         caption = (f"$C_{{L\\lambda}}$ = {LEAST_RATE} packets per $R_m$, $T^*$ = D = $R_m$, α = {EXTRA} packets. "
-                   "A probe may lose what lies between its line and $L_2$: at most α over $T^*$, or a share of C.")
+                   "A probe may lose what lies between its line and $L_2$: at most α, or if it is shorter a share of C.")
         figure.supxlabel(caption, fontsize=SMALL, color=QUIET)
 
 
