@@ -174,7 +174,10 @@ def test_ctrl_c_exits_with_130(tmp_path):
     hard = ["--model", "ccac", "--buffer", ">=5", "--horizon", "18", "--constrain-loss", "always"]
     command = [sys.executable, "-c", "from ccmatic.cli import main; main()", "verify", "cc_probe_qdel", *hard]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    time.sleep(3)
+    # The folder is made shortly before solvers are asked.
+    while not (tmp_path / "ccmatic-traces").exists():
+        time.sleep(0.05)
+    time.sleep(2)
     os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
