@@ -44,7 +44,8 @@ def test_runs_are_inside_what_is_proved(sender, scenario, at_start):
 
 def test_bounds_hold_under_their_hypotheses_only():
     assert bounds("cc_qdel", 11.9).utilisation is None
-    assert bounds("cc_qdel", 12).utilisation == pytest.approx(0.85 * 9 / 10)
+    # Windows are of 9 steps, as exported: the proof for windows of 10 has more, which does not hold here.
+    assert bounds("cc_qdel", 12).utilisation == pytest.approx(0.83 * 8 / 9)
     assert bounds("cc_probe_slow", 0.01).lost_in_step == 2
     assert bounds("cc_probe_slow", 0.01, at_start=True).lost_in_step is None
     assert bounds("cc_probe_fast", 100).utilisation is None

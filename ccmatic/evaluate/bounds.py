@@ -35,16 +35,16 @@ def broken(row):
 
 
 def bounds(sender, buffer_bdp, at_start=False):
-    """The Bounds of an exported controller, by its file or shipped name, on a link of any rate with a buffer in C·R_m.
+    """The Bounds of an exported controller, by its file or shipped name, on a link of any rate with a buffer in C·R_m: of
+    the proof for windows as long as its own.
 
     at_start: for one that runs another until a large loss, and still does."""
     export = _export(sender)
-    controller = export.at_start if at_start else export.controller
-    found = Bounds()
+    proved_of = (export.at_start if at_start else export.controller).body, export.horizon
     for result in _results():
-        if result.controller.body == controller.body:
-            found = _better(found, _of(result, Fraction(buffer_bdp) / export.step, export.step))
-    return found
+        if (result.controller.body, result.horizon) == proved_of:
+            return _of(result, Fraction(buffer_bdp) / export.step, export.step)
+    return Bounds()
 
 
 def _of(result, buffer, step):
@@ -63,14 +63,6 @@ def _of(result, buffer, step):
         None if lost is None else int(lost),
         float(c["inflight"] * rounds * step) if "inflight" in c else None,
     )
-
-
-def _better(one, other):
-    def pick(best, name):
-        values = [value for each in (one, other) if (value := getattr(each, name)) is not None]
-        return best(values, default=None)
-
-    return Bounds(pick(max, "utilisation"), pick(min, "lost_in_step"), pick(min, "inflight_bdp"))
 
 
 @cache
