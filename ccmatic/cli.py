@@ -149,7 +149,7 @@ def trace_group():
 @click.option("--mss", type=click.IntRange(min=1), default=1500, show_default=True, help="Bytes in a packet.")
 @click.option("--out", type=click.Path(), help="The file to write.  [default: standard output]")
 @_json
-def export(trace, kind, rate, rtt, mss, out, as_json):
+def trace_export(trace, kind, rate, rtt, mss, out, as_json):
     """Write a trace, at a concrete scale, as others read it; what their format leaves out is said."""
     if out is None and (as_json or kind == "npz"):
         raise InputError(f"{'--json' if as_json else 'npz'} needs --out, the file to write")

@@ -1,5 +1,6 @@
 """Drawings of a trace, for papers and pages. Floats are used here, where no verdict depends on them."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -39,26 +40,34 @@ STYLE = {
 
 def draw(trace, path):
     """Draw the trace to a file: PNG, SVG or PDF, by the name's suffix. Raises InputError."""
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in UNDATED:
-        raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
-    rc_context, Figure = tools()
-    samples, drawing = _Samples.of(trace), BytesIO()
+    require(path)
+    samples = _Samples.of(trace)
+    with figure(path, (WIDTH, HEIGHT), layout=None) as drawn:
+        _compose(drawn, trace, samples)
+
+
+@contextmanager
+def figure(path, size, layout="constrained"):
+    """A Figure of matplotlib's, `size` in inches, to be drawn on and then written to a file: PNG, SVG or PDF, by the
+    name's suffix. Raises InputError."""
+    require(path)
+    rc_context, Figure = _tools()
+    suffix, drawing = Path(path).suffix.lower(), BytesIO()
     with rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, HEIGHT))
-        _compose(figure, trace, samples)
-        figure.savefig(drawing, format=suffix[1:], dpi=DOTS, metadata=UNDATED[suffix])
+        drawn = Figure(figsize=size, layout=layout)
+        yield drawn
+        drawn.savefig(drawing, format=suffix[1:], dpi=DOTS, metadata=UNDATED[suffix])
     write_bytes(path, drawing.getvalue())
 
 
-def require():
-    """Raise InputError if nothing can be drawn, as matplotlib is missing."""
-    tools()
+def require(path=None):
+    """Raise InputError if nothing can be drawn, as matplotlib is missing, or nothing to a file of this name."""
+    if path is not None and Path(path).suffix.lower() not in UNDATED:
+        raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
+    _tools()
 
 
-def tools():
-    """What of matplotlib draws: rc_context and Figure. Raises InputError if it is missing."""
+def _tools():
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure

@@ -1,21 +1,15 @@
 """The picture of a proof: its states, where they lead, and how far each window gets."""
 
-from io import BytesIO
-
+from ccmatic import plot
 from ccmatic.claim import in_words
-from ccmatic.files import write_bytes
-from ccmatic.plot import STYLE, UNDATED, tools
 
 BOX, STEP, TOP = 4.6, 1.5, 0.7
 
 
 def draw(proof, result, file):
     """Draw the transition system to an SVG."""
-    rc_context, Figure = tools()
-    drawing = BytesIO()
-    with rc_context(STYLE):
-        height = STEP * len(proof.states)
-        figure = Figure(figsize=(9, height))
+    height = STEP * len(proof.states)
+    with plot.figure(file, (9, height), layout=None) as figure:
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, 9), ylim=(-height, 0), frameon=False, xticks=(), yticks=())
         centres = {state.name: -TOP - index * STEP for index, state in enumerate(proof.states)}
         for state in proof.states:
@@ -23,8 +17,6 @@ def draw(proof, result, file):
         for state in proof.states:
             for lane, name in enumerate(state.leads_to):
                 _arrow(axes, centres[state.name], centres[name], lane)
-        figure.savefig(drawing, format="svg", metadata=UNDATED[".svg"])
-    write_bytes(file, drawing.getvalue())
 
 
 def _state(axes, state, y, c):

@@ -14,6 +14,7 @@ from ccmatic.emulate.measures import as_json, as_text, measures
 from ccmatic.emulate.run import emulate
 from ccmatic.errors import InputError
 from ccmatic.files import writable_folder, write_bytes, write_text
+from ccmatic.plot import require as require_drawing
 
 __all__ = ["as_json", "as_text", "run"]
 
@@ -41,7 +42,7 @@ def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
     if found.rates[-1][0] >= seconds * SECOND:
         raise InputError(f"the link's rate changes after the run, which lasts {seconds:g} s")
     if plot:
-        picture.require(plot)
+        require_drawing(plot)
     chosen = [(text, flow(text)) for text in flows]
     require()
     folder = writable_folder(out) if out else None

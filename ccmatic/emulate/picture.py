@@ -1,36 +1,20 @@
 """A drawing of a run: throughput, what packets wait for, and losses, over time."""
 
-from io import BytesIO
-from pathlib import Path
-
 import numpy as np
 
+from ccmatic import plot
 from ccmatic.emulate.link import SECOND
-from ccmatic.errors import InputError
-from ccmatic.files import write_bytes
-from ccmatic.plot import DOTS, JITTER, LOSS, NETWORK, SENDER, STYLE, UNDATED, tools
+from ccmatic.plot import JITTER, LOSS, NETWORK, SENDER
 
 #: Of flows, in turn; bins and dots of a drawing, at most.
 COLOURS = (SENDER, "#E69F00", NETWORK, "#CC79A7", JITTER, "#666666")
 BINS, POINTS = 200, 4000
 
 
-def require(path):
-    """Raise InputError if no drawing can be written under this name."""
-    if Path(path).suffix.lower() not in UNDATED:
-        raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
-    tools()
-
-
 def draw(emulation, start, path):
     """Draw the run to a file: PNG, SVG or PDF, by the name's suffix. What is before `start` seconds is shaded. Raises
     InputError."""
-    require(path)
-    suffix = Path(path).suffix.lower()
-    rc_context, Figure = tools()
-    drawing = BytesIO()
-    with rc_context(STYLE):
-        figure = Figure(figsize=(8, 6.6), layout="constrained")
+    with plot.figure(path, (8, 6.6)) as figure:
         panels = figure.subplots(3, sharex=True, height_ratios=(2, 2, 1))
         painters = {"Throughput (Mbit/s)": _rates, "Delay (ms)": _delays, "Packets lost in R_m": _losses}
         for axes, (title, painter) in zip(panels, painters.items()):
@@ -44,8 +28,6 @@ def draw(emulation, start, path):
         panels[-1].set_xlabel("time (s)")
         if emulation.faults:
             figure.suptitle(f"not valid: {'; '.join(emulation.faults)}", color=LOSS, fontsize=9, parse_math=False)
-        figure.savefig(drawing, format=suffix[1:], dpi=DOTS, metadata=UNDATED[suffix])
-    write_bytes(path, drawing.getvalue())
 
 
 def _rates(axes, emulation):

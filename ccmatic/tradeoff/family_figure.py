@@ -1,11 +1,7 @@
 """Loss against convergence time: Theorem 6.1's bound, the family cc_probe_slow_k, and others beside it."""
 
-from io import BytesIO
-from pathlib import Path
-
-from ccmatic.errors import InputError
-from ccmatic.files import write_bytes
-from ccmatic.plot import BELIEF, DOTS, LOSS, NETWORK, PROBE, SENDER, SMALL, STYLE, TRUTH, UNDATED, tools
+from ccmatic import plot
+from ccmatic.plot import BELIEF, LOSS, NETWORK, PROBE, SENDER, SMALL, TRUTH
 
 #: Of each T*, in turn.
 COLOURS, MARKERS = (SENDER, NETWORK, PROBE, BELIEF), ("o", "s", "^", "D")
@@ -14,13 +10,8 @@ COLOURS, MARKERS = (SENDER, NETWORK, PROBE, BELIEF), ("o", "s", "^", "D")
 def draw(points, path, others=()):
     """Draw Points of `family.points` to a file: PNG, SVG or PDF, by the name's suffix. others: (name, packets lost, R_m
     until the first loss) of other senders. Raises InputError."""
-    points, path = list(points), Path(path)
-    if path.suffix.lower() not in UNDATED:
-        raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
-    rc_context, Figure = tools()
-    drawing = BytesIO()
-    with rc_context(STYLE):
-        figure = Figure(figsize=(8, 5), layout="constrained")
+    points = list(points)
+    with plot.figure(path, (8, 5)) as figure:
         axes = figure.subplots()
         _bound(axes, points)
         _family(axes, points)
@@ -28,9 +19,6 @@ def draw(points, path, others=()):
             axes.plot(float(lost), float(time), "x", color=LOSS, markersize=8, markeredgewidth=2)
             axes.annotate(name, (float(lost), float(time)), (7, -3), textcoords="offset points", color=LOSS)
         _dress(axes)
-        suffix = path.suffix.lower()
-        figure.savefig(drawing, format=suffix[1:], dpi=DOTS, metadata=UNDATED[suffix])
-    write_bytes(path, drawing.getvalue())
 
 
 def _bound(axes, points):

@@ -1,12 +1,9 @@
 """Figures 7 and 8 of the paper. Floats are used here, where no verdict depends on them."""
 
-from contextlib import contextmanager
-from io import BytesIO
 from itertools import cycle, pairwise
-from pathlib import Path
 
-from ccmatic.files import write_bytes
-from ccmatic.plot import BELIEF, DOTS, LARGE, LOSS, QUIET, SENDER, SMALL, STYLE, TRUTH, UNDATED, tools
+from ccmatic import plot
+from ccmatic.plot import BELIEF, LARGE, LOSS, QUIET, SENDER, SMALL, TRUTH
 
 #: Of allowances, and of controllers, in turn.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#666666")
@@ -19,7 +16,7 @@ LEAST_RATE, MEASURED, JITTER, EXTRA, SHORT = 100, 1, 1, 10, 0.5
 def draw_convergence(curves, rules, path, file):
     """Figure 7: round trips F⁻¹ over the rate reached. curves: of each allowance, (name, [(k, F(k)), …]). rules: of
     each controller, dashed, (name, [(round trips, rate), …])."""
-    with _figure(file, (8.6, 5)) as figure:
+    with plot.figure(file, (8.6, 5)) as figure:
         axes = figure.subplots()
         label = f"link rate C (packets per $R_m$), from $C_0$ = {path.start}"
         _prepare(axes, "Time to ramp up under a loss allowance", label)
@@ -38,7 +35,7 @@ def draw_convergence(curves, rules, path, file):
 
 def draw_beliefs(file):
     """Figure 8: the links that explain what was seen, and how much a probe may lose on them."""
-    with _figure(file, (9.6, 4.2)) as figure:
+    with plot.figure(file, (9.6, 4.2)) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         most, top = LEAST_RATE * (MEASURED + JITTER), LEAST_RATE * (MEASURED + JITTER) / MEASURED
         _prepare(left, "The belief set of CBR-delay", "buffer β (packets)")
@@ -103,14 +100,3 @@ def _prepare(axes, title, label):
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
-
-
-@contextmanager
-def _figure(file, size):
-    rc_context, Figure = tools()
-    drawing, suffix = BytesIO(), Path(file).suffix
-    with rc_context(STYLE):
-        figure = Figure(figsize=size, layout="constrained")
-        yield figure
-        figure.savefig(drawing, format=suffix[1:], dpi=DOTS, metadata=UNDATED[suffix])
-    write_bytes(file, drawing.getvalue())

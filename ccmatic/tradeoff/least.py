@@ -12,7 +12,6 @@ the rates that risk all that f certainly allows; if these fall short of C, the t
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import sympy
 
