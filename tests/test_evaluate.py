@@ -13,6 +13,7 @@ from ccmatic.evaluate import figures, runs
 from ccmatic.evaluate.bounds import bounds, broken
 from ccmatic.evaluate.runs import Evaluation, Scenario
 from ccmatic.trace import Trace
+from conftest import on_time
 from test_targets import needs_bpf
 
 needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="no cc on this machine")
@@ -82,6 +83,10 @@ def test_the_link_rate_changes():
     assert at[119] == pytest.approx(96, abs=0.1)
 
 
+def lateness_ms(found):
+    return found["lateness_ms"]["p50"], found["lateness_ms"]["p99"]
+
+
 @needs_bpf
 def test_cc_qdel_in_the_kernel_beside_bbr_and_cubic(emulator, capsys):
     """24 and 96 Mbit/s, R_m 40 ms, 2 BDP, with and without jitter: it carries iperf3, and fills the link."""
@@ -90,7 +95,7 @@ def test_cc_qdel_in_the_kernel_beside_bbr_and_cubic(emulator, capsys):
         for jitter in (None, "40ms"):
             for flow in ("bpf:cc_qdel", "bbr", "cubic"):
                 link = {"rate": f"{rate}mbit", "rtt": "40ms", "buffer": "2bdp", "jitter": jitter, "schedule": None}
-                found = command.run(link, [flow], 5, 3.5)
+                found = on_time(lambda: command.run(link, [flow], 5, 3.5), lateness_ms)
                 delay = found["queueing_delay_rm"]["mean"]
                 rows.append(f"{flow:<12} {rate:>3} Mbit/s  jitter {jitter or 'none':<5} {found['utilisation']:7.1%}  "
                             f"queue {delay:5.2f} R_m  lost in R_m {found['lost_max_in_rm']:4d}  "
@@ -114,7 +119,7 @@ def test_counterexamples_happen(controller, buffer, emulator, tmp_path):
     schedule = str(tmp_path / "schedule.csv")
     export = ["trace", "export", str(file), "--format", "schedule", "--rate", f"{rate}bit", "--rtt", "40ms"]
     assert cli.main([*export, "--mss", "1500", "--out", schedule], standalone_mode=False) == 0
-    found = command.run({"schedule": schedule}, [f"udp:{controller}"])
+    found = on_time(lambda: command.run({"schedule": schedule}, [f"udp:{controller}"]), lateness_ms)
     foretold, measured = found["trace"], found["emulated"]
     packet = 1500 / (rate / 8 * 0.04 * 6)
     assert measured["utilisation"] == pytest.approx(foretold["utilisation"], rel=0.15, abs=1.5 * packet)
