@@ -2,7 +2,7 @@
 
 import pytest
 
-from ccmatic.emulate import flows, machine
+from ccmatic.emulate import kinds, machine
 from ccmatic.errors import InputError
 
 
@@ -11,7 +11,7 @@ def emulator():
     """Skips the tests that emulate where this machine cannot."""
     try:
         machine.require()
-        flows.flow("cubic")
+        kinds.flow("cubic")
         with machine.workplace(1500, 2**20):
             pass
     except InputError as error:

@@ -15,7 +15,7 @@ from tempfile import gettempdir
 import numpy as np
 import pytest
 
-from ccmatic.emulate import command, flows, link, machine, measures, replay, run
+from ccmatic.emulate import command, flows, kinds, link, machine, measures, replay, run
 from ccmatic.errors import InputError
 from conftest import on_time
 
@@ -52,7 +52,7 @@ def mine(pid):
 
 def emulate(asked, names, seconds):
     emulation = on_time(
-        lambda: run.emulate(asked, [(name, flows.flow(name)) for name in names], seconds),
+        lambda: run.emulate(asked, [(name, kinds.flow(name)) for name in names], seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     assert not mine(os.getpid())

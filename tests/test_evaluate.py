@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from fractions import Fraction
 
 import pytest
@@ -81,6 +83,24 @@ def test_the_link_rate_changes():
     at = row["delivered_mbit"]
     assert at[39] == pytest.approx(24, abs=0.1) and at[79] == pytest.approx(48, abs=0.1)
     assert at[119] == pytest.approx(96, abs=0.1)
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_flows_are_known_to_the_evaluation_alone(method, tmp_path):
+    """As a library, without the command line, and however a process that runs a flow was started."""
+    (tmp_path / "alone.py").write_text(
+        "import multiprocessing\n"
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "from ccmatic.evaluate import runs\n"
+        "def kind(text):\n"
+        "    return type(runs.flow(text)).__name__\n"
+        "if __name__ == '__main__':\n"
+        f"    multiprocessing.set_start_method({method!r})\n"
+        "    with ProcessPoolExecutor(1) as pool:\n"
+        "        print(*pool.map(kind, ['udp:cc_qdel', 'bpf:cc_qdel']))\n"
+    )
+    done = subprocess.run([sys.executable, "alone.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "Udp Bpf\n"), done.stderr
 
 
 def lateness_ms(found):

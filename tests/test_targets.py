@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ccmatic.emulate import command, exported, flows, link, machine, run
+from ccmatic.emulate import exported, kinds, link, machine, run
 from ccmatic.errors import InputError
 from ccmatic.export import build, files, header
 from ccmatic.export.targets import kernel_name, sources
@@ -285,15 +285,15 @@ def test_kernel_refuses_an_index_out_of_bounds(tmp_path):
 def emulate(asked, names, seconds):
     """The log of flows over a link."""
     return on_time(
-        lambda: run.emulate(asked, [(name, flows.flow(name)) for name in names], seconds),
+        lambda: run.emulate(asked, [(name, kinds.flow(name)) for name in names], seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     ).log
 
 
 def test_flows_of_controllers_are_known():
-    assert command.KINDS["udp"] is exported.Udp and command.KINDS["bpf"] is exported.Bpf
+    assert kinds.KINDS == {"udp": exported.Udp, "bpf": exported.Bpf}
     with pytest.raises(InputError, match="there is no 'cc_qdell'"):
-        flows.flow("udp:cc_qdell")
+        kinds.flow("udp:cc_qdell")
 
 
 @needs_compiler

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ccmatic.emulate import exported, picture
+from ccmatic.emulate import picture
 from ccmatic.emulate import link as links
-from ccmatic.emulate.flows import KINDS, flow
+from ccmatic.emulate.kinds import flow
 from ccmatic.emulate.link import SECOND
 from ccmatic.emulate.machine import require
 from ccmatic.emulate.measures import as_json, as_text, measures
@@ -18,9 +18,6 @@ from ccmatic.plot import require as require_drawing
 
 __all__ = ["as_json", "as_text", "run"]
 
-KINDS.update(exported.KINDS)
-
-
 #: Seconds of a run that follows no schedule, and says nothing else.
 SECONDS = 10
 
@@ -28,7 +25,7 @@ SECONDS = 10
 def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
     """Emulate; what `measures` gives.
 
-    link: options by name, as link.of_texts takes them, or a `schedule` file alone. flows: as flows.flow reads them.
+    link: options by name, as link.of_texts takes them, or a `schedule` file alone. flows: as kinds.flow reads them.
     seconds: SECONDS by default, or as long as the schedule. warmup: seconds that are not measured, by default a third,
     or nothing of a schedule. out: a folder, in which the log (packets.npy, see
     run.RECORD) and the measures (measures.json) are kept. plot: a file to draw to. Raises InputError.

@@ -8,10 +8,6 @@ from ccmatic.emulate import flows, machine
 from ccmatic.export import build, files, header
 
 
-#: A file in a run's folder: the congestion control that the run registered.
-REGISTERED = "registered"
-
-
 class Udp:
     """A controller that sends over UDP. On a schedule it takes the schedule's steps and beliefs, first sends its queue,
     and no belief times out before the end."""
@@ -31,16 +27,6 @@ class Udp:
         yield flows.Commands([receiver, context.port], [sender, *options, context.address, context.port])
 
 
-def unregister_left(folder):
-    """Take out of the kernel what a killed run registered; `folder` was its own."""
-    left = folder / REGISTERED
-    if left.exists() and (name := left.read_text()) in build.registered():
-        build.unregister(name)
-
-
-machine.LEFT_BEHIND.append(unregister_left)
-
-
 def _start(export, beliefs):
     names = [belief.name for belief in export.model.beliefs if belief.name in beliefs]
     return ["--start", ",".join(f"{name}={beliefs[name]}" for name in names)] if names else []
@@ -58,7 +44,7 @@ class Bpf:
     def prepare(self, context):
         """As `flows` says."""
         name = build.kernel_name(self.export.name)
-        (context.folder / REGISTERED).write_text(name)
+        (context.folder / machine.REGISTERED).write_text(name)
         if not self.running.get(name):
             build.register(build.build_bpf(_written(self.export, "bpf", context)))
         self.running[name] = self.running.get(name, 0) + 1
@@ -78,7 +64,3 @@ def _written(export, target, context):
     folder = context.folder / f"{target}-{context.port}"
     files.write(export, target, folder)
     return folder
-
-
-#: For `flows.KINDS`.
-KINDS = {"udp": Udp, "bpf": Bpf}

@@ -1,8 +1,8 @@
 """Flows: who sends over an emulated link.
 
-A flow is asked for as KIND or KIND:ARGUMENT. Any kernel's congestion control is a KIND; others are in KINDS, each a
-class made from the text after the colon, with a method `prepare(context)` that is a context manager: it makes what the
-flow needs on the machine, gives Commands, and takes it all away again.
+A flow is asked for as KIND or KIND:ARGUMENT. Any kernel's congestion control is a KIND; others are in `kinds.KINDS`,
+each a class made from the text after the colon, with a method `prepare(context)` that is a context manager: it makes
+what the flow needs on the machine, gives Commands, and takes it all away again.
 """
 
 import shutil
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccmatic.emulate.link import Link
-from ccmatic.errors import InputError, suggest
+from ccmatic.errors import InputError
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
@@ -48,16 +48,10 @@ class Commands:
 
 
 class Kernel:
-    """A TCP flow of iperf3's with a congestion control of the kernel's, by its name. Raises InputError if none is."""
+    """A TCP flow of iperf3's with a congestion control of the kernel's, by its name."""
 
     def __init__(self, name):
         self.name = name
-        try:
-            with socket.socket() as trial:
-                trial.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
-        except (OSError, ValueError, AttributeError):
-            known = [*(AVAILABLE.read_text().split() if AVAILABLE.exists() else ()), *KINDS]
-            raise InputError(f"no congestion control '{name}' in this kernel; {suggest(name, known)}") from None
 
     @contextmanager
     def prepare(self, context):
@@ -70,15 +64,11 @@ class Kernel:
         yield Commands(["iperf3", "--server", *place], sender)
 
 
-#: A kind of flow that is no congestion control of the kernel's, by its name: a class.
-KINDS = {}
-
-
-def flow(text):
-    """The flow of a text KIND or KIND:ARGUMENT. Raises InputError."""
-    kind, colon, argument = text.partition(":")
-    if kind in KINDS:
-        return KINDS[kind](argument)
-    if colon:
-        raise InputError(f"unknown kind of flow '{kind}' in '{text}'; known: {', '.join(KINDS) or 'none'}")
-    return Kernel(kind)
+def in_kernel(name):
+    """Whether the kernel has a congestion control of this name, or loads one."""
+    try:
+        with socket.socket() as trial:
+            trial.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+    except (OSError, ValueError, AttributeError):
+        return False
+    return True

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ccmatic.errors import InputError
+from ccmatic.export import build as exports
 
 DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"
 NAMESPACES = Path("/run/netns")
@@ -22,8 +23,8 @@ NAMESPACES = Path("/run/netns")
 #: interrupts while it forks.)
 TIED = Path(__file__).with_name("tied.c")
 
-#: What else takes away what a killed run left: functions of its folder, called before that is removed.
-LEFT_BEHIND = []
+#: A file in a run's folder: the congestion control that the run registered with the kernel.
+REGISTERED = "registered"
 
 #: Packets that may wait for the emulator in a device. It reads them at once unless it is starved.
 QUEUE = 100_000
@@ -80,8 +81,7 @@ def remove_what_is_left():
             if remove:
                 remove(name)
             elif (place / name).lstat().st_uid == os.geteuid():
-                for take_away in LEFT_BEHIND:
-                    take_away(place / name)
+                _unregister(place / name)
                 shutil.rmtree(place / name, ignore_errors=True)
 
 
@@ -114,6 +114,13 @@ def _remove(name):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         subprocess.run(["ip", "netns", "delete", name], capture_output=True)
+
+
+def _unregister(folder):
+    """Take out of the kernel what a killed run registered; `folder` was its own."""
+    left = folder / REGISTERED
+    if left.exists() and (name := left.read_text()) in exports.registered():
+        exports.unregister(name)
 
 
 def _ip(*words):

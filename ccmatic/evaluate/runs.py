@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from ccmatic.emulate.flows import flow
+from ccmatic.emulate.kinds import flow
 from ccmatic.emulate.link import SECOND, Link, of_texts
 from ccmatic.emulate.measures import summed_up
 from ccmatic.emulate.run import RECORD, Emulation, emulate
