@@ -1,0 +1,96 @@
+/* The sender with its application, and what befalls them, one event at a time. */
+
+static struct random dice;
+static uint64_t rate, last_sent; /* of the sender: bytes a second; when it sent last */
+static uint64_t clock_now;       /* what happens next, happens then or later */
+static uint64_t has, wakes;      /* of the application: packets to send; when there are more of them */
+static uint64_t next_trouble;
+static uint64_t lost[RING], first_lost, revealed, next_lost; /* numbers of packets lost; those that are to be found */
+
+static bool troubled(unsigned by)
+{
+    return drawn.troubles & by;
+}
+
+static void ask_rate(uint64_t now)
+{
+    rate = ccm_rate(&sender, now);
+    look();
+}
+
+static uint64_t due(void)
+{
+    const unsigned __int128 gap = ((unsigned __int128)drawn.bytes * 1000000000 + rate - 1) / (rate ? rate : 1);
+    const uint64_t at = last_sent + (uint64_t)(gap < never / 4 ? gap : never / 4);
+    return at > clock_now ? at : clock_now;
+}
+
+/* The application has nothing more to send. */
+static void pause_at(uint64_t now)
+{
+    wakes = now + spread(&dice, 1, sender.step << between(&dice, 0, 12));
+}
+
+static void wake(void)
+{
+    has = troubled(IDLE) ? spread(&dice, 1, 2000) : never;
+    wakes = never;
+}
+
+static void send_one(uint64_t now)
+{
+    ask_rate(now);
+    if (due() > now)
+        return;
+    ccm_sent(&sender, now, drawn.bytes);
+    look();
+    if (!offer(&path, now))
+        lost[next_lost++ % RING] = path.next - 1;
+    last_sent = now;
+    if (--has == 0)
+        pause_at(now);
+}
+
+/* One acknowledgement, or all that come now as one. */
+static void acknowledge(uint64_t now)
+{
+    uint64_t bytes = 0, sent = 0, number = 0;
+    do {
+        const struct packet *p = arrived(&path);
+        ccm_rtt(&sender, now - p->sent);
+        bytes += drawn.bytes, sent = p->sent, number = p->number;
+    } while (troubled(MERGED_ACKS) && path.pending && of(&path, path.heap[0])->at == now);
+    ccm_acked(&sender, now, sent, bytes);
+    look();
+    for (; revealed < next_lost && lost[revealed % RING] < number; revealed++)
+        of(&path, lost[revealed % RING])->at = now + drawn.loss_wait;
+}
+
+static void mark(struct packet *p, uint64_t now)
+{
+    if (p->marked || p->acked)
+        return;
+    p->marked = true;
+    ccm_lost(&sender, now, p->sent, drawn.bytes);
+    look();
+}
+
+static void change_R_m(void)
+{
+    const bool grows = troubled(R_M_GROWS) && (!troubled(R_M_FALLS) || between(&dice, 0, 1));
+    const uint64_t by = between(&dice, 2, 20);
+
+    lengthen(&path, grows ? path.R_m * by : path.tx + (path.R_m - path.tx) / by);
+    if (grows)
+        grace = GRACE;
+}
+
+static void befall(uint64_t now)
+{
+    if (troubled(SPURIOUS))
+        for (uint64_t i = path.next > RING ? path.next - RING : 0; i < path.next; i++)
+            mark(of(&path, i), now);
+    if (troubled(R_M_FALLS | R_M_GROWS))
+        change_R_m();
+    next_trouble = now + between(&dice, 1, 200 * sender.step);
+}

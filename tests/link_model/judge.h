@@ -1,0 +1,62 @@
+/* Asks, whenever a step of the sender is over, whether what it believes is true of the link. */
+
+/* Ends of steps by which the sender has noticed that R_m is longer than it took it to be. */
+enum { GRACE = 4 * CCM_STEPS };
+
+static struct link path;
+static struct ccm_sender sender;
+static struct scenario drawn;
+static const uint64_t never = UINT64_MAX;
+static uint64_t judged, seen_start, steps, grace;
+
+static uint64_t belief(const char *wanted, uint64_t otherwise)
+{
+    const char *name;
+    uint64_t value;
+    for (unsigned i = 0; ccm_beliefs(&sender, i, &name, &value); i++)
+        if (!strcmp(name, wanted))
+            return value;
+    return otherwise;
+}
+
+static void must(bool is_true, const char *what, uint64_t believed, uint64_t truth)
+{
+    if (is_true)
+        return;
+    printf("false: %s; seed %" PRIu64 ", troubles 0x%x, step %" PRIu64 ": believed %" PRIu64 ", true %" PRIu64
+           " (R_m %" PRIu64 " ns, D %" PRIu64 " ns, packet %" PRIu64 " bytes in %" PRIu64 " ns, buffer %" PRIu64
+           " packets, step %" PRIu64 " ns)\n",
+           what, drawn.seed, drawn.troubles, steps, believed, truth, path.R_m, path.D, drawn.bytes, path.tx,
+           path.buffer, sender.step);
+    exit(1);
+}
+
+/* The link carries bytes/tx a nanosecond, exactly. Its queue is what waits, beyond the packet that is served; it is
+ * known to a packet, as a sender that paces sends whole ones. */
+static void judge(void)
+{
+    const unsigned __int128 carried = (unsigned __int128)drawn.bytes * sender.step;
+    const uint64_t C = (uint64_t)(carried / path.tx);
+    const uint64_t C_L = belief("C_L", 0), C_U = belief("C_U", CCM_MOST), C_Llambda = belief("C_Llambda", 0);
+    const uint64_t q_U = belief("q_U", never / 2), waiting = path.waiting * drawn.bytes;
+
+    must((unsigned __int128)C_L * path.tx <= carried, "C_L", C_L, C);
+    must((unsigned __int128)C_U * path.tx >= carried, "C_U", C_U, C);
+    must((unsigned __int128)C_Llambda * path.tx <= carried, "C_Llambda", C_Llambda, C);
+    must(waiting <= q_U + drawn.bytes, "q_U", q_U, waiting);
+    judged++;
+}
+
+/* After each call of the sender, before the link has what the call was about. */
+static void look(void)
+{
+    if (sender.start == seen_start)
+        return;
+    seen_start = sender.start;
+    steps++;
+    serve_until(&path, sender.start);
+    if (grace)
+        grace--;
+    else
+        judge();
+}
