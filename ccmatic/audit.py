@@ -52,7 +52,7 @@ def audit(result, **options):
             yield _edge(result, prover, constant, edge)
     for name, answer in result.answers.items():
         if name in prover.lemmas and prover.lemmas[name].paper and answer.trace:
-            yield Finding(f"{name}: fails", _replays(answer.trace), "its window replayed")
+            yield Finding(f"{name}: fails", _replays(answer.trace, result.allow_code), "its window replayed")
 
 
 def _lemma(result, prover, lemma):
@@ -82,12 +82,12 @@ def _edge(result, prover, constant, edge):
     for name, value in given.items():
         if name != constant.name and value != str(result.values.get(name)):
             return Finding(about, f"its window is for another {name}, {value}", how)
-    return Finding(about, _replays(edge.trace), how)
+    return Finding(about, _replays(edge.trace, result.allow_code), how)
 
 
-def _replays(trace):
+def _replays(trace, allow_code):
     try:
-        report = replay.replay(trace)
+        report = replay.replay(trace, allow_code=allow_code)
     except InputError as error:
         return error.message
     if report.faults:

@@ -37,6 +37,11 @@ _solver = click.option(
 _timeout = click.option("--timeout", type=click.FloatRange(min=0.001), help="Seconds for each question to a solver.")
 _seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the solvers.")
 
+_allow_code = click.option(
+    "--allow-code", is_flag=True,
+    help="Run the files that are named in it as model, property, template or proof; else it may name shipped ones only.",
+)
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
@@ -122,11 +127,12 @@ def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
 @click.argument("trace", metavar="TRACE.json")
 @click.option("--plot", type=click.Path(), help="Draw the trace to this file (.png, .svg or .pdf).")
 @click.option("--csv", "csv_file", type=click.Path(), help="Write the trace as CSV to this file.")
+@_allow_code
 @_json
-def replay_command(trace, plot, csv_file, as_json):
+def replay_command(trace, plot, csv_file, allow_code, as_json):
     """Check a trace by exact arithmetic, law by law, with no solver, running the controller's own Python."""
     loaded = Trace.load(trace)
-    outcome = replay.replay(loaded, trace)
+    outcome = replay.replay(loaded, trace, allow_code)
     if plot:
         drawing.draw(loaded, plot)
     if csv_file:
@@ -148,13 +154,14 @@ def trace_group():
 @click.option("--rtt", required=True, help="What the trace's R_m is, such as 40ms.")
 @click.option("--mss", type=click.IntRange(min=1), default=1500, show_default=True, help="Bytes in a packet.")
 @click.option("--out", type=click.Path(), help="The file to write.  [default: standard output]")
+@_allow_code
 @_json
-def trace_export(trace, kind, rate, rtt, mss, out, as_json):
+def trace_export(trace, kind, rate, rtt, mss, out, allow_code, as_json):
     """Write a trace, at a concrete scale, as others read it; what their format leaves out is said."""
     if out is None and (as_json or kind == "npz"):
         raise InputError(f"{'--json' if as_json else 'npz'} needs --out, the file to write")
     scale = exporting.Scale(quantities.rate(rate), quantities.duration(rtt), mss)
-    content, notes = exporting.export(Trace.load(trace), kind, scale, trace)
+    content, notes = exporting.export(Trace.load(trace), kind, scale, trace, allow_code)
     if out is None:
         click.echo(content, nl=False)
     else:
@@ -178,10 +185,11 @@ def runs(run, as_json):
 
 @cli.command("check-cover")
 @click.argument("run", metavar="RUN")
+@_allow_code
 @_json
-def check_cover(run, as_json):
+def check_cover(run, allow_code, as_json):
     """Check, without generator and solver, that a run's counterexamples and solutions decide every candidate."""
-    outcome = cover.check(run)
+    outcome = cover.check(run, allow_code)
     click.echo((report.cover_json if as_json else report.cover_text)(run, outcome))
     return GOOD if outcome.covered else BROKEN
 
@@ -225,10 +233,11 @@ def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_js
 @_solver
 @_timeout
 @_seed
+@_allow_code
 @_json
-def check(proof, solver, timeout, seed, as_json):
+def check(proof, solver, timeout, seed, allow_code, as_json):
     """Check all of a proof anew: states, measures, each lemma (by its certificate, if it has one), each edge."""
-    result = proved.load(proof)
+    result = proved.load(proof, allow_code)
     good = True
     for finding in audits.audit(result, solvers=_solvers(solver), timeout=timeout, seed=seed):
         click.echo(proof_report.finding(finding, as_json))

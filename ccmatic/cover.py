@@ -10,7 +10,7 @@ import numpy as np
 
 from ccmatic import proof, replay, store
 from ccmatic import query as queries
-from ccmatic.errors import InputError
+from ccmatic.errors import InputError, located
 from ccmatic.template import Branch
 from ccmatic.trace import Trace
 
@@ -38,10 +38,12 @@ class Report:
         return not self.faults and self.uncovered is None
 
 
-def check(path):
-    """Check the run in a file. Raises InputError if it is not one, or its template is not the one found now."""
+def check(path, allow_code=False):
+    """Check the run in a file. Raises InputError if it is not one, or its template is not the one found now.
+    allow_code: as in `queries.from_record`."""
     about, events = store.read(path)
-    query = queries.from_record(about["query"])
+    with located(str(path)):
+        query = queries.from_record(about["query"], allow_code)
     if query.search() != about["query"]:
         raise InputError("the template has changed since the run", str(path))
     faults, strikes = list(_missing(about, events)), []

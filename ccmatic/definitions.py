@@ -9,11 +9,18 @@ from pathlib import Path
 from ccmatic.errors import InputError, Unreadable, suggest
 
 
-def load(kind, attribute, name):
-    """The object `attribute` of a definition file: `name` is a file's path, or a name in the folder `kind`."""
+def load(kind, attribute, name, allow_code=False):
+    """The object `attribute` of a definition file: `name` is a file's path, or a name in the folder `kind`.
+
+    A file's code is run, so a path will do only where `allow_code` says so: for names that a person gave, not for
+    those that stand in data. Raises InputError.
+    """
     if not isinstance(name, str):
-        raise InputError(f"{name!r} is no name in {kind}; {suggest(name, shipped(kind))}")
+        raise InputError(f"{str(name):.40} is no name in {kind}; {suggest(str(name)[:40], shipped(kind))}")
     if is_path(name):
+        if not allow_code:
+            raise InputError(f"it names '{name}' for its {kind}, a file whose code would be run; if you trust that file, "
+                             "give --allow-code, else expected the name of a shipped definition")
         if not Path(name).is_file():
             raise Unreadable("cannot read: no such file", str(name))
         spec = importlib.util.spec_from_file_location(Path(name).stem, name)

@@ -51,8 +51,9 @@ class Property:
         return {field.name: str(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
-    def from_parameters(cls, given):
-        """The property with some thresholds set; text and integers are read as exact numbers."""
+    def from_parameters(cls, given, allow_code=False):
+        """The property with some thresholds set; text and integers are read as exact numbers. allow_code: as in
+        `definitions.load`, for one that names definitions."""
         known = {field.name: field for field in fields(cls)}
         values = {}
         for name, value in given.items():

@@ -49,10 +49,11 @@ class Prover:
 
     def __init__(self, name, controller, horizon=None, **options):
         self.name = definitions.absolute(name)
-        self.proof = proof = definitions.load("proofs", "PROOF", name)
+        self.proof = proof = definitions.load("proofs", "PROOF", name, allow_code=True)
         horizon = proof.horizon if horizon is None else horizon
         self.query = queries.make(
-            proof.model, proof.buffer, horizon, proof.jitter, "executions", "lemma", {"proof": name, "lemma": ""}
+            proof.model, proof.buffer, horizon, proof.jitter, "executions", "lemma",
+            {"proof": self.name, "lemma": ""},
         )
         self.controller = cca.load(controller, self.query.units()) if isinstance(controller, Path) else controller
         foreign = {*self.controller.parameters} & self.query.units().keys() - {*proof.beliefs}
@@ -99,12 +100,11 @@ class Prover:
         return Part(query, way, {}, self._part.reads).question(self.controller)
 
     def _query(self, lemma, constants):
-        kind = type(self.query.property)
-        return replace(self.query, property=kind.of(self.name, lemma.name, constants))
+        return replace(self.query, property=self.query.property.of(lemma.name, constants))
 
     def _replayed(self, trace, lemma, constants):
         trace = replace(trace, query=self._query(lemma, constants).record())
-        report = replay.replay(trace)
+        report = replay.replay(trace, allow_code=True)
         if report.faults or report.holds:
             raise Unsound(f"a window that breaks '{lemma.name}' fails replay: {report}")
         return replay.explained(trace, report)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ccmatic import __version__, cca, definitions
-from ccmatic.errors import InputError
+from ccmatic.errors import InputError, located
 from ccmatic.files import read_text, write_text
 from ccmatic.prove import Answer, Found
 from ccmatic.trace import Trace
@@ -20,13 +20,15 @@ FORMAT = "ccmatic proof 1"
 @dataclass
 class Result:
     """proof: its name or path; controller: a Controller; horizon: T. constants: name to Found. answers: lemma to
-    Answer. definition: a digest of the proof's file, so that one that was edited is told from this."""
+    Answer. definition: a digest of the proof's file, so that one that was edited is told from this. allow_code: whether
+    the proof may be a file of a person's own, whose code is run."""
 
     file: Path
     proof: str
     controller: object
     horizon: int
     definition: str
+    allow_code: bool = False
     constants: dict = field(default_factory=dict)
     answers: dict = field(default_factory=dict)
 
@@ -75,25 +77,27 @@ def begin(folder, prover, proof):
     definition or controller."""
     names = dict.fromkeys((Path(proof).stem, prover.controller.name))
     file = Path(folder) / f"{'-'.join(names)}_T{prover.query.horizon}.json"
-    fresh = Result(file, prover.name, prover.controller, prover.query.horizon, digest(prover.name))
+    fresh = Result(file, prover.name, prover.controller, prover.query.horizon, digest(prover.name), allow_code=True)
     if not file.exists():
         return fresh
-    known = load(file)
+    known = load(file, allow_code=True)
     if known.definition != fresh.definition or known.controller.source != fresh.controller.source:
         raise InputError("it is of another version of the proof or of the controller; remove it, or give another --out",
                          str(file))
     return known
 
 
-def load(file):
-    """The Result in a file. Raises InputError."""
+def load(file, allow_code=False):
+    """The Result in a file. Raises InputError, also if its proof is a path that `allow_code` does not allow."""
     file = Path(file)
     try:
         data = json.loads(read_text(file))
         if data["format"] != FORMAT:
             raise InputError(f"the format is '{data['format']}'; expected '{FORMAT}'", str(file))
+        with located(str(file)):
+            definitions.load("proofs", "PROOF", data["proof"], allow_code)
         controller = cca.parse(data["controller"]["source"], data["controller"]["name"])
-        result = Result(file, data["proof"], controller, int(data["horizon"]), data["definition"])
+        result = Result(file, data["proof"], controller, int(data["horizon"]), data["definition"], allow_code)
         for name, about in data["constants"].items():
             front = tuple((Fraction(other), best and Fraction(best)) for other, best in about["front"])
             edge = about["edge"] and _answer(result, about["edge"])

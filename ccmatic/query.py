@@ -92,8 +92,11 @@ class Query:
         return "; ".join([*(f"{name} {value}" for name, value in record.items()), f"property {thresholds}"])
 
 
-def from_record(record):
-    """The query that `record` describes: sections `network` and `property`, flattened as in `Query.record`."""
+def from_record(record, allow_code=False):
+    """The query that `record` describes: sections `network` and `property`, flattened as in `Query.record`.
+
+    A record is data: it names shipped definitions, others only if `allow_code`. Raises InputError.
+    """
     try:
         thresholds = dict(record["property"])
         given = {key: record[key] for key in ("model", "buffer", "horizon")}
@@ -106,6 +109,7 @@ def from_record(record):
         property=thresholds.pop("name", "synthesis_invariant"),
         thresholds=thresholds,
         template=record.get("template"),
+        allow_code=allow_code,
     )
 
 
@@ -118,25 +122,28 @@ def make(
     property="synthesis_invariant",
     thresholds=None,
     template=None,
+    allow_code=True,
     **about,
 ):
-    """A query from names and numbers as people write them; one InputError where one of them will not do."""
-    network = definitions.load("models", "MODEL", model)
+    """A query from names and numbers as people write them; one InputError where one of them will not do.
+
+    allow_code: whether names may be paths of a person's own files, whose code is run."""
+    network = definitions.load("models", "MODEL", model, allow_code)
     jitter = network.default_jitter if jitter is None else _whole("jitter", jitter, 0)
     if network.default_jitter == 0 and jitter:
         raise InputError(f"the jitter is {jitter}; the {network.name} link has none, expected 0")
     horizon = _whole("horizon", horizon, jitter + 2)
     if delay not in DELAYS:
         raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
-    kind = definitions.load("properties", "PROPERTY", property)
+    kind = definitions.load("properties", "PROPERTY", property, allow_code)
     asked = Query(
         model=network,
         horizon=horizon,
         buffer=Buffer.parse(buffer),
         jitter=jitter,
-        property=kind.from_parameters(thresholds or {}),
+        property=kind.from_parameters(thresholds or {}, allow_code),
         delay=delay,
-        template=definitions.load("templates", "TEMPLATE", template) if template else None,
+        template=definitions.load("templates", "TEMPLATE", template, allow_code) if template else None,
         names={"model": absolute(model), "property": absolute(property), "template": absolute(template)},
         **about,
     )
@@ -167,7 +174,8 @@ def _parse(query, source):
 
 
 def load(name):
-    """The query in a TOML file, by path or by the name of one in examples/queries."""
+    """The query in a TOML file, by path or by the name of one in examples/queries. A person's own query may name files
+    with a model, a property and a template of their own: their code is run."""
     path = definitions.find_file(["examples.queries"], name, ".toml")
     text = read_text(path)
     try:

@@ -24,10 +24,11 @@ class Report:
         return f"{self.checked} laws checked; broken laws: {faults}; objectives not met: {broken or 'none'}"
 
 
-def replay(trace, file=None):
-    """Check a trace. Raises InputError, naming `file`, if it lacks what its query needs."""
+def replay(trace, file=None, allow_code=False):
+    """Check a trace. Raises InputError, naming `file`, if it lacks what its query needs. allow_code: as in
+    `queries.from_record`."""
     with located(file):
-        return check(queries.from_record(trace.query), trace)
+        return check(queries.from_record(trace.query, allow_code), trace)
 
 
 def check(query, trace):

@@ -38,7 +38,7 @@ def _verifier(record, reads, options):
     key = json.dumps([record, reads, options], sort_keys=True)
     if key not in _verifiers:
         _verifiers.clear()
-        _verifiers[key] = Verifier(queries.from_record(record), reads, **options)
+        _verifiers[key] = Verifier(queries.from_record(record, allow_code=True), reads, **options)
     return _verifiers[key]
 
 

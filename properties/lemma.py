@@ -1,7 +1,7 @@
 """One lemma of a proof, with values for its constants: so that its question, its traces and their replay are as any
 other property's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ccmatic import definitions
@@ -13,7 +13,7 @@ from ccmatic.property import Property, WayToFail
 
 @dataclass(frozen=True)
 class LemmaHolds(Property):
-    """proof: its name or path. lemma: its name. constants: such as `low=27/40, high=3`."""
+    """proof: its name or path. lemma: its name. constants: such as `low=27/40, high=3`. definition: the proof itself."""
 
     name = "lemma"
     deployed = True
@@ -21,19 +21,23 @@ class LemmaHolds(Property):
     proof: str
     lemma: str
     constants: str = ""
+    definition: object = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def from_parameters(cls, given):
+    def from_parameters(cls, given, allow_code=False):
         """As recorded."""
-        try:
-            return cls(**given)
-        except TypeError:
-            raise InputError(f"{given} names no lemma; expected proof, lemma and constants") from None
+        texts = all(isinstance(value, str) for value in given.values())
+        if not texts or not {"proof", "lemma"} <= given.keys() <= {"proof", "lemma", "constants"}:
+            raise InputError(f"{str(given):.80} names no lemma; expected proof, lemma and constants")
+        return cls(**given, definition=definitions.load("proofs", "PROOF", given["proof"], allow_code))
 
-    @classmethod
-    def of(cls, proof, lemma, constants):
-        """The property for these values."""
-        return cls(proof, lemma, ", ".join(f"{name}={value}" for name, value in constants.items()))
+    def parameters(self):
+        """As recorded."""
+        return {"proof": self.proof, "lemma": self.lemma, "constants": self.constants}
+
+    def of(self, lemma, constants):
+        """The same of another lemma of the proof, with these values."""
+        return replace(self, lemma=lemma, constants=", ".join(f"{name}={value}" for name, value in constants.items()))
 
     def ways_to_fail(self, model, buffer):
         """One: a window of which the lemma is not true."""
@@ -42,7 +46,7 @@ class LemmaHolds(Property):
 
     def judges(self, model):
         """Those that the proof reads."""
-        return set(self._proof().beliefs)
+        return set(self.definition.beliefs)
 
     def objectives(self, model, x):
         """The lemma alone."""
@@ -52,11 +56,8 @@ class LemmaHolds(Property):
         """Whether it is true."""
         return all(objectives.values())
 
-    def _proof(self):
-        return definitions.load("proofs", "PROOF", self.proof)
-
     def _holds(self, model, x):
-        lemmas = {lemma.name: lemma for lemma in self._proof().all_lemmas(model)}
+        lemmas = {lemma.name: lemma for lemma in self.definition.all_lemmas(model)}
         if self.lemma not in lemmas:
             raise InputError(f"{self.proof} has no lemma '{self.lemma}'; {suggest(self.lemma, lemmas)}")
         lemma, constants = lemmas[self.lemma], Reads(self._values())

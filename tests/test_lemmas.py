@@ -53,7 +53,7 @@ def copy(folder, tmp_path):
 
 def faults(file):
     """What `check` finds wrong, by what it is about."""
-    return {found.about: found.fault for found in audit.audit(proved.load(file)) if found.fault}
+    return {found.about: found.fault for found in audit.audit(proved.load(file, allow_code=True)) if found.fault}
 
 
 def edit(file, change):
@@ -64,7 +64,7 @@ def edit(file, change):
 
 
 def test_what_was_proved_is_accepted(copy, capsys):
-    code, out, _ = run(capsys, "check", copy, "--json")
+    code, out, _ = run(capsys, "check", copy, "--json", "--allow-code")
     *findings, summary = map(json.loads, out.splitlines())
     assert code == 0 and summary["accepted"]
     how = {found["about"]: found["how"] for found in findings}
@@ -74,13 +74,13 @@ def test_what_was_proved_is_accepted(copy, capsys):
 
 
 def test_a_constant_past_its_edge_is_rejected(copy):
-    rise = proved.load(copy).values["rise"]
+    rise = proved.load(copy, allow_code=True).values["rise"]
     edit(copy, lambda data: data["constants"]["rise"].update(value=str(rise + Fraction(1, 10))))
     assert "C_U too low: progresses" in faults(copy)
 
 
 def test_a_constant_before_its_edge_is_not_the_best(copy):
-    rise = proved.load(copy).values["rise"]
+    rise = proved.load(copy, allow_code=True).values["rise"]
     edit(copy, lambda data: data["constants"]["rise"].update(value=str(rise - Fraction(1, 10))))
     assert "edge of rise" in faults(copy)
 
@@ -139,7 +139,7 @@ def test_an_edited_proof_does_not_go_on(copy, capsys):
 # Lemma sets that do not add up.
 
 
-BASE = definitions.load("proofs", "PROOF", TINY)
+BASE = definitions.load("proofs", "PROOF", TINY, allow_code=True)
 
 
 def test_states_that_lead_in_a_circle_are_no_proof():

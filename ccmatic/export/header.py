@@ -131,7 +131,7 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1)):
     loaded = _load(controller)
     at_start = _load(_beside(loaded)) if loaded.start else None
     reads = {name for each in (loaded, at_start) if each for name in each.parameters if name not in CONSTANTS}
-    found = definitions.load("models", "MODEL", model) if model else _smallest(reads)
+    found = definitions.load("models", "MODEL", model, allow_code=True) if model else _smallest(reads)
     missing = reads - {belief.name for belief in found.beliefs}
     if missing:
         raise InputError(f"{loaded.name} reads {', '.join(sorted(missing))}, which {found.name} does not define")

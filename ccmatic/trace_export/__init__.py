@@ -16,11 +16,12 @@ _WRITERS = {
 FORMATS = tuple(_WRITERS)
 
 
-def export(trace, kind, scale, file=None):
+def export(trace, kind, scale, file=None, allow_code=False):
     """The bytes of a trace in a format, one of FORMATS, at a Scale; and notes: what of the trace the format leaves out
-    or rounds, a sentence each. Raises InputError, naming `file`, where the trace has no such export."""
+    or rounds, a sentence each. Raises InputError, naming `file`, where the trace has no such export. allow_code: as
+    in `definitions.load`, for the trace's model."""
     with located(file):
-        content, notes = _WRITERS[kind](Scaled(trace, scale))
+        content, notes = _WRITERS[kind](Scaled(trace, scale, allow_code))
     if trace.altered:
         notes = ["the trace was altered since it was saved; `ccmatic replay` says which laws it breaks", *notes]
     return content if isinstance(content, bytes) else content.encode(), notes

@@ -138,7 +138,7 @@ def _beliefs(scaled):
     named = [name for name in scaled.trace.columns if name not in _NETWORK]
     if not named:
         return
-    model = definitions.load("models", "MODEL", scaled.trace.query.get("model"))
+    model = definitions.load("models", "MODEL", scaled.trace.query.get("model"), scaled.allow_code)
     units = {belief.name: belief.unit for belief in model.beliefs}
     factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.second, TIME: scaled.second}
     for name in named:

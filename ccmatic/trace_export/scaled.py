@@ -43,11 +43,13 @@ class Scaled:
     packet_limit, jitter, buffer, queue: MSS in bytes, D in seconds, β in bytes or None, the bytes sent and not
              served at t = 0.
 
+    allow_code: as in `definitions.load`, for the trace's model.
+
     Raises InputError where the columns are not those of an execution, or the buffer does not hold a packet.
     """
 
-    def __init__(self, trace, scale):
-        self.trace, self.scale = trace, scale
+    def __init__(self, trace, scale, allow_code=False):
+        self.trace, self.scale, self.allow_code = trace, scale, allow_code
         constants = trace.constants
         for name in ("C", "MSS", "beta"):
             if constants.get(name, 1) <= 0:
