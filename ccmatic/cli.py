@@ -1,37 +1,37 @@
-"""The command line: parses, calls one function, prints."""
+"""The command line: parses, calls one function, prints. A command imports what it needs itself: solvers and numpy take
+most of a second, which `--help` has no use for."""
 
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import click
 
-from ccmatic import __version__, cca, cegis, cover, definitions, proof_report, proved, quantities, replay, report
-from ccmatic import solutions
-from ccmatic import audit as audits
-from ccmatic import plot as drawing
-from ccmatic import prove as proving
-from ccmatic import query as queries
-from ccmatic import store as stores
-from ccmatic.emulate import command as emulation
-from ccmatic import trace_export as exporting
-from ccmatic.errors import InputError
-from ccmatic.evaluate import bounds, figures
-from ccmatic.evaluate import runs as evaluating
-from ccmatic.export import files as exported
-from ccmatic.export import header
-from ccmatic.judge import Judge
-from ccmatic.solve import NAMES, Disagreement
+from ccmatic import __version__
+from ccmatic.errors import Disagreement, InputError
 from ccmatic.files import writable_folder, write_bytes, write_text
-from ccmatic.trace import Trace
-from ccmatic.verify import HOLDS, VIOLATED
 
 GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
 
+
+class _Names(click.Choice):
+    """One of the names that a module declares."""
+
+    def __init__(self, module, attribute, *others):
+        self._declared, self._others, self.case_sensitive = (module, attribute), others, True
+
+    @property
+    def choices(self):
+        """The names."""
+        module, attribute = self._declared
+        return (*getattr(import_module(module), attribute), *self._others)
+
+
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON, an object a line.")
 _solver = click.option(
-    "--solver", type=click.Choice([*NAMES, "all"]), default="z3", show_default=True,
+    "--solver", type=_Names("ccmatic.solve", "NAMES", "all"), default="z3", show_default=True,
     help="Which solver to ask; all: each, and stop if two disagree.",
 )
 _timeout = click.option("--timeout", type=click.FloatRange(min=0.001), help="Seconds for each question to a solver.")
@@ -59,7 +59,7 @@ def cli():
 @click.option("--utilisation", help="Least share of the link to be used.  [default: 1/2]")
 @click.option("--constrain-loss", type=click.Choice(["never", "always", "large-buffer"]),
               help="Whether large losses are forbidden even while beliefs shrink.  [default: never]")
-@click.option("--delay", type=click.Choice(queries.DELAYS),
+@click.option("--delay", type=_Names("ccmatic.query", "DELAYS"),
               help="How measured delay may grow: as in the published model, or as in any execution.")
 @_solver
 @_timeout
@@ -71,6 +71,11 @@ def cli():
 def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_json, **network):
     """Verify controllers against the synthesis invariant on a network: each holds, or a trace shows how the
     network breaks it."""
+    from ccmatic import plot as drawing
+    from ccmatic import report
+    from ccmatic.judge import Judge
+    from ccmatic.verify import HOLDS, VIOLATED
+
     query = _query(query_file, network)
     loaded = [_controller(name, query) for name in controllers]
     save = writable_folder(save)
@@ -111,6 +116,10 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
 @_json
 def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
     """Find every controller of the query's template that ensures its property, one of each class."""
+    from ccmatic import cegis, report, solutions
+    from ccmatic import query as queries
+    from ccmatic import store as stores
+
     asked = queries.load(query)
     folder = writable_folder(out)
     store = stores.Store(run_file, asked) if run_file else None
@@ -131,6 +140,10 @@ def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
 @_json
 def replay_command(trace, plot, csv_file, allow_code, as_json):
     """Check a trace by exact arithmetic, law by law, with no solver, running the controller's own Python."""
+    from ccmatic import plot as drawing
+    from ccmatic import replay, report
+    from ccmatic.trace import Trace
+
     loaded = Trace.load(trace)
     outcome = replay.replay(loaded, trace, allow_code)
     if plot:
@@ -148,7 +161,7 @@ def trace_group():
 
 @trace_group.command("export")
 @click.argument("trace", metavar="TRACE.json")
-@click.option("--format", "kind", type=click.Choice(exporting.FORMATS), required=True,
+@click.option("--format", "kind", type=_Names("ccmatic.trace_export", "FORMATS"), required=True,
               help="A link trace of mahimahi, a schedule of the emulator, or arrays, an element a step.")
 @click.option("--rate", required=True, help="What the trace's C is, such as 24mbit.")
 @click.option("--rtt", required=True, help="What the trace's R_m is, such as 40ms.")
@@ -158,6 +171,10 @@ def trace_group():
 @_json
 def trace_export(trace, kind, rate, rtt, mss, out, allow_code, as_json):
     """Write a trace, at a concrete scale, as others read it; what their format leaves out is said."""
+    from ccmatic import quantities
+    from ccmatic import trace_export as exporting
+    from ccmatic.trace import Trace
+
     if out is None and (as_json or kind == "npz"):
         raise InputError(f"{'--json' if as_json else 'npz'} needs --out, the file to write")
     scale = exporting.Scale(quantities.rate(rate), quantities.duration(rtt), mss)
@@ -178,6 +195,9 @@ def trace_export(trace, kind, rate, rtt, mss, out, allow_code, as_json):
 @_json
 def runs(run, as_json):
     """What a run of synthesis has learned so far."""
+    from ccmatic import report
+    from ccmatic import store as stores
+
     show = report.run_json if as_json else report.run_text
     click.echo(show(run, *stores.read(run)))
     return GOOD
@@ -189,6 +209,8 @@ def runs(run, as_json):
 @_json
 def check_cover(run, allow_code, as_json):
     """Check, without generator and solver, that a run's counterexamples and solutions decide every candidate."""
+    from ccmatic import cover, report
+
     outcome = cover.check(run, allow_code)
     click.echo((report.cover_json if as_json else report.cover_text)(run, outcome))
     return GOOD if outcome.covered else BROKEN
@@ -206,6 +228,11 @@ def check_cover(run, allow_code, as_json):
 @_json
 def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_json):
     """Prove what a controller guarantees for all time: find the constants of a proof, each to its edge."""
+    from ccmatic import audit as audits
+    from ccmatic import definitions, proof_report, proved
+    from ccmatic import prove as proving
+    from ccmatic.verify import HOLDS, VIOLATED
+
     path = definitions.find_file(["synthesized", "examples.controllers"], controller, ".py")
     folder = writable_folder(out)
     prover = proving.Prover(proof, path, horizon, solvers=_solvers(solver), timeout=timeout, seed=seed)
@@ -237,6 +264,9 @@ def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_js
 @_json
 def check(proof, solver, timeout, seed, allow_code, as_json):
     """Check all of a proof anew: states, measures, each lemma (by its certificate, if it has one), each edge."""
+    from ccmatic import audit as audits
+    from ccmatic import proof_report, proved
+
     result = proved.load(proof, allow_code)
     good = True
     for finding in audits.audit(result, solvers=_solvers(solver), timeout=timeout, seed=seed):
@@ -248,7 +278,7 @@ def check(proof, solver, timeout, seed, allow_code, as_json):
 
 @cli.command()
 @click.argument("controller", metavar="CONTROLLER.py")
-@click.option("--target", type=click.Choice(exported.TARGETS), required=True,
+@click.option("--target", type=_Names("ccmatic.export.files", "TARGETS"), required=True,
               help="c: a header, and functions to link; bpf: for the kernel; udp: a sender and a receiver.")
 @click.option("--out", help="Folder for the files.  [default: the controller's name]")
 @click.option("--model", help="Whose beliefs are computed.  [default: the one of fewest that are enough]")
@@ -258,6 +288,9 @@ def check(proof, solver, timeout, seed, allow_code, as_json):
 @_json
 def export(controller, target, out, model, horizon, jitter, as_json):
     """Compile a controller to C: integers only, beliefs computed from acknowledgements."""
+    from ccmatic.export import files as exported
+    from ccmatic.export import header
+
     made = header.make(controller, model, horizon, jitter)
     for file in exported.write(made, target, out or made.name):
         click.echo(json.dumps({"controller": made.name, "target": target, "file": str(file)}) if as_json else file)
@@ -285,6 +318,8 @@ def export(controller, target, out, model, horizon, jitter, as_json):
 @_json
 def emulate(flows, seconds, warmup, out, plot, as_json, **link):
     """Run real flows over an emulated link, in network namespaces of this machine; needs root and Linux."""
+    from ccmatic.emulate import command as emulation
+
     found = emulation.run(link, flows, seconds, warmup, out, plot)
     click.echo((emulation.as_json if as_json else emulation.as_text)(found))
     return GOOD if found["valid"] else UNKNOWN
@@ -298,6 +333,10 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
 @_json
 def evaluate(senders, real, out, jobs, as_json):
     """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them."""
+    from ccmatic import plot as drawing
+    from ccmatic.evaluate import bounds, figures
+    from ccmatic.evaluate import runs as evaluating
+
     if real and jobs > 1:
         raise InputError("--real measures time; expected one job")
     drawing.require()
@@ -320,7 +359,7 @@ def evaluate(senders, real, out, jobs, as_json):
 @_json
 def tradeoff(allowances, buffer_time, start, end, out, as_json):
     """Reproduce the trade-off between loss and convergence time, and check the steps of its proof."""
-    # Imported here, as sympy, which nothing else needs, takes half a second.
+    from ccmatic import plot as drawing
     from ccmatic.tradeoff import command as trading
 
     drawing.require()
@@ -334,6 +373,8 @@ def tradeoff(allowances, buffer_time, start, end, out, as_json):
 
 
 def _query(file, network):
+    from ccmatic import query as queries
+
     given = {name: value for name, value in network.items() if value is not None}
     if file:
         if given:
@@ -348,11 +389,15 @@ def _query(file, network):
 
 
 def _controller(name, query):
+    from ccmatic import cca, definitions
+
     path = definitions.find_file(["synthesized", "examples.controllers"], name, ".py")
     return cca.load(path, query.units())
 
 
 def _solvers(name):
+    from ccmatic.solve import NAMES
+
     return NAMES if name == "all" else (name,)
 
 

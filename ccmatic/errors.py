@@ -41,3 +41,12 @@ def suggest(found, known):
     if near:
         return f"did you mean '{near[0]}'?"
     return f"known: {', '.join(sorted(known))}"
+
+
+class Disagreement(Exception):
+    """Two solvers gave opposite answers; `script` is the query as SMT-LIB 2."""
+
+    def __init__(self, answers, script):
+        told = ", ".join(f"{name} says {answer}" for name, answer in answers.items())
+        super().__init__(f"the solvers disagree: {told}")
+        self.script = script

@@ -3,10 +3,6 @@
 import json
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-
 from ccmatic.solutions import kin
 from ccmatic.store import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED
 
@@ -90,6 +86,9 @@ def _broken(trace):
 
 def table(trace):
     """The columns of a trace, exact."""
+    from rich.console import Console
+    from rich.table import Table
+
     grid = Table(box=None, header_style="bold", pad_edge=False)
     grid.add_column("t", justify="right")
     for name in trace.columns:
@@ -171,6 +170,9 @@ class SynthesisText:
     """A live line of progress where there is a terminal, and each solution as it is found."""
 
     def __init__(self, query):
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
         self._query, self._console = query, Console(highlight=False, soft_wrap=True)
         live = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())

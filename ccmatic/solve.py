@@ -13,21 +13,12 @@ from pysmt.smtlib.printers import to_smtlib
 from pysmt.smtlib.solver import SmtLibSolver
 from pysmt.typing import BOOL
 
-from ccmatic.errors import InputError
+from ccmatic.errors import Disagreement, InputError
 from ccmatic.formula import Linear, formula
 
 NAMES = ("z3", "cvc5", "yices")
 
 SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
-
-
-class Disagreement(Exception):
-    """Two solvers gave opposite answers; `script` is the query as SMT-LIB 2."""
-
-    def __init__(self, answers, script):
-        told = ", ".join(f"{name} says {answer}" for name, answer in answers.items())
-        super().__init__(f"the solvers disagree: {told}")
-        self.script = script
 
 
 class Checker:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from io import BytesIO
 
-import numpy as np
-
 from ccmatic import definitions
 from ccmatic.errors import InputError
 from ccmatic.units import BYTES, RATE, TIME
@@ -105,6 +103,8 @@ def json_text(scaled):
 def npz_bytes(scaled):
     """float64 arrays of shape (horizon,), and of shape () for constants; NaN where nothing is known, inf for an
     infinite buffer."""
+    import numpy as np
+
     data = {array.name: [np.nan if v is None else _float(v) for v in array.values] for array in arrays(scaled)}
     data |= {name: np.inf if value is None else _float(value) for name, value in constants(scaled).items()}
     out = BytesIO()
