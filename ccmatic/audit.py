@@ -92,7 +92,9 @@ def _replays(trace, allow_code):
         return error.message
     if report.faults:
         return f"its window breaks {report.faults[0]}"
-    return "its window does not break the lemma" if report.holds else None
+    if report.outcome is replay.Outcome.BREAKS:
+        return None
+    return "its window does not break the lemma" if report.reason is None else f"its window: {report.reason}"
 
 
 def _certificate_file(result, lemma):

@@ -151,7 +151,9 @@ def replay_command(trace, plot, csv_file, allow_code, as_json):
     if csv_file:
         write_text(csv_file, loaded.to_csv())
     click.echo(report.replay_json(trace, outcome) if as_json else report.replay_text(trace, loaded, outcome))
-    return BROKEN if outcome.faults else GOOD
+    if outcome.faults:
+        return BROKEN
+    return UNKNOWN if outcome.outcome is replay.Outcome.CANNOT_BE_JUDGED else GOOD
 
 
 @cli.group("trace")

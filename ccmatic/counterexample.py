@@ -22,7 +22,7 @@ def for_people(part, controller):
         raise ValueError("the part did not find a trace of this controller last")
     trace = replay.complete(part.query, _simplest(part, controller))
     report = replay.replay(trace, allow_code=True)
-    if report.faults or report.holds:
+    if report.outcome is not replay.Outcome.BREAKS:
         name = controller.name if controller else "any controller"
         raise Unsound(f"a counterexample for {name} fails replay: {report}")
     return replay.explained(trace, report)

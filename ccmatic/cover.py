@@ -83,7 +83,9 @@ def _fault(query, trace):
         return error.message
     if report.faults:
         return f"it breaks {report.faults[0]}"
-    return "the property holds on it" if report.holds else None
+    if report.outcome is replay.Outcome.BREAKS:
+        return None
+    return report.reason or "the property holds on it"
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Strike:
         whatever the rates."""
         if trace.controller is None:
             return Strike(tuple((0,) * len(hole) for hole in template.holes()), 0)
-        rows = [{**trace.constants, **row} for row in trace.rows()][:-1]
+        rows = list(trace.decisions(template.names))
         rates = trace.columns["r"][1:]
         floor = trace.constants["MSS"] / trace.constants["R_m"]
         conditions = template.condition_holes()

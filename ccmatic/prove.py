@@ -105,7 +105,7 @@ class Prover:
     def _replayed(self, trace, lemma, constants):
         trace = replace(trace, query=self._query(lemma, constants).record())
         report = replay.replay(trace, allow_code=True)
-        if report.faults or report.holds:
+        if report.outcome is not replay.Outcome.BREAKS:
             raise Unsound(f"a window that breaks '{lemma.name}' fails replay: {report}")
         return replay.explained(trace, report)
 

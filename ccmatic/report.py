@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from ccmatic import replay
 from ccmatic.solutions import kin
 from ccmatic.store import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED
 
@@ -60,24 +61,38 @@ def judgement_text(judgement, file):
 
 def replay_json(file, outcome):
     """The line of `replay --json`."""
-    unmet = [name for name, truth in outcome.objectives.items() if not truth]
+    breaks = outcome.outcome is replay.Outcome.BREAKS
     return json.dumps(
         {"trace": str(file), "passes": not outcome.faults, "laws": outcome.checked, "faults": list(outcome.faults),
-         "broken": unmet if outcome.objectives and not outcome.holds else []}
+         "outcome": outcome.outcome.value, "reason": outcome.reason, "broken": list(outcome.unmet) if breaks else [],
+         "query": outcome.query.record(), "controller": outcome.controller and outcome.controller.source}
     )
 
 
 def replay_text(file, trace, outcome):
-    """The trace, and what was found."""
-    lines = [table(trace)]
+    """The trace, what it was replayed as, and what was found."""
+    lines = [table(trace), "", f"{outcome.query}"]
+    if outcome.controller:
+        lines += ["controller:", *(f"    {line}" for line in outcome.controller.pretty().splitlines())]
+    else:
+        lines.append("controller: nobody's rates")
+    lines.append("")
     if outcome.faults:
         lines.append(f"{file}: not a trace of this network and controller; it breaks")
         lines += [f"    {fault}" for fault in outcome.faults[:20]]
         if len(outcome.faults) > 20:
             lines.append(f"    … and {len(outcome.faults) - 20} more")
     else:
-        lines.append(f"{file}: passes, {outcome.checked} laws checked; {_broken(trace)}")
+        lines.append(f"{file}: passes, {outcome.checked} laws checked; {_said_of_the_property(outcome)}")
     return "\n".join(lines)
+
+
+def _said_of_the_property(outcome):
+    if outcome.outcome is replay.Outcome.BREAKS:
+        return f"breaks: {'; '.join(outcome.unmet)}"
+    if outcome.outcome is replay.Outcome.KEEPS:
+        return "keeps the property"
+    return f"whether it breaks the property cannot be judged: {outcome.reason}"
 
 
 def _broken(trace):

@@ -23,7 +23,7 @@ class Space:
     def choices(self, trace):
         """What the forms do on a trace: for each hole and form a word with a bit for each step t = 1 … T-1 that the
         controller decides. A condition's bit: it holds; a leaf's: it would choose the trace's rate."""
-        values = _Values(trace)
+        values = _Values(trace, self.template.names)
         words = {}
         for index, hole in enumerate(self.holes):
             key = id(hole), index in self.conditions
@@ -54,8 +54,8 @@ class _Table:
 class _Values:
     """A trace's values before each decision, times `scale`, which makes them integers (of any size)."""
 
-    def __init__(self, trace):
-        self.rows = [{**trace.constants, **row} for row in trace.rows()][:-1]
+    def __init__(self, trace, names):
+        self.rows = list(trace.decisions(names))
         self.rates = trace.columns["r"][1:]
         self.floor = trace.constants["MSS"] / trace.constants["R_m"]
 

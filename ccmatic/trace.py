@@ -11,6 +11,7 @@ from pathlib import Path
 from ccmatic import __version__
 from ccmatic.errors import InputError
 from ccmatic.files import read_text, write_text
+from ccmatic.units import CONSTANTS
 
 FORMAT = "ccmatic trace 1"
 
@@ -44,6 +45,17 @@ class Trace:
     def with_columns(self, **columns):
         """The same trace with columns added or replaced."""
         return replace(self, columns={**self.columns, **columns})
+
+    def measuring(self, measures):
+        """The same trace with these measured delays and no other."""
+        columns = {name: column for name, column in self.columns.items() if name in measures or name not in ("Q", "F")}
+        return replace(self, columns=columns)
+
+    def decisions(self, names):
+        """What a sender that reads these names knows as it chooses r at t = 1, 2, …: the constants, and its beliefs as
+        they were a step before. No column stands for a constant."""
+        for t in range(self.horizon - 1):
+            yield {name: self.constants[name] if name in CONSTANTS else self.columns[name][t] for name in names}
 
     def rows(self):
         """One dict a step: `t` and each column's value."""

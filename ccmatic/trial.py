@@ -59,7 +59,7 @@ class Trial:
             except InputError:
                 continue
             query = self._query(trace)
-            if not check(query, trace).faults:
+            if not check(query, trace.measuring(query.model.measures)).faults:
                 yield query.observed(trace, query.units())
 
     def _look(self, x):

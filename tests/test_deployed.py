@@ -61,7 +61,7 @@ def faults(run, trace):
     buffer = str(trace.constants.get("beta", "infinite"))
     kind, jitter = trace.query["model"], run.path.jitter
     query = queries.make(kind, buffer, trace.horizon, jitter=jitter, delay="executions")
-    return {fault.split(" ")[0].split(".")[1] for fault in check(query, trace).faults}
+    return {fault.split(" ")[0].split(".")[1] for fault in check(query, trace.measuring(query.model.measures)).faults}
 
 
 seeds = pytest.mark.parametrize("seed", range(6))

@@ -19,7 +19,7 @@ from ccmatic import query as queries
 from ccmatic.formula import constant, equal, every, iff, implies, no, some
 from ccmatic.paths import HIDING, JITTER, NEVER, TICKS, Path
 from ccmatic.property import WayToFail
-from ccmatic.replay import complete, replay
+from ccmatic.replay import Outcome, complete, replay
 from ccmatic.simulate import Simulation, simulate
 from ccmatic.solve import SAT, UNSAT, Checker
 from ccmatic.template import Branch, Form, linear_forms
@@ -35,7 +35,8 @@ PEERS = sorted((File(__file__).parent / "peer_verdicts").glob("*.json"))
 
 
 class Sampled:
-    """A trace of a simulated run, with what the run knows and the trace does not say: its true delays."""
+    """A trace of a simulated run, with what the run knows and the trace does not say: its true delays, and in `full`
+    also those that its model does not measure."""
 
     def __init__(self, run, start, horizon, buffer="{}"):
         trace = run.trace(start, horizon, alpha=Fraction(1, 2 * run.path.bdp))
@@ -48,7 +49,8 @@ class Sampled:
             delay="executions",
             thresholds={"constrain_loss": "always"},
         )
-        self.trace = replace(trace, query=self.query.record())
+        self.full = replace(trace, query=self.query.record())
+        self.trace = self.full.measuring(self.query.model.measures)
         self.delays = [run.queueing_delay(t) for t in range(start, start + horizon)]
         columns = trace.columns
         self.queue = [a - lost - k for a, lost, k in zip(columns["A"], columns["L"], columns["K"])]
@@ -68,10 +70,11 @@ class Sampled:
         """The trace with every belief of its model, computed here; with all bytes counted `scale` times."""
         columns = self.trace.columns
         bytes_ = {name: tuple(scale * v for v in columns[name]) for name in ("A", "S", "L", "Ld", "K", "r")}
-        trace = self.trace.with_columns(**bytes_)
+        trace = self.full.with_columns(**bytes_)
         starts = self.starts(looseness)
         columns = beliefs(trace, {**starts, "q_U": scale * starts["q_U"]}, self.delays)
-        return trace.with_columns(**{name: columns[name] for name in self.query.units()})
+        measured = trace.measuring(self.query.model.measures)
+        return measured.with_columns(**{name: columns[name] for name in self.query.units()})
 
 
 def beliefs(trace, starts, delays):
@@ -161,7 +164,7 @@ def bounds_are_completed(sampled, looseness):
     full = complete(sampled.query, sampled.trace)
     assert replay(full).faults == ()
     first = {name: full.columns[name][0] for name in BOUNDS if name in full.columns}
-    moved = beliefs(sampled.trace, sampled.starts(looseness) | first, sampled.delays)
+    moved = beliefs(sampled.full, sampled.starts(looseness) | first, sampled.delays)
     assert {name: full.columns[name] for name in first} == {name: moved[name] for name in first}
 
 
@@ -641,6 +644,6 @@ def test_one_verdict_differs_on_all_executions():
     for delay, rate in (Fraction(1), 0), (Fraction(0), 2):
         assert controller.rate({"C_L": 1, "qdel_L": delay}) == rate
     trace = counterexample_to(query, controller)
-    assert replay(trace).faults == () and not replay(trace).holds
+    assert replay(trace).outcome is Outcome.BREAKS
     assert any(trace.columns["S"][t] == trace.columns["S"][t - 1] for t in range(1, trace.horizon))
     assert any(fault.startswith("ccac.Q_grows_by_one_a_step") for fault in replay(as_published(trace)).faults)
