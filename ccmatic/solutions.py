@@ -1,9 +1,13 @@
 """The files of synthesised controllers: one readable Python file each, which says what made it."""
 
+import re
 from textwrap import wrap
 
 from ccmatic import __version__, cca, definitions
+from ccmatic.embedding import docstring
 from ccmatic.files import read_text, write_text
+
+_DOCSTRING = re.compile(r'\n    """.*?"""', re.DOTALL)
 
 
 def write(folder, query, progress):
@@ -15,7 +19,7 @@ def write(folder, query, progress):
         lines += [f"Of the class of the paper's {', '.join(like)}.", ""]
     lines += wrap(f"Query: {query}.", 100, break_on_hyphens=False)
     _, signature, body = controller.source.partition("def rate")
-    documented = f'"""{chr(10).join(lines)}\n"""\n\n\n{signature}{_without_docstring(body)}'
+    documented = docstring("\n".join(lines) + "\n") + f"\n\n\n{signature}{_DOCSTRING.sub('', body, count=1)}"
     path = folder / f"{controller.name}.py"
     write_text(path, documented)
     return path
@@ -32,7 +36,3 @@ def kin(controller):
             if known.shape() is not None and known.shape() == controller.shape():
                 names.append(name)
     return names
-
-
-def _without_docstring(body):
-    return "\n".join(line for line in body.split("\n") if '"""' not in line)

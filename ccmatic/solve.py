@@ -13,6 +13,7 @@ from pysmt.smtlib.printers import to_smtlib
 from pysmt.smtlib.solver import SmtLibSolver
 from pysmt.typing import BOOL
 
+from ccmatic.embedding import smtlib_comment, smtlib_name
 from ccmatic.errors import Disagreement, InputError
 from ccmatic.formula import Linear, formula
 
@@ -89,8 +90,8 @@ class Checker:
 def script(formulas, comment=""):
     """Whether the formulas have a solution, as a block of SMT-LIB 2 in a scope of its own."""
     symbols = sorted(set().union(*(f.get_free_variables() for f in formulas)), key=lambda s: s.symbol_name())
-    lines = [f"; {line}" for line in comment.splitlines()] + ["(push 1)"]
-    lines += [f"(declare-fun {s.symbol_name()} () {s.symbol_type()})" for s in symbols]
+    lines = [*smtlib_comment(comment), "(push 1)"]
+    lines += [f"(declare-fun {smtlib_name(s.symbol_name())} () {s.symbol_type()})" for s in symbols]
     lines += [f"(assert {to_smtlib(formula, daggify=False)})" for formula in formulas]
     return "\n".join([*lines, "(check-sat)", "(pop 1)", ""])
 

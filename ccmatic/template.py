@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
+from ccmatic.embedding import docstring as embedded
 from ccmatic.errors import InputError
 from ccmatic.units import CONSTANTS
 
@@ -105,7 +106,7 @@ class Branch:
         """The controller in which `forms` fill the holes."""
         names = sorted(set().union(*(form.names for form in forms)))
         body = _statements(self, iter(forms), "    ")
-        return f'def rate({", ".join(names)}):\n    """{docstring}"""\n' + "\n".join(body) + "\n"
+        return f"def rate({', '.join(names)}):\n    {embedded(docstring)}\n" + "\n".join(body) + "\n"
 
 
 def _holes(node):

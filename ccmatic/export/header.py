@@ -1,7 +1,6 @@
 """A controller as one C header: its decision, the beliefs that its model declares, and a sender around them."""
 
 import inspect
-import textwrap
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -10,6 +9,7 @@ from pathlib import Path
 from ccmatic import __version__, cca, definitions
 from ccmatic.belief import RunningMax, RunningMin
 from ccmatic.cca import Controller
+from ccmatic.embedding import c_comment, c_name
 from ccmatic.errors import InputError
 from ccmatic.export.decision import decision
 from ccmatic.export.files import shipped
@@ -52,9 +52,8 @@ class Export:
 
     def _title(self):
         guard = f"CCM_{self.name.upper()}_H"
-        made = textwrap.indent(self.controller.source.strip(), " *   ", lambda line: True)
-        lines = [f"/* {self.name}: exported by ccmatic {__version__} for the model {self.model.name}, from", f"{made}"]
-        lines += [" */", f"#ifndef {guard}", f"#define {guard}", ""]
+        made = f"{self.name}: exported by ccmatic {__version__} for the model {self.model.name}, from"
+        lines = [c_comment(f"{made}\n\n{self.controller.source.strip()}"), f"#ifndef {guard}", f"#define {guard}", ""]
         lines += ["#ifndef CCM_KERNEL", *(f"#include <{name}.h>" for name in ("stdbool", "stdint", "string")), "#endif"]
         return "\n".join([*lines, ""])
 
@@ -137,6 +136,8 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1)):
         raise InputError(f"{loaded.name} reads {', '.join(sorted(missing))}, which {found.name} does not define")
     if not found.runtime:
         raise InputError(f"the beliefs of {found.name} cannot be exported: the model names no C headers (`runtime`)")
+    for name in (*(belief.name for belief in found.beliefs), *(Path(file).stem for file in found.runtime)):
+        c_name(name, f"of the model {found.name}:")
     return Export(loaded, at_start, found, horizon, _jitter(jitter))
 
 
@@ -160,8 +161,7 @@ def _jitter(text):
 def _load(name):
     path = definitions.find_file(["synthesized", "examples.controllers"], name, ".py")
     controller = cca.load(path)
-    if not controller.name.isidentifier():
-        raise InputError(f"'{controller.name}' is no name in C; expected letters, digits and _", str(path))
+    c_name(controller.name, "the controller's name", str(path))
     return controller
 
 
