@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from ccmatic import __version__
+from ccmatic.clock import OutOfTime
 from ccmatic.errors import Disagreement, InputError
 from ccmatic.files import writable_folder, write_bytes, write_text
 
@@ -34,7 +35,7 @@ _solver = click.option(
     "--solver", type=_Names("ccmatic.solve", "NAMES", "all"), default="z3", show_default=True,
     help="Which solver to ask; all: each, and stop if two disagree.",
 )
-_timeout = click.option("--timeout", type=click.FloatRange(min=0.001), help="Seconds for each question to a solver.")
+_timeout = click.option("--timeout", type=click.FloatRange(min=0.001), help="Seconds for each question, from its encoding to its answer.")
 _seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the solvers.")
 
 _allow_code = click.option(
@@ -416,6 +417,8 @@ def main():
         file = Path("disagreement.smt2")
         write_text(file, f"(set-logic QF_LRA)\n{error.script}")
         code = _fail(f"{error}; the question is in {file}", UNKNOWN)
+    except OutOfTime as error:
+        code = _fail(error, UNKNOWN)
     except (KeyboardInterrupt, click.Abort):
         code = _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:

@@ -3,6 +3,7 @@
 from math import ceil, floor
 
 from ccmatic import replay
+from ccmatic.clock import OutOfTime
 from ccmatic.formula import equal, no
 from ccmatic.solve import SAT
 
@@ -54,9 +55,11 @@ def _simplest(part, controller):
                     break
             if value.denominator <= DENOMINATORS[-1]:
                 checker.add(equal(unknown, value))
-        return trace
+    except OutOfTime:
+        pass  # it is as simple as there was time for
     finally:
         checker.pop()
+    return trace
 
 
 def _try(part, controller, formula):

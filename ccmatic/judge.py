@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from ccmatic import counterexample
+from ccmatic.clock import Clock
 from ccmatic.verify import HOLDS, VIOLATED, Verifier
 
 
@@ -25,13 +26,19 @@ class Judgement:
 
 
 class Judge:
-    """Judges controllers against one query; the network is encoded once for all that read the same beliefs."""
+    """Judges controllers against one query; the network is encoded once for all that read the same beliefs. timeout:
+    seconds for a controller; options: as of `verify.Verifier`."""
 
-    def __init__(self, query, **options):
-        self.query, self._options, self._verifiers = query, options, {}
+    def __init__(self, query, timeout=None, **options):
+        self._clock = Clock(timeout)
+        self.query, self._options, self._verifiers = query, {**options, "timeout": self._clock}, {}
 
     def judge(self, controller):
         """The judgement on a controller; what holds on the published model is asked again on all executions."""
+        with self._clock.question():
+            return self._judge(controller)
+
+    def _judge(self, controller):
         verdict, trace = self._ask(self.query, controller)
         judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace)
         if verdict.verdict != HOLDS or self.query.delay != "published":

@@ -1,18 +1,21 @@
 """Proves: finds the constants of a proof, lemma by lemma, each to the edge beyond which a window breaks it."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 
 from ccmatic import cca, definitions, replay
 from ccmatic import query as queries
+from ccmatic.clock import Clock, OutOfTime
 from ccmatic.counterexample import Unsound
 from ccmatic.errors import InputError
 from ccmatic.formula import no
 from ccmatic.lemma import Reads
 from ccmatic.property import WayToFail
 from ccmatic.solve import SAT, UNKNOWN, UNSAT
-from ccmatic.verify import HOLDS, UNDECIDED, VIOLATED, Part
+from ccmatic.verify import HOLDS, UNDECIDED, VIOLATED, Part, choices
 
 VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
 
@@ -42,12 +45,12 @@ class Prover:
     windows of every execution.
 
     name: of the proof, or its path. controller: a Controller, or its file. horizon: in place of the proof's own.
-    options: see `solve.Checker`. listen: is told each lemma that is asked, and the values of its constants.
+    timeout: seconds for a lemma; options: see `solve.Checker`. listen: is told each lemma that is asked, and the values of its constants.
     """
 
     listen = staticmethod(lambda lemma, values: None)
 
-    def __init__(self, name, controller, horizon=None, **options):
+    def __init__(self, name, controller, horizon=None, timeout=None, **options):
         self.name = definitions.absolute(name)
         self.proof = proof = definitions.load("proofs", "PROOF", name, allow_code=True)
         horizon = proof.horizon if horizon is None else horizon
@@ -64,28 +67,40 @@ class Prover:
         self.lemmas = {lemma.name: lemma for lemma in proof.all_lemmas(self.query.model)}
         reads = {*proof.beliefs, *self.controller.parameters} & self.query.units().keys()
         way = WayToFail("a window", lambda x: True, reads=tuple(reads))
-        self._part = Part(self.query, way, options, ())
-        self._part.checker.push()
-        self._part.enter(self.controller)
+        self._clock = Clock(timeout)
+        self._part = Part(self.query, way, {**options, "timeout": self._clock}, ())
+
+    @cached_property
+    def _checker(self):
+        """The solver, which knows the network and the controller. Raises OutOfTime."""
+        checker = self._part.checker
+        checker.add(choices(self._part.x, self.controller))
+        return checker
 
     def ask(self, lemma, constants):
         """The Answer on a lemma for values of its constants."""
         begin = monotonic()
-        part, reads = self._part, Reads(constants)
-        given, then = lemma.given(part.x, reads), lemma.then(part.x, reads)
-        used = {name: value for name, value in constants.items() if name in reads.names}
-        self.listen(lemma.name, used)
-        part.checker.push()
-        try:
-            part.checker.add(given)
-            part.checker.add(no(then))
-            answer = part.checker.check()
-            trace = part.read(part.checker.value, self.controller) if answer == SAT else None
-        finally:
-            part.checker.pop()
+        reads, answer, trace = Reads(constants), UNKNOWN, None
+        with suppress(OutOfTime), self._clock.question():
+            given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
+            used = {name: value for name, value in constants.items() if name in reads.names}
+            self.listen(lemma.name, used)
+            answer, trace = self._window(given, no(then))
         if trace:
             trace = self._replayed(trace, lemma, used)
         return Answer(lemma.name, VERDICTS[answer], monotonic() - begin, trace)
+
+    def _window(self, *conditions):
+        """Whether there is a window in which these hold: the solver's answer, and the window."""
+        checker = self._checker
+        checker.push()
+        try:
+            for condition in conditions:
+                checker.add(condition)
+            answer = checker.check()
+            return answer, self._part.read(checker.value, self.controller) if answer == SAT else None
+        finally:
+            checker.pop()
 
     def constants_of(self, lemma):
         """The names of the constants that a lemma reads."""
@@ -112,7 +127,7 @@ class Prover:
 
 def search(prover, known):
     """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each name.
-    Raises InputError where no value in a constant's range does."""
+    Raises InputError where no value in a constant's range does, OutOfTime where that could not be told."""
     lemmas = [lemma for lemma in prover.lemmas.values() if not lemma.paper]
     reads = {lemma.name: prover.constants_of(lemma) for lemma in lemmas}
     chosen = None
@@ -133,9 +148,9 @@ def search(prover, known):
 
 
 def verdicts(prover, values, asked):
-    """Ask every lemma, also the paper's, that is not in `asked`, with these constants; yields Answers."""
+    """Ask every lemma, also the paper's, with these constants, that `asked` does not decide; yields Answers."""
     for lemma in prover.lemmas.values():
-        if lemma.name not in asked:
+        if lemma.name not in asked or asked[lemma.name].verdict == UNDECIDED:
             yield prover.ask(lemma, values)
 
 
@@ -160,6 +175,8 @@ def _edge(prover, constant, limits, values):
         else:
             bad, edge = ask, fault
         ask = (good + bad) // 2 if good + 1 < bad < len(grid) or ask else len(grid) - 1
+    if good < 0 and edge.verdict == UNDECIDED:
+        raise OutOfTime(f"no answer in time on '{edge.lemma}' for the loosest value of '{constant.name}', {grid[0]}")
     if good < 0:
         shown = f" (t, {', '.join(edge.trace.columns)}):\n{edge.trace.to_csv()}" if edge.trace else ""
         raise InputError(

@@ -13,6 +13,7 @@ from pysmt.smtlib.printers import to_smtlib
 from pysmt.smtlib.solver import SmtLibSolver
 from pysmt.typing import BOOL
 
+from ccmatic.clock import Clock, OutOfTime
 from ccmatic.embedding import smtlib_comment, smtlib_name
 from ccmatic.errors import Disagreement, InputError
 from ccmatic.formula import Linear, formula
@@ -23,17 +24,18 @@ SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
 
 
 class Checker:
-    """One incremental query. solvers: some of NAMES; timeout: seconds a check, or None; seed: of the search; logic: of
-    real arithmetic, linear or not."""
+    """One incremental query. solvers: some of NAMES; timeout: seconds a check, or the Clock of a question that `add`
+    and `check` are part of, or None; seed: of the search; logic: of real arithmetic, linear or not."""
 
     def __init__(self, solvers=("z3",), timeout=None, seed=0, logic=QF_LRA):
-        self._solvers = {name: _open(name, timeout, seed, logic) for name in solvers}
-        self._timeout = timeout
+        self._clock = Clock.of(timeout)
+        self._solvers = {name: _open(name, self._clock.left(), seed, logic) for name in solvers}
         self._satisfied = self._model = None
         self._stack = [[]]
 
     def add(self, condition):
-        """Assert a condition."""
+        """Assert a condition. Raises OutOfTime."""
+        self._clock.left()
         assertion = formula(condition)
         self._stack[-1].append(assertion)
         for solver in self._solvers.values():
@@ -65,13 +67,16 @@ class Checker:
 
     def _check(self, name):
         begin = monotonic()
-        solver = self._solvers[name]
+        solver, limit = self._solvers[name], None
         try:
+            limit = self._clock.left()
+            if limit is not None:
+                _limit(name, solver, limit)
             return SAT if solver.solve() else UNSAT
+        except OutOfTime:
+            return UNKNOWN
         except SolverReturnedUnknownResultError:
-            # Z3 takes a Ctrl-C for itself, and says "canceled" for that as for the end of its time.
-            early = self._timeout is None or monotonic() - begin < self._timeout / 2
-            if name == "z3" and early and solver.z3.reason_unknown() != "incomplete":
+            if name == "z3" and _interrupted(solver.z3.reason_unknown(), limit, monotonic() - begin):
                 raise KeyboardInterrupt from None
             return UNKNOWN
 
@@ -105,16 +110,28 @@ def _z3_model(model):
     return values
 
 
+def _limit(name, solver, seconds):
+    """Let the next check of a solver take so long at most; Yices was told when it was opened."""
+    milliseconds = ceil(1000 * seconds)
+    if name == "z3":
+        solver.z3.set("timeout", milliseconds)
+    elif name == "cvc5":
+        solver.cvc5.setOption("tlimit-per", str(milliseconds))
+
+
+def _interrupted(reason, limit, seconds):
+    """Z3 takes a Ctrl-C for itself, and may say "canceled" for that as for the end of its time."""
+    if reason == "canceled":
+        return limit is None or seconds < limit / 2
+    return reason.startswith("interrupted")
+
+
 def _open(name, timeout, seed, logic):
     """A pySMT solver for real arithmetic."""
     try:
         if name == "yices":
             return _open_yices(timeout, logic)
         options = {"random_seed": seed} if name == "z3" else {"seed": str(seed)}
-        if timeout and name == "z3":
-            options["timeout"] = int(timeout * 1000)
-        elif timeout:
-            options["tlimit-per"] = str(int(timeout * 1000))
         return Solver(name=name, logic=logic, solver_options=options)
     except NoSolverAvailableError:
         raise InputError(f"the solver {name} is not installed; pip install 'ccmatic[{name}]'") from None

@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import chain
 from time import monotonic
 
+from ccmatic.clock import Clock, OutOfTime
 from ccmatic.formula import every, formula
 from ccmatic.solve import SAT, UNKNOWN, UNSAT, Checker, script
 from ccmatic.trace import Trace
@@ -26,13 +29,15 @@ class Verdict:
 class Verifier:
     """Verifies controllers against one query, with one incremental solver for each way to fail.
 
-    reads: the beliefs that the controllers may read. solvers, timeout, seed: see `solve.Checker`.
+    reads: the beliefs that the controllers may read. solvers, seed: see `solve.Checker`. timeout: seconds for a
+    controller, or a Clock.
     proved: the ways to fail, by name, that need not be asked, as `prove` ruled them out for this query.
     """
 
     def __init__(self, query, reads, solvers=("z3",), timeout=None, seed=0, proved=()):
         self.query, self.reads = query, frozenset(reads)
-        self._options = {"solvers": solvers, "timeout": timeout, "seed": seed}
+        self._clock = Clock.of(timeout)
+        self._options = {"solvers": solvers, "timeout": self._clock, "seed": seed}
         ways = query.property.ways_to_fail(query.model, query.buffer)
         left = [way for way in ways if way.name not in proved]
         self._parts = [Part(query, way, self._options, () if way.any_rates else reads) for way in left]
@@ -42,19 +47,21 @@ class Verifier:
         """The verdict on a controller."""
         begin = monotonic()
         undecided = None
-        for part in self._parts:
-            answer = self._answer(part, controller)
-            if answer == SAT:
-                self._ask_first(part)
-                return Verdict(controller, VIOLATED, monotonic() - begin, part.way.name, part.trace)
-            if answer == UNKNOWN:
-                undecided = part.way.name
+        with self._clock.question():
+            for part in self._parts:
+                answer = self._answer(part, controller)
+                if answer == SAT:
+                    self._ask_first(part)
+                    return Verdict(controller, VIOLATED, monotonic() - begin, part.way.name, part.trace)
+                if answer == UNKNOWN:
+                    undecided = part.way.name
         return Verdict(controller, UNDECIDED if undecided else HOLDS, monotonic() - begin, undecided)
 
     def prove(self):
-        """The names of the ways to fail that no controller can go, whatever rates it chooses."""
+        """The names of the ways to fail that no controller can go, whatever rates it chooses. Raises OutOfTime where
+        the query cannot even be put in time: then no controller's verdict would be known."""
         anyones = [part for part in self._parts if part.way.any_rates]
-        return [part.way.name for part in anyones if self._answer(part, None) == UNSAT]
+        return [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
 
     def _ask_first(self, part):
         """What broke this controller is likely to break the next; what no controller changes stays first."""
@@ -77,11 +84,18 @@ class Verifier:
 
     def _answer(self, part, controller):
         """What is independent of the controller is asked once."""
-        if not part.way.any_rates:
+        try:
+            if not part.way.any_rates:
+                return self._ask(part, controller)
+            if part.way.name not in self._anyones:
+                self._anyones[part.way.name] = self._ask(part, None)
+            return self._anyones[part.way.name]
+        except OutOfTime:
+            return UNKNOWN
+
+    def _ask(self, part, controller):
+        with self._clock.question():
             return part.ask(controller)
-        if part.way.name not in self._anyones:
-            self._anyones[part.way.name] = part.ask(None)
-        return self._anyones[part.way.name]
 
 
 class Part:
@@ -89,23 +103,30 @@ class Part:
 
     def __init__(self, query, way, options, reads):
         self.query, self.way = query, way
-        self.x = query.execution(way.frozen)
         self.reads = {*way.reads, *reads, *(belief.name for belief in query.model.true_states())}
         self.trace = None
         self._checker = None
         self._options = options
 
+    @cached_property
+    def x(self):
+        """The unknowns."""
+        return self.query.execution(self.way.frozen)
+
     @property
     def checker(self):
-        """The solver, opened when first needed."""
+        """The solver, opened when first needed. Raises OutOfTime."""
         if self._checker is None:
-            self._checker = Checker(**self._options)
-            for formula in self._network():
-                self._checker.add(formula)
+            checker = Checker(**self._options)
+            for condition in self._network():
+                checker.add(condition)
+            # Only once it knows the whole network may anything be asked of it.
+            self._checker = checker
         return self._checker
 
     def ask(self, controller):
-        """Whether a trace of this controller (of anyone, for None) goes this way; `self.trace` then has it."""
+        """Whether a trace of this controller (of anyone, for None) goes this way; `self.trace` then has it. Raises
+        OutOfTime."""
         self.checker.push()
         try:
             self.enter(controller)
@@ -145,8 +166,7 @@ class Part:
 
     def _network(self):
         model, x = self.query.model, self.x
-        laws = [*self.query.laws(x), *model.belief_laws(x, self.reads)]
-        yield from (law.formula for law in laws)
+        yield from (law.formula for law in chain(self.query.laws(x), model.belief_laws(x, self.reads)))
         if self.way.beliefs_true:
             yield from _true_bounds(model, x, self.reads)
         yield self.way.formula(x)

@@ -4,9 +4,11 @@
 import json
 import multiprocessing
 import os
+import signal
 import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
+from contextlib import contextmanager
 from multiprocessing.connection import wait as wait_for_end
 
 from ccmatic import cca
@@ -60,11 +62,15 @@ class Team:
     def submit(self, task, function, *arguments):
         """Have function(*arguments) done for a task."""
         try:
-            future = self._executor.submit(function, *arguments)
+            future = self._submit(function, *arguments)
         except BrokenExecutor:
             self._restart()
-            future = self._executor.submit(function, *arguments)
+            future = self._submit(function, *arguments)
         self._pending[future] = task, function, arguments
+
+    def _submit(self, function, *arguments):
+        with _deaf_children():
+            return self._executor.submit(function, *arguments)
 
     def results(self):
         """Wait until something is done; yield (task, result) for each task that is."""
@@ -112,6 +118,16 @@ def _processes(jobs):
     if jobs == 1:
         return _Here()
     return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_end_with_parent)
+
+
+@contextmanager
+def _deaf_children():
+    """Processes begun within it leave a Ctrl-C, which a terminal sends to all, to this one, which then ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with_parent():

@@ -5,8 +5,11 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+
+from ccmatic.emulate.machine import alive
 
 #: A package in place of a real one: it says when it is being imported, and swallows what interrupts it, as some do.
 SWALLOWS = """\
@@ -42,3 +45,55 @@ def test_during_imports(package, tmp_path):
     process = begin("verify", "always_double", *network, cwd=tmp_path, env=environment)
     assert "importing\n" in iter(process.stdout.readline, "")
     ends(process)
+
+
+def at_work(process, seconds=0.5):
+    """Let it work for so long, imports not counted."""
+    maps = Path(f"/proc/{process.pid}/maps")
+    while "libz3" not in maps.read_text():
+        time.sleep(0.05)
+    time.sleep(seconds)
+
+
+@pytest.mark.parametrize("options", [
+    ["--buffer", "any", "--horizon", "200"],
+    ["--buffer", ">=5", "--horizon", "18", "--constrain-loss", "always"],
+    ["--buffer", ">=5", "--horizon", "18", "--constrain-loss", "always", "--timeout", "60"],
+], ids=["encoding", "solving", "solving in time"])  # fmt: skip
+def test_while_verifying(options, tmp_path):
+    process = begin("verify", "cc_probe_qdel", "--model", "ccac", *options, cwd=tmp_path)
+    at_work(process, 1.5)
+    ends(process)
+
+
+def test_with_two_jobs(tmp_path):
+    """A terminal interrupts the workers, too: nothing of theirs is printed, and none is left."""
+    process = begin("synth", "g6", "--jobs", "2", "--json", cwd=tmp_path)
+    at_work(process, 1)
+    workers = workers_of(process.pid)
+    ends(process, everyone=True)
+    assert len(workers) == 2 and are_gone(workers)
+
+
+def test_while_evaluating(tmp_path):
+    pytest.importorskip("matplotlib")
+    process = begin("evaluate", "cc_qdel", "cc_probe_slow", "--jobs", "2", cwd=tmp_path)
+    process.stdout.readline()
+    workers = workers_of(process.pid)
+    ends(process, everyone=True)
+    assert len(workers) == 2 and are_gone(workers)
+
+
+def workers_of(pid):
+    """The processes that a process does its work on."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def are_gone(workers):
+    """They end within a second of their parent."""
+    for _ in range(20):
+        if not any(map(alive, workers)):
+            return True
+        time.sleep(0.05)
+    return False

@@ -6,7 +6,6 @@ propagation R_m, and up to D more where acknowledgements are aggregated.
 """
 
 import json
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -24,6 +23,7 @@ from ccmatic.export.library import Library
 from ccmatic.files import read_text, writable_folder
 from ccmatic.paths import NEVER, Path
 from ccmatic.simulate import Simulation
+from ccmatic.work import Team
 
 PACKET = 1500
 
@@ -193,15 +193,16 @@ class Evaluation:
     def complete(self, senders, scenarios, jobs):
         """Run what is missing, each row kept and yielded as it is known."""
         todo = self.missing(senders, scenarios)
-        with ProcessPoolExecutor(jobs) as pool:
-            try:
-                for future in as_completed([pool.submit(run, *pair) for pair in todo]):
-                    row = future.result()
+        team = Team(jobs)
+        try:
+            while todo or team:
+                while todo and len(team) < jobs:
+                    team.submit(todo[0], run, *todo.pop(0))
+                for _, row in team.results():
                     self.add(row)
                     yield row
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        finally:
+            team.close()
 
 
 @cache

@@ -1,0 +1,42 @@
+"""The time that a question may take, from its encoding to its answer."""
+
+from contextlib import contextmanager
+from time import monotonic
+
+
+class OutOfTime(Exception):
+    """The time for a question is over."""
+
+
+class Clock:
+    """seconds: for each question, or None. What has no end of its own asks in good time what is `left`."""
+
+    def __init__(self, seconds=None):
+        self._seconds, self._end = seconds, None
+
+    @staticmethod
+    def of(timeout):
+        """The clock of a timeout: seconds, None, or a clock that others look at, too."""
+        return timeout if isinstance(timeout, Clock) else Clock(timeout)
+
+    @contextmanager
+    def question(self):
+        """Within it, all is one question, and so are the questions within that."""
+        if self._seconds is None or self._end is not None:
+            yield
+            return
+        self._end = monotonic() + self._seconds
+        try:
+            yield
+        finally:
+            self._end = None
+
+    def left(self):
+        """Seconds that are left, or None if time is not limited; outside of a question, all of them. Raises
+        OutOfTime."""
+        if self._end is None:
+            return self._seconds
+        left = self._end - monotonic()
+        if left <= 0:
+            raise OutOfTime("the time is over before the question could be put; expected more, or a shorter horizon")
+        return left
