@@ -95,6 +95,8 @@ class Deployed:
             r=seen.rate * self.path.propagation,
             Q=seen.last,
             F=seen.first,
+            timely=seen.timely,
+            limited=seen.limited,
         )
 
     def _move(self):

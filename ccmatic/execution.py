@@ -71,23 +71,31 @@ class Execution:
     A, S, L, Ld, K: cumulative bytes sent, served, lost, detected as lost, and tokens admitted; r: sending
     rate over (t-1, t]; Q, F: delay of the last and first byte served, where the model measures it; alpha:
     MSS/R_m; beta: the buffer or None; D: jitter in steps; beliefs: a list of terms each, by name. deployed: beliefs
-    may be false at first, and time out at the end; untimed: they as they were before that.
+    may be false at first, and time out at the end; untimed: they as they were before that. limited: whether, in
+    (t-1, t], the sender was application-limited: it sent less than its rate, at any time; with `pauses` it may be, in
+    any step. timely: of Ld, what tells of a buffer that is full throughout a step.
     """
 
     C = Fraction(1)
 
-    def __init__(self, model, horizon, buffer, jitter, frozen=False, deployed=False):
+    def __init__(self, model, horizon, buffer, jitter, frozen=False, deployed=False, pauses=False):
         self.horizon, self.buffer, self.D, self.frozen = horizon, buffer, jitter, frozen
         self.deployed = deployed
         self.alpha, self.beta = self._alpha(), self._beta()
         self.A, self.S, self.r = (self._column(name) for name in "ASr")
         self.L = self._column("L") if buffer.finite else [Fraction(0)] * horizon
         self.Ld = [self._first("Ld") if buffer.finite else Fraction(0), *self.L[:-1]]
+        self.timely = self.Ld
         self.K = self._column("K") if model.has_tokens else self.S
+        self.limited = [boolean(f"limited_{t}") if pauses else False for t in range(horizon)]
         self.Q, self.F = (self._delay(name) if name in model.measures else None for name in "QF")
         self.beliefs = {belief.name: self._belief(belief) for belief in self._read(model)}
         ends = {b.name: self._untimed(b.name) for b in model.lasting() if deployed and b.name in self.beliefs}
         self.untimed = {name: [*column[:-1], ends.get(name, column[-1])] for name, column in self.beliefs.items()}
+
+    def sent(self, t):
+        """Bytes sent in (t-1, t]: r but where the sender is limited."""
+        return self.r[t] if self.limited[t] is False else self.A[t] - self.A[t - 1]
 
     def inflight(self, t):
         """Bytes in the network beyond propagation, q = A - L - S."""
@@ -140,6 +148,7 @@ class Ending(Execution):
         self.horizon, self.buffer, self.D, self.alpha, self.beta = 1, x.buffer, x.D, x.alpha, x.beta
         self.A, self.K = [x.A[e] - x.S[e]], [x.K[e] - x.S[e]]
         self.S, self.L, self.Ld, self.r = [Fraction(0)], [x.L[e]], [x.Ld[e]], [x.r[e]]
+        self.timely, self.limited = self.Ld, [x.limited[e]]
         self.Q, self.F = (delay and delay.at_end() for delay in (x.Q, x.F))
 
 
@@ -184,14 +193,15 @@ class Watched(Observed):
 
     def __init__(self, model, horizon, jitter, alpha):
         self._model, self.horizon, self.D, self.alpha = model, horizon, jitter, alpha
-        self.A, self.S, self.L, self.Ld, self.r = [], [], [], [], []
+        self.A, self.S, self.L, self.Ld, self.r, self.timely, self.limited = [], [], [], [], [], [], []
         self.Q, self.F = Delay.measured((), horizon), Delay.measured((), horizon)
         self.beliefs = self.untimed = {belief.name: [] for belief in model.beliefs}
 
-    def append(self, Q, F, **row):
-        """The next step: bytes, the rate in bytes per step, and the measured delays in whole steps."""
+    def append(self, Q, F, limited, **row):
+        """The next step: bytes, the rate in bytes per step, measured delays in whole steps, whether it was limited."""
         for name, value in row.items():
             getattr(self, name).append(Fraction(value))
+        self.limited.append(limited)
         self.Q.append(Q)
         self.F.append(F)
 

@@ -134,6 +134,11 @@ def iff(left, right):
     return Iff(left, right)
 
 
+def either(condition, then, otherwise):
+    """`then` holds where the condition does, else `otherwise`."""
+    return every(implies(condition, then), implies(no(condition), otherwise))
+
+
 def constant(truth):
     """A truth value as a condition."""
     return bool(truth)

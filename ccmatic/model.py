@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ccmatic.belief import is_bound
-from ccmatic.formula import equal, every, iff, implies, no
+from ccmatic.formula import either, equal, every, iff, implies, no, some
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Model:
 
     def loss_seen(self, x, t):
         """The loss that the sender has seen by t: one step late."""
-        return x.Ld[t]
+        return x.timely[t]
 
     def laws(self, x):
         """Every law of the network, the sender and the measured delays; not of the beliefs. Each is true of
@@ -113,7 +113,9 @@ def _sender(x):
     yield "sent_before", 0, x.A[0] >= 0
     yield "sends", 0, x.r[0] > 0
     for t in range(1, x.horizon):
-        yield "sends", t, every(x.r[t] >= x.alpha, equal(x.A[t], x.A[t - 1] + x.r[t]))
+        less = every(x.A[t] >= x.A[t - 1], x.A[t] <= x.A[t - 1] + x.r[t])
+        sent = either(x.limited[t], less, equal(x.A[t], x.A[t - 1] + x.r[t]))
+        yield "sends", t, every(x.r[t] >= x.alpha, sent)
 
 
 def _losses(x):
@@ -131,10 +133,13 @@ def overflow(x, drained, served=None):
         return
     full = [drained[t] + x.beta for t in range(x.horizon)]
     yield "fits_at_first", 0, x.admitted(0) <= full[0]
-    yield "recent_loss_means_full", 0, implies(x.L[0] > x.Ld[0], equal(x.admitted(0), full[0]))
+    recent = every(x.L[0] > x.Ld[0], no(x.limited[0]))
+    yield "recent_loss_means_full", 0, implies(recent, equal(x.admitted(0), full[0]))
     for t in range(1, x.horizon):
         overfull = x.A[t] - x.L[t - 1] > full[t]
-        yield "overflow_is_lost", t, implies(overfull, equal(x.admitted(t), full[t]))
+        filled = either(x.limited[t], x.admitted(t) <= full[t], equal(x.admitted(t), full[t]))
+        yield "overflow_is_lost", t, implies(overfull, filled)
+        overfull = some(overfull, every(x.limited[t], x.A[t] - x.L[t - 1] > full[t - 1]))
         yield "only_overflow_is_lost", t, implies(no(overfull), equal(x.L[t], x.L[t - 1]))
 
 

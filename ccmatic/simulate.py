@@ -29,6 +29,9 @@ class Observation:
     last, first: Q and F, the whole steps of delay of the last (first) packet delivered in the last step in which any
                was; 0 before one is.
     rate:      at which it sent in the last step, bytes per unit of time; 0 before the first.
+    timely:    of those lost, the bytes that tell of a buffer that was full throughout a step: all, where each step is
+               sent at one rate and losses are found within the next.
+    limited:   whether it sent less than its rate in the last step, as its application had nothing to send.
     """
 
     step: int
@@ -40,6 +43,8 @@ class Observation:
     last: int
     first: int
     rate: Fraction
+    timely: int
+    limited: bool = False
 
 
 class Simulation:
@@ -174,6 +179,7 @@ class Simulation:
             last=self._last,
             first=self._first,
             rate=rate,
+            timely=self._detected * packet,
         )
 
     def _steps_since_sent(self, number):

@@ -36,15 +36,17 @@ static inline void cbr_delay_start(const struct ccm_window *w, struct ccm_belief
     b->q_U = cbr_delay_unacknowledged(w, 0);
 }
 
-/* Section 6.2.1: bytes already queued, and those sent, less those that the slowest link serves. */
+/* Section 6.2.1: bytes already queued, and those sent, less those that the slowest link serves; but of what is sent in
+ * a step in which the sender is limited, all may come at its end. */
 static inline void cbr_delay_move(struct ccm_window *w, unsigned t)
 {
     const struct ccm_beliefs *before = &w->beliefs[t - 1];
     struct ccm_beliefs *b = &w->beliefs[t];
-    const uint64_t grown = before->q_U + w->sent[t] - w->sent[t - 1];
+    const uint64_t sent = w->sent[t] - w->sent[t - 1], least = w->limited[t] ? sent : 0;
+    const uint64_t grown = before->q_U + sent;
 
     b->C_Llambda = ccm_at_least(before->C_Llambda, cbr_delay_sent_without_congestion(w, t));
-    b->q_U = ccm_at_most(cbr_delay_unacknowledged(w, t), grown > b->C_Llambda ? grown - b->C_Llambda : 0);
+    b->q_U = ccm_at_most(cbr_delay_unacknowledged(w, t), ccm_at_least(least, grown > b->C_Llambda ? grown - b->C_Llambda : 0));
 }
 
 /* A delay measured at t that no link explains on which C_Llambda and q_U are true. */
@@ -63,7 +65,7 @@ static inline bool cbr_delay_too_many_lost(const struct ccm_window *w, unsigned 
 {
     const uint64_t lost = w->lost[t] - w->lost[t - 1];
 
-    return t >= 2 && lost > 0 &&
+    return t >= 2 && lost > 0 && !w->limited[t - 1] &&
            lost + CBR_DELAY_OVER * w->beliefs[t].C_Llambda >
                w->beliefs[t - 2].q_U + w->sent[t - 1] - w->sent[t - 2];
 }

@@ -1,9 +1,11 @@
 """CBR-delay: a constant bit rate box, behind it a box that delays by at most D (section 3)."""
 
+from fractions import Fraction
+
 from ccmatic.belief import RunningMax, Sample, State
-from ccmatic.formula import choice, every, is_min, largest, no, some
+from ccmatic.formula import choice, either, every, is_min, largest, no, some
 from ccmatic.model import Model, overflow
-from ccmatic.models.ccac import served_within_jitter
+from ccmatic.models.ccac import served_what_waited, served_within_jitter
 from ccmatic.models.link_rate import link_rate, timeouts
 from ccmatic.units import BYTES, RATE
 
@@ -44,7 +46,7 @@ class CBRDelay(Model):
         yield "no_token_is_kept", 0, x.K[0] <= x.admitted(0)
         for t in range(1, x.horizon):
             served = is_min(x.K[t], (True, x.K[t - 1] + x.C), (True, x.admitted(t)))
-            yield "serves_at_link_rate", t, served
+            yield "serves_at_link_rate", t, either(x.limited[t], served_what_waited(x, t, x.K), served)
         yield from overflow(x, x.K)
 
     def timeouts(self, x):
@@ -85,13 +87,18 @@ def _queue_laws(x):
     """Section 6.2.1: bytes already queued, and those sent, less those that the slowest link serves."""
     q_U = x.untimed["q_U"]
     for t in range(1, x.horizon):
-        unacknowledged = _unacknowledged(x, t)
-        grown = q_U[t - 1] + x.r[t] - x.untimed["C_Llambda"][t]
+        unacknowledged, least = _unacknowledged(x, t), _queue_least(x, t)
+        grown = q_U[t - 1] + x.sent(t) - x.untimed["C_Llambda"][t]
         yield "q_U_moves", t, every(
             q_U[t] <= unacknowledged,
-            some(q_U[t] <= 0, q_U[t] <= grown),
-            some(q_U[t] >= unacknowledged, every(q_U[t] >= 0, q_U[t] >= grown)),
+            some(q_U[t] <= least, q_U[t] <= grown),
+            some(q_U[t] >= unacknowledged, every(q_U[t] >= least, q_U[t] >= grown)),
         )
+
+
+def _queue_least(x, t):
+    """What may queue at t at least: all that was sent in a step in which the sender was limited may come at its end."""
+    return choice(x.limited[t], x.sent(t), Fraction(0))
 
 
 def _unacknowledged(x, t):
@@ -114,14 +121,15 @@ def _refutations(x):
         if t >= 2:
             # Rate and buffer let C_Llambda·(T* + D + 1) through in a step.
             lost = x.Ld[t] - x.Ld[t - 1]
-            most = q_U[t - 2] + x.r[t - 1] - (MEASUREMENT + x.D + 1) * C_Llambda[t]
-            yield every(lost > 0, lost > most)
+            most = q_U[t - 2] + x.sent(t - 1) - (MEASUREMENT + x.D + 1) * C_Llambda[t]
+            yield every(lost > 0, lost > most, no(x.limited[t - 1]))
 
 
 def _queue_seen(x, t):
     if t == 0:
         return _unacknowledged(x, 0)
-    return min(_unacknowledged(x, t), max(0, x.beliefs["q_U"][t - 1] + x.r[t] - x.beliefs["C_Llambda"][t]))
+    grown = x.beliefs["q_U"][t - 1] + x.sent(t) - x.beliefs["C_Llambda"][t]
+    return min(_unacknowledged(x, t), max(_queue_least(x, t), grown))
 
 
 def _queue_holds(x, t):

@@ -1,6 +1,6 @@
 """CCAC: a token bucket that may hide congestion, behind it a box that delays by at most D (section 3)."""
 
-from ccmatic.formula import every, implies
+from ccmatic.formula import either, every, implies, some
 from ccmatic.model import Model, overflow
 from ccmatic.models.link_rate import link_rate, timeouts
 
@@ -20,12 +20,22 @@ class CCAC(Model):
         for t in range(1, x.horizon):
             admitted = x.K[t] - x.K[t - 1]
             yield "tokens_come_at_link_rate", t, every(admitted >= 0, admitted <= x.C)
-            yield "no_waste_while_queued", t, implies(admitted < x.C, x.admitted(t) <= x.K[t])
+            no_waste = implies(admitted < x.C, x.admitted(t) <= x.K[t])
+            yield "no_waste_while_queued", t, either(x.limited[t], served_what_waited(x, t, x.K), no_waste)
         yield from overflow(x, x.K)
 
     def timeouts(self, x):
         """Those of the link rate."""
         return timeouts(x)
+
+
+def served_what_waited(x, t, tokens):
+    """In a step in which the sender was limited, the link served at its rate or had nothing to serve at some time."""
+    return every(
+        tokens[t] <= x.admitted(t),
+        tokens[t] <= tokens[t - 1] + x.C,
+        some(tokens[t] >= tokens[t - 1] + x.C, tokens[t] >= x.admitted(t - 1)),
+    )
 
 
 def served_within_jitter(x):

@@ -1,7 +1,8 @@
 """The ideal link: a first-in first-out queue, without jitter (section 3)."""
 
-from ccmatic.formula import is_min
+from ccmatic.formula import either, is_min
 from ccmatic.model import Model, overflow
+from ccmatic.models.ccac import served_what_waited
 from ccmatic.models.link_rate import link_rate
 
 
@@ -24,7 +25,8 @@ class Ideal(Model):
         yield "served_after_sent", 0, x.S[0] <= x.admitted(0)
         for t in range(1, x.horizon):
             waiting = x.A[t] - x.L[t - 1]
-            yield "serves_at_link_rate", t, is_min(x.S[t], (True, x.S[t - 1] + x.C), (True, waiting))
+            served = is_min(x.S[t], (True, x.S[t - 1] + x.C), (True, waiting))
+            yield "serves_at_link_rate", t, either(x.limited[t], served_what_waited(x, t, x.S), served)
         yield from overflow(x, x.S)
 
 

@@ -1,11 +1,11 @@
 /* Beliefs about the link rate and the queueing delay: the integer counterpart of models/link_rate.py. */
 
-/* Step k, from k to k+1, kept the link busy: more than D of delay, or a loss. */
+/* Step k, from k to k+1, kept the link busy: more than D of delay, or a loss; and always something to send. */
 static inline bool link_rate_utilised(const struct ccm_window *w, unsigned k)
 {
     const unsigned from = ccm_index(k), to = ccm_index(k + 1);
 
-    return w->last_delay[to] > CCM_D || w->lost[to] > w->lost[from];
+    return !w->limited[to] && (w->last_delay[to] > CCM_D || w->timely[to] > w->timely[from]);
 }
 
 /* Eq. 5.2: at most C·(T + D) bytes arrive in T steps. */

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -76,13 +77,16 @@ def test_simulated_flows(name):
 
 
 def events(rng, steps, length):
-    """Packets sent at random; each is acknowledged, in order, or found lost: (time, order, kind, sent at) in order."""
+    """Packets sent at random; each is acknowledged, in order, or found lost; now and then there is nothing to send:
+    (time, order, kind, sent at) in order."""
     now, acked, happened = 0, 0, []
     while now < steps * length:
         if not happened or rng.random() < 0.02:
-            pace, delay = rng.choice((2, 5, 30)), rng.choice((1, 3, 8))
+            pace, delay, pauses = rng.choice((2, 5, 30)), rng.choice((1, 3, 8)), rng.choice((0, 0.03))
         now += rng.randint(0, 2 * length // pace)
         happened.append((now, 1, "sent", now))
+        if rng.random() < pauses:
+            happened.append((now + rng.randint(0, length), 4, "limited", now))
         if rng.random() < rng.choice((0, 0, 0.2)):
             happened.append((now + rng.randint(1, 3 * length), 2, "lost", now))
         else:
@@ -98,6 +102,11 @@ def observations(happened, steps, length, packet):
     found = [max(-(-at // length), -(-sent // length) + 1) for at, _, kind, sent in happened if kind == "lost"]
     times["lost"] = sorted(step * length for step in found)
     acked = [-(-sent // length) for _, _, kind, sent in happened if kind == "acked"]
+    first_out = {step: at for at in reversed(times["sent"]) for step in [max(1, -(-at // length))]}
+    limited = steps_limited(happened, first_out, steps, length)
+    # One tells of a full buffer that was found as early as can be, but for that of the step's first packet.
+    timely = [step for step, sent in sorted(zip(found, (sent for *_, kind, sent in happened if kind == "lost")))
+              if step == -(-sent // length) + 1 and sent > first_out[max(1, step - 1)]]
     last = first = before = delivered = 0
     for step in range(steps + 1):
         count = {kind: bisect_right(column, step * length) if step else 0 for kind, column in times.items()}
@@ -105,8 +114,28 @@ def observations(happened, steps, length, packet):
             last, first = step - acked[count["acked"] - 1], step - acked[delivered]
             delivered = count["acked"]
         sent, lost = count["sent"] * packet, count["lost"] * packet
-        yield Observation(step, sent, delivered * packet, lost, lost, None, last, first, Fraction(sent - before))
+        told = bisect_right(timely, step) * packet
+        rate = Fraction(sent - before)
+        yield Observation(
+            step, sent, delivered * packet, lost, lost, None, last, first, rate, told, step in limited
+        )
         before = sent
+
+
+def steps_limited(happened, first_out, steps, length):
+    """Those with a pause in them, with fewer than two packets, or whose first packet is late by more than two."""
+    limited, paused = set(), None
+    for at, _, kind, _ in happened + [(steps * length, 5, "sent", None)]:
+        if kind == "limited" and paused is None:
+            paused = at
+        if kind == "sent" and paused is not None:
+            limited.update(range(max(1, -(-paused // length)), -(-at // length) + 1))
+            paused = None
+    sent = Counter(max(1, -(-at // length)) for at, _, kind, _ in happened if kind == "sent")
+    for step in range(1, steps + 1):
+        if sent[step] < 2 or first_out[step] - (step - 1) * length > 2 * length // min(64, sent[step]):
+            limited.add(step)
+    return limited
 
 
 def compare_events(built, seed, steps=21, length=1000):
@@ -121,7 +150,7 @@ def compare_events(built, seed, steps=21, length=1000):
     for seen in observations(happened, steps, length, packet):
         while waiting and waiting[-1][0] <= seen.step * length and seen.step:
             at, _, kind, sent = waiting.pop()
-            arguments = (at, packet) if kind == "sent" else (at, sent, packet)
+            arguments = {"sent": (at, packet), "limited": (at,)}.get(kind, (at, sent, packet))
             getattr(sender, kind)(*arguments)
         rate = sender.rate(seen.step * length)
         per_step = floor(max(packet, expected(seen)))

@@ -84,6 +84,10 @@ class Sender:
         """Bytes were found to be lost that were sent at `sent_at`."""
         self._call("lost", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
+    def limited(self, now):
+        """There is nothing more to send, though the rate would let it."""
+        self._call("limited", None, (_U64, now))
+
     def rate(self, now):
         """The rate to send at from now on, bytes per second."""
         return self._call("rate", _U64, (_U64, now))

@@ -28,6 +28,8 @@ static uint64_t due(void)
 /* The application has nothing more to send. */
 static void pause_at(uint64_t now)
 {
+    ccm_limited(&sender, now);
+    look();
     wakes = now + spread(&dice, 1, sender.step << between(&dice, 0, 12));
 }
 
@@ -92,5 +94,5 @@ static void befall(uint64_t now)
             mark(of(&path, i), now);
     if (troubled(R_M_FALLS | R_M_GROWS))
         change_R_m();
-    next_trouble = now + between(&dice, 1, 200 * sender.step);
+    next_trouble = now + between(&dice, 1, (troubled(SPURIOUS) ? 20 : 200) * sender.step);
 }

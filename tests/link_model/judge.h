@@ -32,18 +32,20 @@ static void must(bool is_true, const char *what, uint64_t believed, uint64_t tru
 }
 
 /* The link carries bytes/tx a nanosecond, exactly. Its queue is what waits, beyond the packet that is served; it is
- * known to a packet, as a sender that paces sends whole ones. */
+ * known to a packet, as a sender that paces sends whole ones, and to two and a 32nd of what the link carries in a step
+ * where the sender may learn of its rate so late. */
 static void judge(void)
 {
     const unsigned __int128 carried = (unsigned __int128)drawn.bytes * sender.step;
     const uint64_t C = (uint64_t)(carried / path.tx);
     const uint64_t C_L = belief("C_L", 0), C_U = belief("C_U", CCM_MOST), C_Llambda = belief("C_Llambda", 0);
+    const uint64_t unsure = drawn.troubles & LAZY ? 2 * drawn.bytes + C / 32 : drawn.bytes;
     const uint64_t q_U = belief("q_U", never / 2), waiting = path.waiting * drawn.bytes;
 
     must((unsigned __int128)C_L * path.tx <= carried, "C_L", C_L, C);
     must((unsigned __int128)C_U * path.tx >= carried, "C_U", C_U, C);
     must((unsigned __int128)C_Llambda * path.tx <= carried, "C_Llambda", C_Llambda, C);
-    must(waiting <= q_U + drawn.bytes, "q_U", q_U, waiting);
+    must(waiting <= q_U + unsure, "q_U", q_U, waiting);
     judged++;
 }
 

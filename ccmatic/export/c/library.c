@@ -9,6 +9,7 @@ void NAME_rtt(struct ccm_sender *s, uint64_t rtt_ns);
 void NAME_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
 void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
 void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
+void NAME_limited(struct ccm_sender *s, uint64_t now_ns);
 uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns);
 uint64_t NAME_step(struct ccm_sender *s, uint64_t sent, uint64_t acked, uint64_t lost, uint64_t last_delay,
                    uint64_t first_delay);
@@ -48,6 +49,11 @@ void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t
     ccm_lost(s, now_ns, sent_ns, bytes);
 }
 
+void NAME_limited(struct ccm_sender *s, uint64_t now_ns)
+{
+    ccm_limited(s, now_ns);
+}
+
 uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns)
 {
     return ccm_rate(s, now_ns);
@@ -60,7 +66,7 @@ uint64_t NAME_step(struct ccm_sender *s, uint64_t sent, uint64_t acked, uint64_t
 {
     s->sent = sent;
     s->acked = acked;
-    s->lost = lost;
+    s->lost = s->timely = lost;
     s->last_delay = last_delay;
     s->first_delay = first_delay;
     ccm_end_step(s);

@@ -1,6 +1,8 @@
 /* What a sender has seen of a window: at the end of each of its steps, bytes are cumulative. */
 struct ccm_window {
     uint64_t sent[CCM_STEPS], acked[CCM_STEPS], lost[CCM_STEPS];
+    uint64_t timely[CCM_STEPS]; /* of those lost, what tells that the link was busy: see ccm_lost */
+    bool limited[CCM_STEPS]; /* in the step that ends here the sender sent less than its rate: see ccm_limited */
     /* The delay, in whole steps, of the last and of the first byte acknowledged in the last step that had any. */
     uint64_t last_delay[CCM_STEPS], first_delay[CCM_STEPS];
     struct ccm_beliefs beliefs[CCM_STEPS];
