@@ -1,25 +1,32 @@
-"""The check of a proof that trusts nothing that `prove` computed: states, measures, every lemma, every edge."""
+"""The check of a proof that trusts nothing that `prove` computed: what its file says is compared with its definition,
+every lemma, edge and front is decided anew, and what is left is said not to have been checked."""
 
 import gzip
 import json
-import re
 from dataclasses import dataclass
 
-from ccmatic import certificate, replay
+from ccmatic import cca, certificate, definitions, replay
 from ccmatic.certify import certify
 from ccmatic.errors import InputError, Unreadable
 from ccmatic.files import write_bytes
+from ccmatic.lemma import file_stem
+from ccmatic.proved import digest
 from ccmatic.prove import Prover
-from ccmatic.verify import HOLDS
+from ccmatic.verify import HOLDS, UNDECIDED, VIOLATED
+
+#: Folders of controllers whose names are theirs alone.
+CONTROLLERS = ("synthesized", "examples.controllers")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """about: a lemma, a constant's edge, or the whole. fault: what is wrong, or None. how: it was checked."""
+    """about: a lemma, a constant's edge, or the whole. fault: what is wrong, or None. how: it was checked. checked:
+    False for what is as it is told, and `how` says what that is."""
 
     about: str
     fault: str | None
     how: str = ""
+    checked: bool = True
 
 
 def make_certificates(result, prover, names):
@@ -33,61 +40,124 @@ def make_certificates(result, prover, names):
 
 
 def audit(result, **options):
-    """Check a Result; yields a Finding for each thing that must be so. A lemma with a certificate is checked by that,
-    any other by the solvers of `options` (see `solve.Checker`)."""
+    """Check a Result; yields a Finding for each thing that must be so, and for what is not checked. A lemma with a
+    certificate is checked by that, any other by the solvers of `options` (see `solve.Checker`)."""
     prover = Prover(result.proof, result.controller, result.horizon, **options)
-    declared = [constant.name for constant in prover.proof.constants]
+    yield _definition(result)
+    yield _controller(result)
+    wrong = "; ".join(_wrong_constants(result, prover.proof))
+    yield Finding("constants", wrong or None, "those declared, each in its range or as its author chose it")
+    if wrong:
+        return
+    values = {constant.name: result.values[constant.name] for constant in prover.proof.constants}
+    faults = "; ".join(prover.faults(values))
+    yield Finding("progress adds up", faults or None, "order of the states, how windows join, steps of the measures")
+    for lemma in prover.lemmas.values():
+        yield _lemma(result, prover, lemma, values)
+    for name in result.answers.keys() - prover.lemmas.keys():
+        yield Finding(name, "the definition has no such lemma")
+    yield from _edges(result, prover, values)
+    yield from _fronts(result, prover, values)
+    yield Finding("words", None, "what the definition says in words or of the paper; the report and its diagram", False)
+
+
+def _definition(result):
+    now = digest(result.proof)
+    changed = "it has changed since (its digest is another than the file's); prove it again"
+    return Finding("definition", changed if now != result.definition else None, f"{result.proof}, of the same text")
+
+
+def _controller(result):
+    """A shipped controller's name stands for its source; any other is but a label."""
+    given = result.controller
+    if not any(given.name in definitions.shipped(folder) for folder in CONTROLLERS):
+        return Finding("controller", None, f"'{given.name}' is but a label of the source in the file", False)
+    named = cca.load(definitions.find_file(CONTROLLERS, given.name, ".py"))
+    same = (given.body, given.start) == (named.body, named.start)
+    fault = None if same else f"its source is not that of '{given.name}'; expected another name or that source"
+    return Finding("controller", fault, f"the source is that of '{given.name}'")
+
+
+def _wrong_constants(result, proof):
+    declared = {constant.name: constant for constant in proof.constants}
     missing = [name for name in declared if name not in result.constants]
     if missing:
-        yield Finding("constants", f"not all are known: {', '.join(missing)} missing")
-        return
-    faults = list(prover.proof.faults(result.values))
-    yield Finding("progress adds up", "; ".join(faults) or None, "order of the states and steps of their measures")
-    for lemma in prover.lemmas.values():
-        if not lemma.paper:
-            yield _lemma(result, prover, lemma)
+        yield f"not all are known: {', '.join(missing)} missing"
+    for name, found in result.constants.items():
+        if name not in declared:
+            yield f"the definition has no '{name}'"
+        elif declared[name].at is not None and found.value != declared[name].at:
+            yield f"{name} is {found.value}; expected {declared[name].at}, as the author chose"
+        elif declared[name].at is None and found.value not in declared[name].grid():
+            yield f"{name} is {found.value}, which is not a value of its range"
+
+
+def _lemma(result, prover, lemma, values):
+    """The verdict in the file is that of a window, of a certificate, or of solvers that are asked anew."""
+    if lemma.name not in result.answers:
+        return Finding(lemma.name, "the file has no verdict on it")
+    told, file = result.answers[lemma.name], _certificate_file(result, lemma.name)
+    if told.verdict == UNDECIDED and lemma.paper and not told.trace:
+        return Finding(lemma.name, None, "without a verdict; the proof does not rest on it", False)
+    if told.trace:
+        fault, how, verdict = _breaks(prover, lemma, values, told.trace), "its window replayed", VIOLATED
+    elif file.exists():
+        outcome = certificate.check(prover.question(lemma, values), _read(file))
+        fault, how = outcome.fault, f"certificate of {outcome.lemmas} inequalities and {outcome.steps} steps"
+        fault, verdict = fault and f"its certificate: {fault}", HOLDS
+    else:
+        answer = prover.ask(lemma, values)
+        fault, how, verdict = None, f"asked anew, {answer.seconds:.1f} s", answer.verdict
+    if not fault and verdict != HOLDS and not lemma.paper:
+        fault = f"the lemma is {verdict}"
+    if not fault and told.verdict != verdict:
+        fault = f"the file says {told.verdict}; it is {verdict}"
+    return Finding(lemma.name, fault, f"{verdict}: {how}" if lemma.paper else how)
+
+
+def _edges(result, prover, values):
     for constant in prover.proof.constants:
-        edge = result.constants[constant.name].edge
-        if edge and edge.trace:
-            yield _edge(result, prover, constant, edge)
-    for name, answer in result.answers.items():
-        if name in prover.lemmas and prover.lemmas[name].paper and answer.trace:
-            yield Finding(f"{name}: fails", _replays(answer.trace, result.allow_code), "its window replayed")
+        about, edge = f"edge of {constant.name}", result.constants[constant.name].edge
+        better = _better(constant, values)
+        if better is None:
+            reason = "chosen by the author" if constant.at is not None else "at the end of its range"
+            yield Finding(about, f"it has one; expected none, {reason}" if edge else None, reason)
+        elif edge and edge.verdict == UNDECIDED and not edge.trace:
+            yield Finding(about, None, f"whether {better} would do is not known", False)
+        else:
+            fault = _edge(prover, constant, edge, {**values, constant.name: better})
+            yield Finding(about, fault, f"the window beyond it, at {better}, replayed")
 
 
-def _lemma(result, prover, lemma):
-    file = _certificate_file(result, lemma.name)
-    if file.exists():
-        outcome = certificate.check(prover.question(lemma, result.values), _read(file))
-        how = f"certificate of {outcome.lemmas} inequalities and {outcome.steps} steps"
-        return Finding(lemma.name, outcome.fault and f"its certificate: {outcome.fault}", how)
-    answer = prover.ask(lemma, result.values)
-    fault = None if answer.verdict == HOLDS else f"the lemma is {answer.verdict}"
-    return Finding(lemma.name, fault, f"asked anew, {answer.seconds:.1f} s")
+def _edge(prover, constant, edge, beyond):
+    """Why this is not the Answer that the next better value fails, or None."""
+    if edge is None or edge.trace is None or edge.verdict != VIOLATED:
+        return f"no window shows that {beyond[constant.name]}, which is better, will not do"
+    limits = {lemma.name: lemma for lemma in prover.limits(constant)}
+    if edge.lemma not in limits:
+        return f"'{edge.lemma}' does not limit it; expected one of {', '.join(limits)}"
+    return _breaks(prover, limits[edge.lemma], beyond, edge.trace)
 
 
-def _edge(result, prover, constant, edge):
-    """The next better value fails: on a window that replays."""
-    about, how = f"edge of {constant.name}", "the window beyond it replayed"
+def _better(constant, values):
+    """The next better value; None at the end of the range, and for a constant that the author chose."""
     grid = constant.grid()
-    place = grid.index(result.constants[constant.name].value) if result.constants[constant.name].value in grid else None
-    if place is None or place + 1 == len(grid):
-        value = result.constants[constant.name].value
-        return Finding(about, f"{value} is not a value of its range with a better one", how)
-    asked = edge.trace.query["property"]
-    expected = str(grid[place + 1])
-    given = dict(pair.split("=") for pair in asked.get("constants", "").split(", ") if pair)
-    if given.get(constant.name) != expected:
-        return Finding(about, f"its window is for {given.get(constant.name)}; expected the next value, {expected}", how)
-    for name, value in given.items():
-        if name != constant.name and value != str(result.values.get(name)):
-            return Finding(about, f"its window is for another {name}, {value}", how)
-    return Finding(about, _replays(edge.trace, result.allow_code), how)
+    if constant.at is not None or values[constant.name] == grid[-1]:
+        return None
+    return grid[grid.index(values[constant.name]) + 1]
 
 
-def _replays(trace, allow_code):
+def _breaks(prover, lemma, values, trace):
+    """Why a trace is not a window of this controller that breaks the lemma at these values, or None."""
+    query = prover.query_of(lemma, values)
+    expected = query.record()
+    for key in {**expected, **trace.query}:
+        if trace.query.get(key) != expected.get(key):
+            return f"its window is for the {key} {trace.query.get(key)}; expected {expected.get(key)}"
+    if trace.controller != prover.controller.source:
+        return "its window is of another controller"
     try:
-        report = replay.replay(trace, allow_code=allow_code)
+        report = replay.check(query, trace)
     except InputError as error:
         return error.message
     if report.faults:
@@ -97,9 +167,43 @@ def _replays(trace, allow_code):
     return "its window does not break the lemma" if report.reason is None else f"its window: {report.reason}"
 
 
+def _fronts(result, prover, values):
+    """Each point of a front is found anew: the best value holds, the next better one does not."""
+    chosen = None
+    for constant in prover.proof.constants:
+        points = result.constants[constant.name].front
+        expected = tuple(chosen.front) if chosen and constant.at is None else ()
+        if tuple(other for other, _ in points) != expected:
+            fault = f"its points are not those of the definition, {', '.join(map(str, expected)) or 'none'}"
+            yield Finding(f"front of {constant.name}", fault)
+            points = ()
+        for other, best in points:
+            about = f"{constant.name} where {chosen.name} is {other}"
+            fault = _point(prover, constant, best, {**values, chosen.name: other})
+            yield Finding(about, fault, f"asked anew: {'not even the loosest will do' if best is None else best}")
+        chosen = constant if constant.at is not None else None
+
+
+def _point(prover, constant, best, values):
+    """Why a constant's best value is not this one, or None."""
+    grid, limits = constant.grid(), prover.limits(constant)
+    if best is not None:
+        if best not in grid:
+            return f"{best} is not a value of its range"
+        fault = prover.first_fault(limits, {**values, constant.name: best})
+        if fault:
+            return f"at {best}, '{fault.lemma}' is {fault.verdict}"
+    place = 0 if best is None else grid.index(best) + 1
+    if place == len(grid):
+        return None
+    fault = prover.first_fault(limits, {**values, constant.name: grid[place]})
+    if fault is None:
+        return f"{grid[place]}, which is better, will do"
+    return None if fault.verdict == VIOLATED else f"whether {grid[place]}, which is better, will do is not known"
+
+
 def _certificate_file(result, lemma):
-    folder = result.file.with_name(f"{result.file.stem}-certificates")
-    return folder / f"{re.sub('[^A-Za-z0-9]+', '_', lemma)}.json.gz"
+    return result.file.with_name(f"{result.file.stem}-certificates") / f"{file_stem(lemma)}.json.gz"
 
 
 def _read(file):

@@ -249,7 +249,7 @@ def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_js
             result.answers[answer.lemma] = answer
             result.save()
             say.lemma(answer)
-        faults = list(prover.proof.faults(result.values))
+        faults = prover.faults(result.values)
         for name in audits.make_certificates(result, prover, prover.lemmas) if certify and not faults else ():
             say.certificate(name)
     proof_report.write(result, prover)

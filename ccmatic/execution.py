@@ -54,6 +54,10 @@ class Delay:
         """The delay measured at the last step, alone."""
         return Delay(self._late[-1:], self.horizon)
 
+    def then(self, other):
+        """This one step, and then what another has after its first."""
+        return Delay([*self._late, *other._late[1:]], self.horizon)
+
     def pairs(self, column):
         """Each truth value with what it is for the measured delays in `column`."""
         for t, row in enumerate(self._late):
@@ -150,6 +154,40 @@ class Ending(Execution):
         self.S, self.L, self.Ld, self.r = [Fraction(0)], [x.L[e]], [x.Ld[e]], [x.r[e]]
         self.timely, self.limited = self.Ld, [x.limited[e]]
         self.Q, self.F = (delay and delay.at_end() for delay in (x.Q, x.F))
+
+
+class Following(Execution):
+    """The window after an execution's own: its first step is that one's last, its other steps are other unknowns."""
+
+    def __init__(self, model, x):
+        self._before, self._end = x, Ending(x)
+        self._lasting = {belief.name for belief in model.lasting()}
+        super().__init__(model, x.horizon, x.buffer, x.D, x.frozen, x.deployed)
+
+    def _alpha(self):
+        return self._before.alpha
+
+    def _beta(self):
+        return self._before.beta
+
+    def _column(self, name):
+        return [getattr(self._end, name)[0], *self._own(name)[1:]]
+
+    def _first(self, name):
+        return getattr(self._end, name)[0]
+
+    def _delay(self, name):
+        return getattr(self._end, name).then(Delay.unknown(f"next_{name}", self.horizon))
+
+    def _untimed(self, name):
+        return real(f"next_{name}_untimed")
+
+    def _belief(self, belief):
+        first, *others = self._own(belief.name)
+        return [self._before.beliefs[belief.name][-1] if belief.name in self._lasting else first, *others]
+
+    def _own(self, name):
+        return [real(f"next_{name}_{t}") for t in range(self.horizon)]
 
 
 class Observed(Execution):

@@ -6,6 +6,7 @@ window: it ends in its state or in one that this leads to; while it stays, some 
 that progress adds up; objectives are met. Each lemma is a statement about every trace that begins anyhow.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -78,10 +79,10 @@ class Measure:
         return last > first if self.falls else last < first
 
     def within(self, x):
-        """It has not passed its limit at first; of a factor, both are above 0."""
+        """It has not passed its limit at first; units are above 0, and of a factor both value and limit."""
         value, limit = self.value(x, 0), self.limit(x)
         ordered = value >= limit if self.falls else value <= limit
-        return ordered if self.unit else every(ordered, value > 0, limit > 0)
+        return every(ordered, self.unit(x) > 0) if self.unit else every(ordered, value > 0, limit > 0)
 
     def stalls(self, c):
         """Whether its steps could be repeated for ever without reaching any limit."""
@@ -133,6 +134,13 @@ class Proof:
     horizon: int = 10
     lemmas: tuple = ()
 
+    def __post_init__(self):
+        """Refuse two of one name, or of names that differ in signs only: one would stand for both."""
+        _distinct("states", [state.name for state in self.states])
+        _distinct("constants", [constant.name for constant in self.constants])
+        lemmas = [lemma.name for lemma in self.all_lemmas(None)]
+        _distinct("lemmas", [*lemmas, *(beyond(constant.name) for constant in self.constants)])
+
     def all_lemmas(self, model):
         """Every lemma that follows from the declaration, on the network model, and those declared."""
         yield Lemma("windows join", _always, lambda x, c: self._begins_again(model, x))
@@ -148,17 +156,6 @@ class Proof:
             if state.name == name:
                 return state
         raise InputError(f"there is no state '{name}'; {suggest(name, [state.name for state in self.states])}")
-
-    def faults(self, c):
-        """Why the lemmas, each true, would not add up to a proof: a cycle of states, or progress that stalls."""
-        order = [state.name for state in self.states]
-        for state in self.states:
-            for name in state.leads_to:
-                if order.index(self.state(name).name) <= order.index(state.name):
-                    yield f"'{state.name}' leads back to '{name}': progress need not add up"
-            for measure in state.measures:
-                if measure.stalls(c):
-                    yield f"{measure.name} in '{state.name}' can stall: {measure.by} is {c[measure.by]}"
 
     def _begins_again(self, model, x):
         """What a window assumes of its first step is true of its last."""
@@ -203,6 +200,25 @@ class Reads(dict):
 
     def __missing__(self, name):
         raise InputError(f"a lemma reads a constant '{name}' that is not declared; {suggest(name, self)}")
+
+
+def file_stem(name):
+    """What files about a lemma or a constant are named."""
+    return re.sub("[^A-Za-z0-9]+", "_", name)
+
+
+def beyond(constant):
+    """What a window is named that breaks a lemma at a constant's next better value."""
+    return f"beyond {constant}"
+
+
+def _distinct(what, names):
+    known = {}
+    for name in names:
+        stem = file_stem(name)
+        if stem in known:
+            raise InputError(f"two {what} are named '{known[stem]}' and '{name}'; expected names of their own")
+        known[stem] = name
 
 
 def _always(x, c):

@@ -1,6 +1,7 @@
 """What `prove` and `check` print, and the report of a proof: constants, lemmas, the claim in words, the diagram."""
 
 import json
+from dataclasses import asdict
 from fractions import Fraction
 
 import click
@@ -73,8 +74,9 @@ class Progress:
 def finding(found, as_json):
     """A line of `check`."""
     if as_json:
-        return json.dumps({"about": found.about, "fault": found.fault, "how": found.how}, ensure_ascii=False)
-    return f"{'ok' if found.fault is None else 'FAULT':<6} {found.about}: {found.fault or found.how}"
+        return json.dumps(asdict(found), ensure_ascii=False)
+    mark = "FAULT" if found.fault else "ok" if found.checked else "not checked"
+    return f"{mark:<11} {found.about}: {found.fault or found.how}"
 
 
 def verdict(file, good, as_json):

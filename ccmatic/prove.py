@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from time import monotonic
 
-from ccmatic import cca, definitions, replay
+from ccmatic import cca, definitions, progress, replay
 from ccmatic import query as queries
 from ccmatic.clock import Clock, OutOfTime
 from ccmatic.counterexample import Unsound
@@ -58,7 +58,7 @@ class Prover:
             proof.model, proof.buffer, horizon, proof.jitter, "executions", "lemma",
             {"proof": self.name, "lemma": ""},
         )
-        self.controller = cca.load(controller, self.query.units()) if isinstance(controller, Path) else controller
+        self.controller = self._read(controller)
         foreign = {*self.controller.parameters} & self.query.units().keys() - {*proof.beliefs}
         foreign -= {belief.name for belief in self.query.model.beliefs} - {b.name for b in self.query.model.lasting()}
         if foreign:
@@ -80,10 +80,9 @@ class Prover:
     def ask(self, lemma, constants):
         """The Answer on a lemma for values of its constants."""
         begin = monotonic()
-        reads, answer, trace = Reads(constants), UNKNOWN, None
+        answer, trace = UNKNOWN, None
         with suppress(OutOfTime), self._clock.question():
-            given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
-            used = {name: value for name, value in constants.items() if name in reads.names}
+            given, then, used = self._stated(lemma, constants)
             self.listen(lemma.name, used)
             answer, trace = self._window(given, no(then))
         if trace:
@@ -104,21 +103,57 @@ class Prover:
 
     def constants_of(self, lemma):
         """The names of the constants that a lemma reads."""
-        reads = Reads({constant.name: constant.grid()[0] for constant in self.proof.constants})
-        lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
-        return reads.names
+        _, _, used = self._stated(lemma, {constant.name: constant.low for constant in self.proof.constants})
+        return {*used}
+
+    def limits(self, constant):
+        """The lemmas that limit a constant: those that read it and none but it and the constants before it."""
+        names = [other.name for other in self.proof.constants]
+        decided = {*names[: names.index(constant.name) + 1]}
+        lemmas = [lemma for lemma in self.lemmas.values() if not lemma.paper]
+        reads = {lemma.name: self.constants_of(lemma) for lemma in lemmas}
+        return [lemma for lemma in lemmas if constant.name in reads[lemma.name] <= decided]
+
+    def first_fault(self, lemmas, values):
+        """The Answer on the first of the lemmas that does not hold, which is then put first, or None."""
+        for lemma in lemmas:
+            answer = self.ask(lemma, values)
+            if answer.verdict != HOLDS:
+                lemmas.remove(lemma)
+                lemmas.insert(0, lemma)
+                return answer
+        return None
+
+    def faults(self, values):
+        """Why the lemmas, each true, would not add up to a proof."""
+        return list(progress.faults(self.proof, self.query.model, self._part.x, Reads(values)))
 
     def question(self, lemma, constants):
         """The formulas that a window which breaks the lemma satisfies, for a certificate that there is none."""
-        query = self._query(lemma, constants)
+        query = self.query_of(lemma, constants)
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         return Part(query, way, {}, self._part.reads).question(self.controller)
 
-    def _query(self, lemma, constants):
-        return replace(self.query, property=self.query.property.of(lemma.name, constants))
+    def query_of(self, lemma, constants):
+        """The query about a lemma alone, with those of the constants that it reads."""
+        _, _, used = self._stated(lemma, constants)
+        return replace(self.query, property=self.query.property.of(lemma.name, used))
+
+    def _stated(self, lemma, constants):
+        """What is given, what follows, and the constants that are read in them."""
+        reads = Reads(constants)
+        given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
+        return given, then, {name: value for name, value in constants.items() if name in reads.names}
+
+    def _read(self, controller):
+        """A Controller, or that in a file, seen to read what this network offers."""
+        units = self.query.units()
+        if isinstance(controller, Path):
+            return cca.load(controller, units)
+        return cca.parse(controller.source, controller.name, controller.file, units)
 
     def _replayed(self, trace, lemma, constants):
-        trace = replace(trace, query=self._query(lemma, constants).record())
+        trace = replace(trace, query=self.query_of(lemma, constants).record())
         report = replay.replay(trace, allow_code=True)
         if report.outcome is not replay.Outcome.BREAKS:
             raise Unsound(f"a window that breaks '{lemma.name}' fails replay: {report}")
@@ -127,15 +162,16 @@ class Prover:
 
 def search(prover, known):
     """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each name.
-    Raises InputError where no value in a constant's range does, OutOfTime where that could not be told."""
-    lemmas = [lemma for lemma in prover.lemmas.values() if not lemma.paper]
-    reads = {lemma.name: prover.constants_of(lemma) for lemma in lemmas}
+        answer, trace = UNKNOWN, None
+        with suppress(OutOfTime), self._clock.question():
+            given, then, used = self._stated(lemma, constants)
+            self.listen(lemma.name, used)
+            answer, trace = self._window(given, no(then))
     chosen = None
     for constant in prover.proof.constants:
         if constant.name not in known:
             values = {name: found.value for name, found in known.items()}
-            decided = {*values, constant.name}
-            limits = [lemma for lemma in lemmas if constant.name in reads[lemma.name] <= decided]
+            limits = prover.limits(constant)
             if constant.at is not None:
                 known[constant.name] = Found(constant.at)
             elif not limits:
@@ -169,7 +205,7 @@ def _edge(prover, constant, limits, values):
     good, bad, edge = -1, len(grid), None
     ask = 0
     while bad - good > 1:
-        fault = _fault(prover, limits, {**values, constant.name: grid[ask]})
+        fault = prover.first_fault(limits, {**values, constant.name: grid[ask]})
         if fault is None:
             good = ask
         else:
@@ -184,14 +220,3 @@ def _edge(prover, constant, limits, values):
             f"{grid[0]}, '{edge.lemma}' is {edge.verdict}{shown}"
         )
     return Found(grid[good], edge)
-
-
-def _fault(prover, limits, values):
-    """The first lemma that does not hold, as an Answer, or None."""
-    for lemma in limits:
-        answer = prover.ask(lemma, values)
-        if answer.verdict != HOLDS:
-            limits.remove(lemma)
-            limits.insert(0, lemma)
-            return answer
-    return None

@@ -3,7 +3,6 @@ so that a killed proof goes on. One JSON file, exact, and beside it a folder of 
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +10,8 @@ from pathlib import Path
 from ccmatic import __version__, cca, definitions
 from ccmatic.errors import InputError, located
 from ccmatic.files import read_text, write_text
-from ccmatic.prove import Answer, Found
+from ccmatic.lemma import beyond, file_stem
+from ccmatic.prove import VERDICTS, Answer, Found
 from ccmatic.trace import Trace
 
 FORMAT = "ccmatic proof 1"
@@ -20,15 +20,13 @@ FORMAT = "ccmatic proof 1"
 @dataclass
 class Result:
     """proof: its name or path; controller: a Controller; horizon: T. constants: name to Found. answers: lemma to
-    Answer. definition: a digest of the proof's file, so that one that was edited is told from this. allow_code: whether
-    the proof may be a file of a person's own, whose code is run."""
+    Answer. definition: a digest of the proof's file, so that one that was edited is told from this."""
 
     file: Path
     proof: str
     controller: object
     horizon: int
     definition: str
-    allow_code: bool = False
     constants: dict = field(default_factory=dict)
     answers: dict = field(default_factory=dict)
 
@@ -44,7 +42,16 @@ class Result:
 
     def save(self):
         """Write the file and the traces that are not there yet."""
-        data = {
+        for about, answer in self._traced():
+            file = self.traces / f"{file_stem(about)}.json"
+            if answer.trace and not file.exists():
+                self.traces.mkdir(exist_ok=True)
+                answer.trace.save(file)
+        write_text(self.file, json.dumps(self.data(), indent=1, ensure_ascii=False) + "\n")
+
+    def data(self):
+        """What the file says, for JSON."""
+        return {
             "format": FORMAT,
             "made_by": f"ccmatic {__version__}",
             "proof": self.proof,
@@ -54,21 +61,21 @@ class Result:
             "constants": {name: self._constant(name, found) for name, found in self.constants.items()},
             "lemmas": [self._answer(answer, answer.lemma) for answer in self.answers.values()],
         }
-        write_text(self.file, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+    def _traced(self):
+        """Each answer that may have a trace, and what names that."""
+        edges = {beyond(name): found.edge for name, found in self.constants.items() if found.edge}
+        return [*edges.items(), *self.answers.items()]
 
     def _constant(self, name, found):
-        edge = self._answer(found.edge, f"beyond {name}") if found.edge else None
+        edge = self._answer(found.edge, beyond(name)) if found.edge else None
         front = [[str(other), None if best is None else str(best)] for other, best in found.front]
         return {"value": str(found.value), "edge": edge, "front": front}
 
     def _answer(self, answer, about):
         data = {"lemma": answer.lemma, "verdict": answer.verdict, "seconds": round(answer.seconds, 2)}
         if answer.trace:
-            file = self.traces / f"{re.sub('[^A-Za-z0-9]+', '_', about)}.json"
-            if not file.exists():
-                self.traces.mkdir(exist_ok=True)
-                answer.trace.save(file)
-            data["trace"] = file.name
+            data["trace"] = f"{file_stem(about)}.json"
         return data
 
 
@@ -77,11 +84,12 @@ def begin(folder, prover, proof):
     definition or controller."""
     names = dict.fromkeys((Path(proof).stem, prover.controller.name))
     file = Path(folder) / f"{'-'.join(names)}_T{prover.query.horizon}.json"
-    fresh = Result(file, prover.name, prover.controller, prover.query.horizon, digest(prover.name), allow_code=True)
+    fresh = Result(file, prover.name, prover.controller, prover.query.horizon, digest(prover.name))
     if not file.exists():
         return fresh
     known = load(file, allow_code=True)
-    if known.definition != fresh.definition or known.controller.source != fresh.controller.source:
+    about = [(r.proof, r.definition, r.controller.source, r.controller.name, r.horizon) for r in (known, fresh)]
+    if about[0] != about[1]:
         raise InputError("it is of another version of the proof or of the controller; remove it, or give another --out",
                          str(file))
     return known
@@ -91,21 +99,24 @@ def load(file, allow_code=False):
     """The Result in a file. Raises InputError, also if its proof is a path that `allow_code` does not allow."""
     file = Path(file)
     try:
-        data = json.loads(read_text(file))
+        data = json.loads(read_text(file), object_pairs_hook=_no_doubles)
         if data["format"] != FORMAT:
             raise InputError(f"the format is '{data['format']}'; expected '{FORMAT}'", str(file))
         with located(str(file)):
             definitions.load("proofs", "PROOF", data["proof"], allow_code)
         controller = cca.parse(data["controller"]["source"], data["controller"]["name"])
-        result = Result(file, data["proof"], controller, int(data["horizon"]), data["definition"], allow_code)
+        result = Result(file, data["proof"], controller, int(data["horizon"]), data["definition"])
         for name, about in data["constants"].items():
             front = tuple((Fraction(other), best and Fraction(best)) for other, best in about["front"])
-            edge = about["edge"] and _answer(result, about["edge"])
+            edge = about["edge"] and _answer(result, about["edge"], beyond(name))
             result.constants[name] = Found(Fraction(about["value"]), edge, front)
         for about in data["lemmas"]:
-            result.answers[about["lemma"]] = _answer(result, about)
-    except (json.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+            result.answers[about["lemma"]] = _answer(result, about, about["lemma"])
+    except (json.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise InputError(f"not a proof of ccmatic: {type(error).__name__} {error}", str(file)) from None
+    strange = _difference(data, result.data(), "the file")
+    if strange:
+        raise InputError(f"not as ccmatic writes a proof: {strange}", str(file))
     return result
 
 
@@ -115,6 +126,33 @@ def digest(proof):
     return hashlib.sha256(read_text(path).encode()).hexdigest()
 
 
-def _answer(result, about):
-    trace = Trace.load(result.traces / about["trace"]) if about.get("trace") else None
+def _answer(result, about, what):
+    trace = Trace.load(result.traces / f"{file_stem(what)}.json") if "trace" in about else None
+    if about["verdict"] not in VERDICTS.values():
+        raise ValueError(f"'{about['verdict']}' is no verdict")
     return Answer(about["lemma"], about["verdict"], float(about["seconds"]), trace)
+
+
+def _no_doubles(pairs):
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two keys of one name among {', '.join(names)}")
+    return dict(pairs)
+
+
+def _difference(found, expected, where):
+    """Where what a file says is not what would be written of it, but for versions and times; or None."""
+    if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
+        pairs = [(found[key], expected[key], f"{where}, {key}") for key in found if key not in ("made_by", "seconds")]
+    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        pairs = [(one, other, f"{where}[{i}]") for i, (one, other) in enumerate(zip(found, expected))]
+    elif type(found) is type(expected) and not isinstance(found, dict | list) and found == expected:
+        return None
+    else:
+        return f"{where} is {_short(found)}; expected {_short(expected)}"
+    return next(filter(None, (_difference(*pair) for pair in pairs)), None)
+
+
+def _short(data):
+    text = json.dumps(data, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."

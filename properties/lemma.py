@@ -64,11 +64,14 @@ class LemmaHolds(Property):
         return implies(every(lemma.given(x, constants)), lemma.then(x, constants))
 
     def _values(self):
-        pairs = (pair.split("=") for pair in self.constants.split(", ") if pair)
+        pairs = [pair.split("=") for pair in self.constants.split(", ") if pair]
         try:
-            return {name: Fraction(value) for name, value in pairs}
-        except ValueError:
-            raise InputError(f"the constants are '{self.constants}'; expected such as 'low=27/40'") from None
+            values = {name: Fraction(value) for name, value in pairs}
+        except (ValueError, ZeroDivisionError):
+            values = {}
+        if len(values) < len(pairs):
+            raise InputError(f"the constants are '{self.constants}'; expected such as 'low=27/40', each once")
+        return values
 
 
 PROPERTY = LemmaHolds

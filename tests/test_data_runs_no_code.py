@@ -128,7 +128,7 @@ def test_check_runs_nothing_that_a_proofs_windows_name(tmp_path, definition, ran
     for found in result.constants.values():
         if found.edge:
             with pytest.raises(InputError, match="--allow-code"):
-                replay(found.edge.trace, allow_code=result.allow_code)
+                replay(found.edge.trace)
     assert not ran.exists()
 
 

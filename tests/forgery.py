@@ -1,0 +1,81 @@
+"""Proofs of tests/proofs/drains.py, and their forgery: whatever a forger does, the digests of traces and definition are
+made to fit."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from ccmatic import audit, prove, proved
+from ccmatic.cca import parse
+from ccmatic.errors import InputError
+from ccmatic.trace import Trace
+
+DRAINS = Path(__file__).parent / "proofs" / "drains.py"
+SOURCE = "def rate(R_m, MSS):\n    return MSS / R_m\n"
+
+
+class Forgery:
+    """A proof in a folder of its own, with its definition; `definition`, `edit` and `edit_trace` change it."""
+
+    def __init__(self, folder, text=None):
+        self.folder, self.path = folder, folder / "drains.py"
+        self.path.write_text(DRAINS.read_text() if text is None else text)
+        prover = prove.Prover(str(self.path), parse(SOURCE, "tardy"))
+        result = proved.begin(folder, prover, str(self.path))
+        for _ in prove.search(prover, result.constants):
+            pass
+        result.answers.update((answer.lemma, answer) for answer in prove.verdicts(prover, result.values, ()))
+        result.save()
+        list(audit.make_certificates(result, prover, ["long: progresses"]))
+        self.file = result.file
+        self.kept = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+    def restore(self):
+        """What was proved, as it was."""
+        for file in [file for file in self.folder.rglob("*") if file.is_file()]:
+            if file not in self.kept:
+                file.unlink()
+        for file, content in self.kept.items():
+            file.write_bytes(content)
+
+    def edit(self, change):
+        """Change the data of the proof's file."""
+        data = json.loads(self.file.read_text())
+        change(data)
+        self.file.write_text(json.dumps(data))
+
+    def edit_trace(self, name, **changes):
+        """Change a window, `query`, `controller`, …; its digest fits."""
+        trace = Trace.load(self.trace(name))
+        for key, value in changes.items():
+            object.__setattr__(trace, key, value(getattr(trace, key)))
+        trace.save(self.trace(name))
+
+    def trace(self, name):
+        """The file of a window."""
+        return self.file.with_name(f"{self.file.stem}-traces") / f"{name}.json"
+
+    def certificate(self, name):
+        """The file of a lemma's certificate."""
+        return self.file.with_name(f"{self.file.stem}-certificates") / f"{name}.json.gz"
+
+    def define(self, old, new):
+        """Change the text of the definition, and its digest in the proof's file."""
+        text = self.path.read_text()
+        assert old in text
+        self.path.write_text(text.replace(old, new))
+        digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
+        self.edit(lambda data: data.update(definition=digest))
+
+    def faults(self):
+        """What `check` finds wrong, by what it is about; `file` for what it cannot read."""
+        try:
+            result = proved.load(self.file, allow_code=True)
+            return {found.about: found.fault for found in audit.audit(result) if found.fault}
+        except InputError as error:
+            return {"file": error.message}
+
+    def unchecked(self):
+        """What `check` says it did not check."""
+        result = proved.load(self.file, allow_code=True)
+        return {found.about: found.how for found in audit.audit(result) if not found.checked}
