@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from ccmatic import cca, work
-from ccmatic.errors import InputError
+from ccmatic.errors import InputError, located
 from ccmatic.generate import generator
 from ccmatic.store import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Event
 from ccmatic.trace import Trace
@@ -71,7 +71,8 @@ class _Search:
             if event.kind == PROVED:
                 self.proved.add(event.way)
             elif event.kind != UNDECIDED:
-                forms = tuple(hole[index] for hole, index in zip(self.holes, event.candidate))
+                with located(str(self.store.path)):
+                    forms = self.query.template.forms(event.candidate)
                 trace = Trace.from_json(event.trace, str(self.store.path)) if event.trace else None
                 yield self._learn(event.kind, forms, trace)
 
@@ -108,7 +109,7 @@ class _Search:
         if kind == SOLUTION and self._class(forms) in self.classes:
             return
         if self.store:
-            indices = tuple(hole.index(form) for hole, form in zip(self.holes, forms))
+            indices = tuple(hole.index(form) for hole, form in zip(self.holes, forms, strict=True))
             trace = verdict.trace.to_json() if verdict.trace else None
             self.store.add(Event(kind, indices, self._source(forms), verdict.way, trace, verdict.seconds))
         yield self._learn(kind, forms, verdict.trace)

@@ -208,15 +208,22 @@ def runs(run, as_json):
 
 @cli.command("check-cover")
 @click.argument("run", metavar="RUN")
+@click.option("--verify-solutions", is_flag=True, help="Verify each solution again; else they are believed.")
+@_solver
+@_timeout
+@_seed
 @_allow_code
 @_json
-def check_cover(run, allow_code, as_json):
+def check_cover(run, verify_solutions, solver, timeout, seed, allow_code, as_json):
     """Check, without generator and solver, that a run's counterexamples and solutions decide every candidate."""
     from ccmatic import cover, report
 
-    outcome = cover.check(run, allow_code)
+    options = {"solvers": _solvers(solver), "timeout": timeout, "seed": seed} if verify_solutions else None
+    outcome = cover.check(run, allow_code, options)
     click.echo((report.cover_json if as_json else report.cover_text)(run, outcome))
-    return GOOD if outcome.covered else BROKEN
+    if not outcome.covered:
+        return BROKEN
+    return UNKNOWN if outcome.undecided else GOOD
 
 
 @cli.command()

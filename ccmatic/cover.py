@@ -1,28 +1,38 @@
 """The check of a finished run that trusts neither its generator nor a solver: each counterexample by replay, and
-that together with the classes of the solutions they strike out the whole space."""
+that together with the classes of the solutions they strike out the whole space. That the solutions are some is
+believed, unless they are verified again."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from math import lcm
 
 import numpy as np
 
-from ccmatic import proof, replay, store
+from ccmatic import cca, proof, replay, store
 from ccmatic import query as queries
 from ccmatic.errors import InputError, located
 from ccmatic.template import Branch
 from ccmatic.trace import Trace
+from ccmatic.verify import UNDECIDED, VIOLATED, Verifier
 
 #: Spaces up to this size are enumerated; that a larger one is covered is proved by a checked refutation.
 LARGEST_ENUMERATED = 10**8
 
+#: How many missing events are named.
+MISSING = 20
+
+#: Steps that fit the words in which spaces are enumerated.
+WORD = 62
+
 
 @dataclass(frozen=True)
 class Report:
-    """query: the run's. solutions, counterexamples: how many. faults: counterexamples that are none, with the reason.
-    uncovered: the source of a candidate that nothing strikes out, or None. method: `enumeration` or `refutation`;
-    steps: of the refutation."""
+    """query: the run's. solutions, counterexamples: how many. faults: events that are not what they say, with the
+    reason. uncovered: the source of a candidate that nothing strikes out, or None. method: `enumeration` or
+    `refutation`; steps: of the refutation. verified: whether the solutions were verified again; undecided: those that
+    were not in time, by event."""
 
     query: object
     solutions: int
@@ -31,6 +41,8 @@ class Report:
     uncovered: str | None
     method: str
     steps: int = 0
+    verified: bool = False
+    undecided: tuple = ()
 
     @property
     def covered(self):
@@ -38,27 +50,33 @@ class Report:
         return not self.faults and self.uncovered is None
 
 
-def check(path, allow_code=False):
+def check(path, allow_code=False, verify=None):
     """Check the run in a file. Raises InputError if it is not one, or its template is not the one found now.
-    allow_code: as in `queries.from_record`."""
+    allow_code: as in `queries.from_record`. verify: options of the Verifier that is asked each solution again, if any.
+    """
     about, events = store.read(path)
     with located(str(path)):
         query = queries.from_record(about["query"], allow_code)
-    if query.search() != about["query"]:
-        raise InputError("the template has changed since the run", str(path))
-    faults, strikes = list(_missing(about, events)), []
+        if query.template is None:
+            raise InputError("the run names no template")
+        if query.search() != about["query"]:
+            raise InputError("the template has changed since the run")
+        run = _Run(query)
+        missing = _missing(about, events)
     for event in events:
-        if event.kind == store.COUNTEREXAMPLE:
-            trace = Trace.from_json(event.trace, str(path))
-            fault = _fault(query, trace)
-            if fault:
-                faults.append(f"event {event.number}, a counterexample: {fault}")
-            else:
-                strikes.append(Strike.of_trace(query.template, trace))
-        elif event.kind == store.SOLUTION:
-            strikes.append(Strike.of_class(query.template, event.candidate))
-    solutions = sum(event.kind == store.SOLUTION for event in events)
-    report = Report(query, solutions, len(strikes) - solutions, tuple(faults), None, "enumeration")
+        run.read(event)
+    run.compare()
+    faults, undecided = [*missing, *run.faults], []
+    for event, verdict in run.verdicts(verify) if verify is not None else ():
+        if verdict == VIOLATED:
+            faults.append(f"{_named(event)}: the verifier finds a trace that breaks it")
+        elif verdict == UNDECIDED:
+            undecided.append(event.number)
+    strikes = [*run.strikes.values(), *(Strike.of_class(query.template, event.candidate) for event in run.solutions)]
+    report = Report(
+        query, len(run.solutions), len(run.strikes), tuple(faults), None, "enumeration",
+        verified=verify is not None, undecided=tuple(undecided),
+    )
     if query.template.size <= LARGEST_ENUMERATED:
         return replace(report, uncovered=_enumerate(query.template, strikes))
     uncovered, steps = proof.refute(query.template, strikes)
@@ -66,26 +84,95 @@ def check(path, allow_code=False):
 
 
 def _missing(about, events):
-    """Events that were taken out of the file."""
-    known = {event.number for event in events}
-    for number in range(1, max([*known, int(about["finished"] or 0)], default=0) + 1):
-        if number not in known:
-            yield f"event {number} is missing"
-
-
-def _fault(query, trace):
-    """Why the trace is not one of the query's network that breaks its property, or None."""
-    if trace.query != query.record():
-        return "it is a trace of another query"
+    """Events that were taken out of the file, the first MISSING."""
+    known = {0, *(event.number for event in events)}
     try:
-        report = replay.check(query, replay.complete(query, trace))
-    except InputError as error:
-        return error.message
-    if report.faults:
-        return f"it breaks {report.faults[0]}"
-    if report.outcome is replay.Outcome.BREAKS:
-        return None
-    return report.reason or "the property holds on it"
+        last = int(about["finished"] or 0)
+    except ValueError:
+        raise InputError(f"the run is finished with {about['finished']!r:.40}; expected a number of events") from None
+    absent = (number for number in range(1, max([*known, last]) + 1) if number not in known)
+    return [f"event {number} is missing" for number in islice(absent, MISSING)]
+
+
+class _Run:
+    """The events of a run, each checked by itself. solutions: events. strikes: what each counterexample strikes out, by
+    its number. faults: of events that are not what they say; these count as neither."""
+
+    def __init__(self, query):
+        self.query = query
+        self.solutions, self.strikes, self.faults = [], {}, []
+
+    def read(self, event):
+        """Check an event, and keep what it shows."""
+        try:
+            if event.kind not in (store.SOLUTION, store.COUNTEREXAMPLE, store.UNDECIDED, store.PROVED):
+                raise InputError(f"expected a solution, a counterexample, undecided or proved, not {event.kind!r:.40}")
+            if event.kind != store.PROVED:
+                self._check_source(event)
+            if event.kind == store.SOLUTION:
+                self.solutions.append(event)
+            elif event.kind == store.COUNTEREXAMPLE:
+                self.strikes[event.number] = Strike.of_trace(self.query.template, self._evidence(event))
+        except InputError as error:
+            self.faults.append(f"{_named(event)}: {error.message}")
+
+    def compare(self):
+        """Hold the events against one another: a solution is of a class of its own, and no counterexample strikes it."""
+        classes = {}
+        for event in self.solutions:
+            forms = tuple(form.beliefs for form in self.query.template.forms(event.candidate))
+            first = classes.setdefault(forms, event.number)
+            if first != event.number:
+                self.faults.append(f"{_named(event)}: it is of the class of event {first}")
+            for number, strike in self.strikes.items():
+                if strike.strikes(self.query.template, event.candidate):
+                    self.faults.append(f"{_named(event)}: the counterexample of event {number} breaks it")
+
+    def verdicts(self, options):
+        """(event, verdict) for each solution, verified again."""
+        units = self.query.units()
+        verifier = Verifier(self.query, self.query.template.names & units.keys(), **options)
+        for event in self.solutions:
+            yield event, verifier.verify(cca.parse(event.source, beliefs=units)).verdict
+
+    def _check_source(self, event):
+        """That the candidate is one, and the source its own."""
+        if not isinstance(event.source, str):
+            raise InputError("it has no source")
+        units = self.query.units()
+        stated = cca.parse(event.source, beliefs=units)
+        candidate = cca.parse(self.query.template.candidate(event.candidate), beliefs=units)
+        if (stated.parameters, stated.body, stated.start) != (candidate.parameters, candidate.body, candidate.start):
+            raise InputError(f"its source is not that of its candidate, {list(event.candidate)}")
+
+    def _evidence(self, event):
+        """The trace of a counterexample, with every belief that candidates may read. Raises InputError if it is not one
+        of the query's network that breaks its property."""
+        query = self.query
+        if not isinstance(event.trace, str):
+            raise InputError("it has no trace")
+        trace = Trace.from_json(event.trace)
+        if trace.query != query.record():
+            raise InputError("it is a trace of another query")
+        if trace.controller not in (None, event.source):
+            raise InputError("it is a trace of another controller")
+        if event.way not in {way.name for way in query.property.ways_to_fail(query.model, query.buffer)}:
+            raise InputError(f"the property has no way to fail '{event.way}'")
+        trace = replay.complete(query, trace)
+        report = replay.check(query, trace)
+        if report.faults:
+            raise InputError(f"it breaks {report.faults[0]}")
+        if report.outcome is not replay.Outcome.BREAKS:
+            raise InputError(report.reason or "the property holds on it")
+        unread = sorted((query.template.names & query.units().keys()) - trace.columns.keys())
+        if unread and trace.controller is not None:
+            raise InputError(f"it lacks {', '.join(unread)}, which candidates read")
+        return trace
+
+
+def _named(event):
+    article = "an" if event.kind == store.UNDECIDED else "a"
+    return f"event {event.number}, {article} {event.kind}"
 
 
 @dataclass(frozen=True)
@@ -112,17 +199,35 @@ class Strike:
         for index, hole in enumerate(template.holes()):
             values, (least, *seen) = _values(hole, rows, (floor, *rates))
             truths = values > 0 if index in conditions else np.maximum(values, least) == np.array(seen, values.dtype)
-            words.append(tuple((truths.astype(np.int64) @ (1 << np.arange(len(rows)))).tolist()))
+            packed = np.packbits(truths.astype(bool), axis=1, bitorder="little")
+            words.append(tuple(int.from_bytes(row.tobytes(), "little") for row in packed))
         return Strike(tuple(words), (1 << trace.horizon - 1) - 1)
 
     @staticmethod
     def of_class(template, candidate):
         """The candidates with the same coefficients of beliefs as this one."""
         members = (
-            tuple(form.beliefs == hole[index].beliefs for form in hole)
-            for hole, index in zip(template.holes(), candidate)
+            tuple(form.beliefs == chosen.beliefs for form in hole)
+            for hole, chosen in zip(template.holes(), template.forms(candidate), strict=True)
         )
         return Strike((), 0, tuple(members))
+
+    def strikes(self, template, candidate):
+        """Whether this strike, of a trace, strikes out a candidate, given by its indices."""
+        words = [forms[index] for forms, index in zip(self.words, candidate, strict=True)]
+        for path, leaf in template.leaves():
+            here = self.steps
+            for hole, holds in path:
+                here &= words[hole] if holds else ~words[hole]
+            if here & ~words[leaf]:
+                return False
+        return True
+
+    def parts(self):
+        """Strikes of WORD steps each: what all of them strike out this one does."""
+        for first in range(0, max(self.steps.bit_length(), 1), WORD):
+            part = self.steps >> first & (1 << WORD) - 1
+            yield Strike(tuple(tuple(word >> first & part for word in forms) for forms in self.words), part)
 
 
 @lru_cache(maxsize=16)
@@ -153,12 +258,15 @@ def _enumerate(template, strikes):
         if strike.members:
             covered[np.ix_(*strike.members)] = True
         else:
-            words = iter(np.array(word, np.int64) for word in strike.words)
-            covered |= _struck(template, words, np.array(strike.steps))
+            struck = np.ones(covered.shape, bool)
+            for part in strike.parts():
+                words = iter(np.array(forms, np.int64) for forms in part.words)
+                struck &= _struck(template, words, np.array(part.steps))
+            covered |= struck
     if covered.all():
         return None
     indices = np.unravel_index(int(np.argmin(covered)), covered.shape)
-    return template.candidate(indices)
+    return template.candidate(tuple(map(int, indices)))
 
 
 def _struck(node, words, active):

@@ -11,6 +11,9 @@ from pysat.solvers import Solver
 
 from ccmatic.space import Space
 
+#: Steps that fit the words in which an array's strikes are computed.
+WORD = 64
+
 #: The largest space that is kept as an array, in candidates, a byte each; larger ones are left to a SAT solver.
 LARGEST_ARRAY = 10**7
 
@@ -40,28 +43,32 @@ class ArrayGenerator:
         if not flat[self._cursor]:
             return None
         indices = np.unravel_index(self._cursor, self.alive.shape)
-        return tuple(hole[index] for hole, index in zip(self.space.holes, indices))
+        return tuple(hole[index] for hole, index in zip(self.space.holes, indices, strict=True))
 
     def strike_like(self, trace):
         """Strike out every candidate that would have chosen the trace's rates."""
-        words = self.space.choices(trace)
-        every_step = np.uint64(2 ** (trace.horizon - 1) - 1)
+        truths = self.space.choices(trace)
         same = np.ones([1] * self.alive.ndim, dtype=bool)
-        for path, leaf in self.space.leaves:
-            differs = self._along(~words[leaf], leaf)
-            for hole, holds in path:
-                differs = differs & self._along(words[hole] if holds else ~words[hole], hole)
-            same = same & (differs & every_step == 0)
+        for first in range(0, trace.horizon - 1, WORD):
+            words = [_words(truth[:, first : first + WORD]) for truth in truths]
+            unlike = [_words(~truth[:, first : first + WORD]) for truth in truths]
+            for path, leaf in self.space.leaves:
+                differs = self._along(unlike[leaf], leaf)
+                for hole, holds in path:
+                    differs = differs & self._along(words[hole] if holds else unlike[hole], hole)
+                same = same & (differs == 0)
         np.logical_and(self.alive, ~same, out=self.alive)
 
     def strike(self, candidate):
         """Strike out this candidate alone."""
-        self.alive[tuple(hole.index(form) for hole, form in zip(self.space.holes, candidate))] = False
+        self.alive[tuple(hole.index(form) for hole, form in zip(self.space.holes, candidate, strict=True))] = False
 
     def strike_class(self, candidate):
         """Strike out the candidates that differ from this one in the coefficients of constants only."""
         same = np.ones([1] * self.alive.ndim, dtype=bool)
-        for axis, (hole, form, ids) in enumerate(zip(self.space.holes, candidate, self.space.classes)):
+        for axis, (hole, form, ids) in enumerate(
+            zip(self.space.holes, candidate, self.space.classes, strict=True)
+        ):
             same = same & self._along(ids == ids[hole.index(form)], axis)
         np.logical_and(self.alive, ~same, out=self.alive)
 
@@ -101,14 +108,12 @@ class SatGenerator:
             return None
         model = self._solver.get_model()
         chosen = (next(i for i, literal in enumerate(row) if model[literal - 1] > 0) for row in self._forms)
-        return tuple(hole[index] for hole, index in zip(self.space.holes, chosen))
+        return tuple(hole[index] for hole, index in zip(self.space.holes, chosen, strict=True))
 
     def strike_like(self, trace):
         """Strike out every candidate that would have chosen the trace's rates."""
-        words = self.space.choices(trace)
-        steps = np.arange(trace.horizon - 1, dtype=np.uint64)
-        truths = [(word[:, None] >> steps) & np.uint64(1) == 1 for word in words]
-        kinds = {tuple(truth[:, step].tobytes() for truth in truths): step for step in steps}
+        truths = self.space.choices(trace)
+        kinds = {tuple(truth[:, step].tobytes() for truth in truths): step for step in range(trace.horizon - 1)}
         self._solver.add_clause([self._differs(truths, step) for step in kinds.values()])
 
     def strike(self, candidate):
@@ -129,7 +134,7 @@ class SatGenerator:
         self._solver.add_clause([])
 
     def _literals(self, candidate):
-        return [row[hole.index(form)] for row, hole, form in zip(self._forms, self.space.holes, candidate)]
+        return [row[hole.index(form)] for row, hole, form in zip(self._forms, self.space.holes, candidate, strict=True)]
 
     def _differs(self, truths, step):
         """A literal that implies: at this step the candidate would not have chosen the trace's rate."""
@@ -160,3 +165,11 @@ class SatGenerator:
     def _new(self):
         self._top += 1
         return self._top
+
+
+def _words(truths):
+    """Each row of at most WORD truths as a word, the first in its lowest bit."""
+    words = np.zeros((len(truths), WORD // 8), np.uint8)
+    packed = np.packbits(truths, axis=1, bitorder="little")
+    words[:, : packed.shape[1]] = packed
+    return words.view("<u8")[:, 0]

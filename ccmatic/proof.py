@@ -32,7 +32,7 @@ class _Formula:
             if strike.members:
                 self._not_of_class(strike)
             else:
-                struck = self._struck(template, list(zip(self.forms, strike.words)), strike.steps, {})
+                struck = self._struck(template, list(zip(self.forms, strike.words, strict=True)), strike.steps, {})
                 self.clauses.append([-struck])
 
     def chosen(self, model):
@@ -42,8 +42,8 @@ class _Formula:
 
     def _not_of_class(self, strike):
         inside = [self._new() for _ in self.forms]
-        for literal, forms, members in zip(inside, self.forms, strike.members):
-            self.clauses += [[-form, literal] for form, member in zip(forms, members) if member]
+        for literal, forms, members in zip(inside, self.forms, strike.members, strict=True):
+            self.clauses += [[-form, literal] for form, member in zip(forms, members, strict=True) if member]
         self.clauses.append([-literal for literal in inside])
 
     def _struck(self, node, holes, active, known, first=0):
@@ -53,11 +53,11 @@ class _Formula:
         literal = known[first, active] = self._new()
         forms, words = holes[first]
         if not isinstance(node, Branch):
-            self.clauses += [[-form, literal] for form, word in zip(forms, words) if active & ~word == 0]
+            self.clauses += [[-form, literal] for form, word in zip(forms, words, strict=True) if active & ~word == 0]
             return literal
         behind = first + 1 + (len(node.then.holes()) if isinstance(node.then, Branch) else 1)
         splits = {}
-        for form, word in zip(forms, words):
+        for form, word in zip(forms, words, strict=True):
             splits.setdefault(active & word, []).append(form)
         for holds, chosen in splits.items():
             then = self._struck(node.then, holes, holds, known, first + 1)

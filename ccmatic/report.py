@@ -144,6 +144,7 @@ def cover_json(path, outcome):
         {"run": str(path), "covered": outcome.covered, "solutions": outcome.solutions,
          "counterexamples": outcome.counterexamples, "candidates": outcome.query.template.size,
          "method": outcome.method, "steps": outcome.steps, "faults": list(outcome.faults),
+         "solutions_verified": outcome.verified, "undecided": list(outcome.undecided),
          "uncovered": outcome.uncovered}
     )
 
@@ -154,11 +155,23 @@ def cover_text(path, outcome):
     found = "no candidate is a solution" if not outcome.solutions else f"its {outcome.solutions} solutions are all"
     by = "enumeration" if outcome.method == "enumeration" else f"a refutation of {outcome.steps:,} checked steps"
     if outcome.covered:
-        return f"{path}: {outcome.counterexamples} counterexamples replayed; of {size} {found}, by {by}"
+        lines = [f"{path}: {outcome.counterexamples} counterexamples replayed; of {size} {found}, by {by}"]
+        return "\n".join([*lines, *_of_solutions(outcome)])
     lines = [f"{path}: does not show that {found}", *(f"    {fault}" for fault in outcome.faults)]
     if outcome.uncovered:
         lines += ["    nothing decides this candidate:", *(f"    {line}" for line in outcome.uncovered.splitlines())]
     return "\n".join(lines)
+
+
+def _of_solutions(outcome):
+    """What is known of the solutions themselves."""
+    if not outcome.verified and outcome.solutions:
+        yield "    that they are solutions is believed, not verified again; --verify-solutions does"
+    elif outcome.undecided:
+        events = ", ".join(map(str, outcome.undecided))
+        yield f"    no answer in time whether these are solutions: events {events}"
+    elif outcome.solutions:
+        yield "    each is verified again"
 
 
 class SynthesisJson:

@@ -21,16 +21,16 @@ class Space:
         return [_class_ids(hole) for hole in self.holes]
 
     def choices(self, trace):
-        """What the forms do on a trace: for each hole and form a word with a bit for each step t = 1 … T-1 that the
-        controller decides. A condition's bit: it holds; a leaf's: it would choose the trace's rate."""
+        """What the forms do on a trace: for each hole an array of truths, forms × the steps t = 1 … T-1 that the
+        controller decides. A condition's: it holds; a leaf's: it would choose the trace's rate."""
         values = _Values(trace, self.template.names)
-        words = {}
+        known = {}
         for index, hole in enumerate(self.holes):
             key = id(hole), index in self.conditions
-            if key not in words:
-                truths = values.positive(self._table(hole)) if key[1] else values.chooses_rate(self._table(hole))
-                words[key] = truths @ (np.uint64(1) << np.arange(trace.horizon - 1, dtype=np.uint64))
-        return [words[id(hole), index in self.conditions] for index, hole in enumerate(self.holes)]
+            if key not in known:
+                table = self._table(hole)
+                known[key] = (values.positive(table) if key[1] else values.chooses_rate(table)).astype(bool)
+        return [known[id(hole), index in self.conditions] for index, hole in enumerate(self.holes)]
 
     def _table(self, hole):
         tables = self.__dict__.setdefault("_tables", {})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccmatic import __version__
-from ccmatic.errors import InputError, Unreadable
+from ccmatic.errors import InputError, Unreadable, located
 
 FORMAT = "ccmatic run 1"
 
@@ -99,7 +99,11 @@ def read(path):
         _check_version(about, path)
         events = _events(database)
         database.close()
-    return {**about, "query": json.loads(about["query"]), "finished": about.get("finished")}, events
+    try:
+        query = json.loads(about["query"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError("the run does not say of what query it is", str(path)) from None
+    return {**about, "query": query, "finished": about.get("finished")}, events
 
 
 def _open(path, create):
@@ -124,7 +128,17 @@ def _lock(path):
 def _events(database):
     columns = "kind, candidate, source, way, trace, seconds, number"
     rows = database.execute(f"SELECT {columns} FROM events ORDER BY number")
-    return [Event(kind, tuple(json.loads(candidate)), *rest) for kind, candidate, *rest in rows]
+    return [Event(kind, _indices(candidate, rest[-1]), *rest) for kind, candidate, *rest in rows]
+
+
+def _indices(candidate, number):
+    try:
+        indices = json.loads(candidate)
+    except (TypeError, ValueError):
+        indices = None
+    if not isinstance(indices, list):
+        raise InputError(f"the candidate of event {number} is {candidate!r:.40}; expected a list of indices")
+    return tuple(indices)
 
 
 def _about(database, path):
@@ -161,9 +175,10 @@ def _difference(theirs, ours, prefix=""):
 
 @contextmanager
 def _reported(path):
-    """SQLite's errors as messages about the file."""
+    """Errors of SQLite and of what is stored as messages about the file."""
     try:
-        yield
+        with located(str(path)):
+            yield
     except sqlite3.OperationalError as error:
         raise Unreadable(f"cannot use the run file: {error}", str(path)) from None
     except sqlite3.DatabaseError as error:

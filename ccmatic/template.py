@@ -98,9 +98,19 @@ class Branch:
         """The indices of the holes that are conditions."""
         return {hole for path, _ in self.leaves() for hole, _ in path}
 
+    def forms(self, indices):
+        """The forms with these indices in the holes. Raises InputError if there is not one in its range for each."""
+        holes = self.holes()
+        if len(indices) != len(holes) or any(
+            type(index) is not int or not 0 <= index < len(hole) for index, hole in zip(indices, holes, strict=True)
+        ):
+            sizes = ", ".join(str(len(hole)) for hole in holes)
+            raise InputError(f"the candidate is {list(indices)}; expected an index for each hole, below {sizes}")
+        return tuple(hole[index] for hole, index in zip(holes, indices, strict=True))
+
     def candidate(self, indices):
         """The source of the candidate with these forms, by their indices in the holes."""
-        return self.source([hole[index] for hole, index in zip(self.holes(), indices)], "A candidate.")
+        return self.source(self.forms(indices), "A candidate.")
 
     def source(self, forms, docstring):
         """The controller in which `forms` fill the holes."""

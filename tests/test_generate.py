@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from ccmatic import cca, query
+from ccmatic import cca, cover, proof, query
 from ccmatic.cover import Strike
 from ccmatic.errors import InputError
 from ccmatic.generate import ArrayGenerator, SatGenerator
@@ -77,8 +77,52 @@ def test_the_cover_reads_traces_as_the_generator_does():
     rng = Random(2)
     for _ in range(5):
         trace = made_up(rng, NESTED)
-        words = ArrayGenerator(NESTED).space.choices(trace)
-        assert Strike.of_trace(NESTED, trace).words == tuple(tuple(map(int, word)) for word in words)
+        truths = ArrayGenerator(NESTED).space.choices(trace)
+        words = (tuple(sum(int(bit) << t for t, bit in enumerate(row)) for row in hole) for hole in truths)
+        assert Strike.of_trace(NESTED, trace).words == tuple(words)
+
+
+LATE = Branch(linear_forms({"C_L": (0, 1), "C_U": (1, -1)}), RATE, RATE[1:])
+
+
+def decided_at_the_end(horizon):
+    """A trace on which beliefs stay where they are but for the last decision: the bounds cross."""
+    columns = {"C_L": (Fraction(1),) * (horizon - 2) + (Fraction(3),) * 2, "C_U": (Fraction(2),) * horizon}
+    constants = {"C": Fraction(1), "R_m": Fraction(1), "D": Fraction(1), "MSS": Fraction(1, 8)}
+    forms = LATE.forms((3, 4, 2))
+    trace = Trace(horizon, constants, columns, {}, LATE.source(forms, "A candidate."))
+    return trace.with_columns(r=(Fraction(1), *chosen(LATE, forms, trace)))
+
+
+@pytest.mark.parametrize("horizon", [63, 64, 65, 66, 67, 128, 130])
+def test_every_step_of_a_long_trace_counts(horizon):
+    """A word of a machine has 64 bits: steps beyond them decide as those before."""
+    trace = decided_at_the_end(horizon)
+    choices = {forms: chosen(LATE, forms, trace) for forms in product(*LATE.holes())}
+    struck = {forms for forms, rates in choices.items() if rates == trace.columns["r"][1:]}
+    until_late = {forms for forms, rates in choices.items() if rates[:-1] == trace.columns["r"][1:-1]}
+    assert set() < struck < until_late < set(choices)
+    array, sat = ArrayGenerator(LATE), SatGenerator(LATE)
+    array.strike_like(trace)
+    sat.strike_like(trace)
+    assert candidates(array) == candidates(sat) == set(choices) - struck
+    strike = Strike.of_trace(LATE, trace)
+    assert {forms for forms in choices if strike.strikes(LATE, places(LATE, forms))} == struck
+    for forms in until_late:
+        alone = Branch(*((form,) for form in forms))
+        strikes = [Strike.of_trace(alone, trace)]
+        for uncovered in (cover._enumerate(alone, strikes), proof.refute(alone, strikes)[0]):
+            assert (uncovered is None) == (forms in struck)
+
+
+def places(template, forms):
+    return tuple(hole.index(form) for hole, form in zip(template.holes(), forms, strict=True))
+
+
+@pytest.mark.parametrize("indices", [[0], [0, 0, 0, 0], [0, 0, 99], [0, -1, 0], [0, True, 0], [0, "0", 0], [0.0, 0, 0]])
+def test_indices_that_are_no_candidate(indices):
+    with pytest.raises(InputError, match="expected an index for each hole, below 10, 6, 6"):
+        TWO.candidate(indices)
 
 
 def test_source_is_a_controller():

@@ -177,6 +177,16 @@ def test_check_cover(finished, tmp_path):
         assert not report.covered and f"event {event.number} is missing" in report.faults
 
 
+def test_check_cover_says_whether_it_believes_the_solutions(finished):
+    code, out, _ = run("check-cover", finished, cwd=finished.parent)
+    assert code == 0 and "that they are solutions is believed, not verified again" in out
+    code, out, _ = run("check-cover", finished, "--verify-solutions", "--json", cwd=finished.parent)
+    [line] = lines(out)
+    assert (code, line["covered"], line["solutions_verified"], line["undecided"]) == (0, True, True, [])
+    code, out, _ = run("check-cover", finished, "--verify-solutions", "--timeout", "0.001", cwd=finished.parent)
+    assert code == 3 and "no answer in time whether these are solutions: event" in out
+
+
 def test_check_cover_finds_an_altered_counterexample(finished, tmp_path):
     event = next(e for e in store.read(finished)[1] if e.kind == store.COUNTEREXAMPLE)
     trace = json.loads(event.trace)

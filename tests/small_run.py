@@ -1,0 +1,84 @@
+"""A run of synthesis so small that the verifier can be asked every candidate, and copies of it with other events."""
+
+import json
+import sqlite3
+from dataclasses import astuple, replace
+from functools import cache
+from itertools import product
+
+from ccmatic import cca, cegis, cover, store
+from ccmatic import query as queries
+from ccmatic.template import Branch, linear_forms
+from ccmatic.templates import two_branches
+from ccmatic.trace import Trace
+from ccmatic.verify import HOLDS, Verifier
+
+RATE = linear_forms({"C_L": (0, "1/2", 2)})
+CONDITION = linear_forms({"qdel_L": (0, 1, -1), "R_m": (0, 1)}) + linear_forms({"C_L": (2,), "C_U": (-1,)})
+TEMPLATE = Branch(CONDITION, RATE, RATE)
+
+
+def use(patch):
+    """Have data files find the small template, under a shipped name."""
+    patch.setattr(two_branches, "TEMPLATE", TEMPLATE)
+
+
+def query():
+    """What is asked: the template must be in use."""
+    return queries.make("ccac", "infinite", 5, template="two_branches", name="small")
+
+
+def make(path):
+    """An honest run, and its events."""
+    kept = store.Store(path, query())
+    list(cegis.synthesise(query(), store=kept))
+    kept.close()
+    return store.read(path)[1]
+
+
+def copy(path, target, events, **about):
+    """A copy of a run with these events in place of its own."""
+    with sqlite3.connect(path) as old:
+        header = dict(old.execute("SELECT key, value FROM about")) | about
+    target.unlink(missing_ok=True)
+    with sqlite3.connect(target) as new:
+        for statement in filter(str.strip, store._TABLES.split(";")):
+            new.execute(statement)
+        new.executemany("INSERT INTO about VALUES (?, ?)", header.items())
+        for event in events:
+            kind, candidate, *rest = astuple(event)
+            new.execute("INSERT INTO events (kind, candidate, source, way, trace, seconds, number) VALUES "
+                        "(?, ?, ?, ?, ?, ?, ?)", (kind, json.dumps(candidate), *rest))
+    return target
+
+
+def source(candidate):
+    """What a run says of a candidate."""
+    return TEMPLATE.source(TEMPLATE.forms(candidate), "Found by ccmatic for small.")
+
+
+def resaved(trace, **changes):
+    """The JSON of a trace with these changes, its digest right."""
+    return replace(Trace.from_json(trace), **changes).to_json()
+
+
+def kind(candidate):
+    """The class of a candidate."""
+    return tuple(form.beliefs for form in TEMPLATE.forms(candidate))
+
+
+@cache
+def holders():
+    """The candidates that hold, by asking the verifier each."""
+    units = query().units()
+    verifier = Verifier(query(), TEMPLATE.names & units.keys())
+    everyone = product(*(range(len(hole)) for hole in TEMPLATE.holes()))
+    return frozenset(
+        candidate for candidate in everyone
+        if verifier.verify(cca.parse(source(candidate), beliefs=units)).verdict == HOLDS
+    )
+
+
+def check(path, verify=None):
+    """The cover's report."""
+    return cover.check(path, verify=verify)
