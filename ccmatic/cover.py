@@ -117,7 +117,7 @@ class _Run:
             self.faults.append(f"{_named(event)}: {error.message}")
 
     def compare(self):
-        """Hold the events against one another: a solution is of a class of its own, and no counterexample strikes it."""
+        """Hold the events against one another: a solution is of its own class, and no counterexample strikes it."""
         classes = {}
         for event in self.solutions:
             forms = tuple(form.beliefs for form in self.query.template.forms(event.candidate))
