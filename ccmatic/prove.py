@@ -162,11 +162,7 @@ class Prover:
 
 def search(prover, known):
     """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each name.
-        answer, trace = UNKNOWN, None
-        with suppress(OutOfTime), self._clock.question():
-            given, then, used = self._stated(lemma, constants)
-            self.listen(lemma.name, used)
-            answer, trace = self._window(given, no(then))
+    Raises InputError where no value in a constant's range does, OutOfTime where that could not be told."""
     chosen = None
     for constant in prover.proof.constants:
         if constant.name not in known:
