@@ -27,7 +27,7 @@ def row(name, folder, jobs):
     run_file = folder / f"{name}.db"
     resumed = run_file.exists()
     command = [sys.executable, "-c", "from ccmatic.cli import main; main()", "synth", name, "--json"]
-    command += ["--jobs", str(jobs), "--run", str(run_file), "--out", str(folder / "synthesized")]
+    command += ["--jobs", str(jobs), "--run", str(run_file), "--out", str(folder / f"{name}-solutions")]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, 1) or not done.stdout:
         sys.exit(f"{name}: ended with {done.returncode}")

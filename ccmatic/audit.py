@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ccmatic import cca, certificate, definitions, replay
 from ccmatic.certify import certify
 from ccmatic.errors import InputError, Unreadable
-from ccmatic.files import write_bytes
+from ccmatic.files import writable_folder, write_bytes
 from ccmatic.lemma import file_stem
 from ccmatic.proved import digest
 from ccmatic.prove import Prover
@@ -35,6 +35,7 @@ def make_certificates(result, prover, names):
         lemma, file = prover.lemmas[name], _certificate_file(result, name)
         if result.answers[name].verdict == HOLDS and not lemma.paper and not file.exists():
             made = certify(prover.question(lemma, result.values))
+            writable_folder(file.parent)
             write_bytes(file, gzip.compress(json.dumps(made, separators=(",", ":")).encode(), mtime=0))
             yield name
 

@@ -11,7 +11,7 @@ import click
 
 from ccmatic import __version__
 from ccmatic.clock import OutOfTime
-from ccmatic.errors import Disagreement, InputError
+from ccmatic.errors import Disagreement, InputError, Unreadable
 from ccmatic.files import writable_folder, write_bytes, write_text
 
 GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
@@ -79,7 +79,6 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
 
     query = _query(query_file, network)
     loaded = [_controller(name, query) for name in controllers]
-    save = writable_folder(save)
     if plot:
         drawing.require()
     judge = Judge(query, solvers=_solvers(solver), timeout=timeout, seed=seed)
@@ -92,10 +91,8 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
         judgement = judge.judge(controller)
         outcomes.add(judgement.verdict)
         trace = judgement.trace or judgement.exception
-        if trace:
-            trace.save(file)
-            if plot:
-                drawing.draw(trace, file.with_suffix(".png"))
+        if trace and not _saved(trace, file, plot):
+            file = None
         if as_json:
             click.echo(report.judgement_json(name, judgement, file))
         else:
@@ -107,7 +104,7 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
 
 @cli.command()
 @click.argument("query", metavar="QUERY.toml")
-@click.option("--out", default="synthesized", show_default=True, help="Folder for the controllers that are found.")
+@click.option("--out", help="Folder for the controllers that are found.  [default: QUERY-solutions]")
 @click.option("--run", "run_file", help="Keep what is learned in this file; the same command then goes on.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Verify on so many processes.")
 @click.option("--cluster", help="Verify on a Dask cluster, whose scheduler is at this address, instead.")
@@ -122,14 +119,15 @@ def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
     from ccmatic import store as stores
 
     asked = queries.load(query)
-    folder = writable_folder(out)
+    folder = solutions.Folder(out or f"{asked.name}-solutions", asked)
     store = stores.Store(run_file, asked) if run_file else None
     options = {"solvers": _solvers(solver), "timeout": timeout, "seed": seed}
     progress = report.SynthesisJson() if as_json else report.SynthesisText(asked)
     with progress:
         for now in cegis.synthesise(asked, jobs, cluster, store, **options):
-            file = solutions.write(folder, asked, now) if now.controller else None
+            file = folder.add(now) if now.controller else None
             progress.update(now, file)
+        folder.complete()
     return UNKNOWN if now.undecided else GOOD if now.solutions else BROKEN
 
 
@@ -403,6 +401,21 @@ def _controller(name, query):
 
     path = definitions.find_file(["synthesized", "examples.controllers"], name, ".py")
     return cca.load(path, query.units())
+
+
+def _saved(trace, file, plot):
+    """Whether a trace could be saved, and drawn beside its file; where not, that is said, and the verdict stands."""
+    from ccmatic import plot as drawing
+
+    try:
+        writable_folder(file.parent)
+        trace.save(file)
+        if plot:
+            drawing.draw(trace, file.with_suffix(".png"))
+        return True
+    except Unreadable as error:
+        _fail(f"{error}; the trace is not saved, expected a folder for it in --save")
+        return False
 
 
 def _solvers(name):

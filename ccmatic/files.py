@@ -1,4 +1,5 @@
-"""Files, read and written whole."""
+"""Files, read and written whole. The folder of a file that a person names is there already; folders that a command fills
+are made (`writable_folder`)."""
 
 import tempfile
 from contextlib import suppress
@@ -27,7 +28,6 @@ def write_bytes(path, content):
     path = Path(path)
     neighbour = path.with_name(path.name + ".partial")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         neighbour.write_bytes(content)
         neighbour.replace(path)
     except OSError as error:

@@ -1,7 +1,7 @@
 """Properties: the contract that a file in properties/ fills."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 
 from ccmatic.errors import InputError, suggest
@@ -26,7 +26,8 @@ class WayToFail:
 
 
 class Property:
-    """What a controller must ensure. A subclass is a frozen dataclass whose fields are its thresholds, and gives
+    """What a controller must ensure. A subclass is a frozen dataclass whose fields are its thresholds (a Fraction is
+    at least 0, and at most its metadata's `most`: see `share`; text is one of its metadata's `choices`), and gives
     `name`, `ways_to_fail(model, x)` and `objectives(model, x)`: every way that the property can fail, and the
     named parts that explain a failure (x has moving bounds there). `deployed`: it is about a window of a controller
     as deployed, whose beliefs may be false at first and time out at the end."""
@@ -48,13 +49,13 @@ class Property:
 
     def parameters(self):
         """The thresholds as text, for records."""
-        return {field.name: str(getattr(self, field.name)) for field in fields(self)}
+        return {each.name: str(getattr(self, each.name)) for each in fields(self)}
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
         """The property with some thresholds set; text and integers are read as exact numbers. allow_code: as in
         `definitions.load`, for one that names definitions."""
-        known = {field.name: field for field in fields(cls)}
+        known = {each.name: each for each in fields(cls)}
         values = {}
         for name, value in given.items():
             if name not in known:
@@ -63,20 +64,27 @@ class Property:
         return cls(**values)
 
 
-def _read(field, value):
-    if field.type is not Fraction:
-        choices = field.metadata["choices"]
+def share(default):
+    """A threshold that is a share: from 0 to 1."""
+    return field(default=Fraction(default), metadata={"most": 1})
+
+
+def _read(threshold, value):
+    if threshold.type is not Fraction:
+        choices = threshold.metadata["choices"]
         if value not in choices:
             expected = ", ".join(choices)
-            raise InputError(f"{field.name} is '{value}'; expected one of {expected}")
+            raise InputError(f"{threshold.name} is '{value}'; expected one of {expected}")
         return value
     try:
         if isinstance(value, (float, bool)):
             raise ValueError
         number = Fraction(value)
     except (ValueError, TypeError, ZeroDivisionError):
-        message = f"{field.name} is {value!r}; expected an exact number, such as 3 or \"1/2\""
+        message = f"{threshold.name} is {value!r}; expected an exact number, such as 3 or \"1/2\""
         raise InputError(message) from None
-    if number < 0:
-        raise InputError(f"{field.name} is {number}; expected a number >= 0")
+    most = threshold.metadata.get("most")
+    if number < 0 or most is not None and number > most:
+        expected = "a number >= 0" if most is None else f"a number from 0 to {most}"
+        raise InputError(f"{threshold.name} is {number}; expected {expected}")
     return number

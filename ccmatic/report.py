@@ -22,17 +22,17 @@ def trace_files(folder, controllers):
 
 
 def judgement_json(name, judgement, file):
-    """One line of `verify --json`."""
+    """One line of `verify --json`; file: of the trace, None if it could not be saved."""
     line = {
         "controller": name,
         "verdict": judgement.verdict,
         "seconds": round(judgement.seconds, 3),
     }
     if judgement.trace:
-        line |= {"broken": list(judgement.trace.broken), "way": judgement.way, "trace": str(file)}
+        line |= {"broken": list(judgement.trace.broken), "way": judgement.way, "trace": file and str(file)}
     elif judgement.exception:
         line |= {"relies_on": "published delay", "broken_otherwise": list(judgement.exception.broken),
-                 "exception": str(file)}
+                 "exception": file and str(file)}
     elif judgement.unsure:
         line |= {"relies_on": "unknown"}
     if judgement.verdict == "unknown":
@@ -54,7 +54,7 @@ def judgement_text(judgement, file):
         lines.append("    on the published model; whether on every execution could not be told in time")
     elif judgement.verdict == "unknown":
         lines[0] += f"   no answer in time whether: {judgement.way}"
-    if trace:
+    if trace and file:
         lines.append(f"    trace: {file}   (check it: ccmatic replay {file})")
     return "\n".join(lines)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ccmatic.formula import constant, every, implies, no, some
-from ccmatic.property import Property, WayToFail
+from ccmatic.property import Property, WayToFail, share
 
 #: The first step that the controller decides.
 FIRST = 1
@@ -29,10 +29,10 @@ class SynthesisInvariant(Property):
 
     name = "synthesis_invariant"
 
-    utilisation: Fraction = Fraction(1, 2)
+    utilisation: Fraction = share("1/2")
     inflight_rates: Fraction = Fraction(4)
     inflight_packets: Fraction = Fraction(3)
-    loss_steps: Fraction = Fraction(1, 2)
+    loss_steps: Fraction = share("1/2")
     loss_rates: Fraction = Fraction(1)
     large_loss: Fraction = Fraction(1)
     constrain_loss: str = field(default="never", metadata={"choices": ("never", "always", "large-buffer")})

@@ -1,0 +1,122 @@
+"""Where commands write: nothing that they did not make is replaced, nothing half-made looks whole."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from test_cli import ROOT, lines, run
+
+from ccmatic import cegis, query, solutions
+from ccmatic.errors import InputError
+
+CCAC = ["--model", "ccac", "--buffer", "any", "--horizon", "5"]
+
+
+def test_solutions_are_in_a_folder_of_the_query(tmp_path):
+    code, out, _ = run("synth", "g1_t5", "--json", cwd=tmp_path)
+    *found, _ = lines(out)
+    assert code == 0 and [path.name for path in tmp_path.iterdir()] == ["g1_t5-solutions"]
+    assert [line["file"] for line in found] == [f"g1_t5-solutions/g1_t5_{n}.py" for n in (1, 2, 3, 4)]
+    assert all((tmp_path / line["file"]).exists() for line in found)
+    assert json.loads((tmp_path / "g1_t5-solutions/solutions.json").read_text())["complete"] is True
+
+
+def synthesise(folder, name="g1_t5", least=None):
+    """Into a folder, up to the solution `least`, or whole."""
+    asked = query.load(name)
+    kept = solutions.Folder(folder, asked)
+    for now in cegis.synthesise(asked):
+        if now.controller:
+            kept.add(now)
+        if least and now.solutions == least:
+            return kept
+    kept.complete()
+    return kept
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_folder_of_solutions_is_replaced_as_a_whole(tmp_path):
+    synthesise(tmp_path / "found")
+    assert len(names(tmp_path / "found")) == 5
+    synthesise(tmp_path / "found", least=1)
+    assert len(names(tmp_path / "found")) == 5
+    assert names(tmp_path / "found.partial") == ["g1_t5_1.py", "solutions.json"]
+    assert json.loads((tmp_path / "found.partial/solutions.json").read_text())["complete"] is False
+    synthesise(tmp_path / "found", "g1_t4")
+    assert names(tmp_path) == ["found"] and names(tmp_path / "found") == ["solutions.json"]
+
+
+def test_what_no_synthesis_wrote_is_not_replaced(tmp_path):
+    folder = tmp_path / "found"
+    synthesise(folder)
+    changed = folder / "g1_t5_2.py"
+    (folder / "mine.py").write_text("kept")
+    with pytest.raises(InputError, match="found/mine.py: no synthesis wrote this"):
+        solutions.Folder(folder, query.load("g1_t5"))
+    (folder / "mine.py").unlink()
+    changed.write_text(changed.read_text() + "# tuned\n")
+    with pytest.raises(InputError, match="g1_t5_2.py: .*changed since"):
+        solutions.Folder(folder, query.load("g1_t5"))
+    assert len(names(folder)) == 5 and names(tmp_path) == ["found"]
+
+
+def test_shipped_solutions_are_not_overwritten(tmp_path):
+    shutil.copytree(ROOT / "synthesized", tmp_path / "synthesized")
+    before = {file: file.read_bytes() for file in (tmp_path / "synthesized").glob("*.py")}
+    code, _, err = run("synth", "g3", "--out", "synthesized", cwd=tmp_path)
+    assert code == 2 and "no synthesis wrote this" in err
+    assert before == {file: file.read_bytes() for file in (tmp_path / "synthesized").glob("*.py")}
+
+
+def test_a_killed_synthesis_leaves_nothing_that_looks_complete(tmp_path):
+    command = [sys.executable, "-m", "ccmatic", "synth", "g5_infinite", "--json"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        first = json.loads(process.stdout.readline())
+        process.kill()
+    assert not (tmp_path / "g5_infinite-solutions").exists()
+    assert (tmp_path / first["file"].replace("-solutions", "-solutions.partial")).exists()
+    assert run("synth", "g5_infinite", "--timeout", "100", cwd=tmp_path)[0] == 0
+    assert names(tmp_path) == ["g5_infinite-solutions"]
+
+
+@pytest.mark.parametrize("arguments", [
+    ["replay", "trace.json", "--plot", "none/trace.svg"],
+    ["replay", "trace.json", "--csv", "none/trace.csv"],
+    ["trace", "export", "trace.json", "--format", "csv", "--rate", "24mbit", "--rtt", "40ms", "--out", "none/t.csv"],
+    ["verify", "always_double", *CCAC, "--smt2", "none/q.smt2"],
+], ids=" ".join)  # fmt: skip
+def test_folders_are_not_made_for_a_file_that_a_person_names(arguments, late_drain, tmp_path):
+    shutil.copy(late_drain, tmp_path / "trace.json")
+    code, _, err = run(*arguments, cwd=tmp_path)
+    assert code == 2 and "cannot write: No such file or directory" in err and len(err.splitlines()) == 1
+    assert names(tmp_path) == ["trace.json"]
+
+
+@pytest.fixture
+def late_drain():
+    return ROOT / "docs/gallery/late_drain.json"
+
+
+def test_a_verdict_stands_where_its_trace_cannot_be_saved(tmp_path):
+    (tmp_path / "file").write_text("")
+    code, out, err = run("verify", "always_double", *CCAC, "--save", "file/traces", "--json", cwd=tmp_path)
+    [verdict] = lines(out)
+    assert (code, verdict["verdict"], verdict["trace"]) == (1, "violated", None)
+    assert "--save" in err and len(err.splitlines()) == 1
+    code, out, err = run("verify", "always_double", *CCAC, "--save", "file/traces", cwd=tmp_path)
+    assert code == 1 and "violated" in out and "replay" not in out and "--save" in err
+
+
+@pytest.mark.parametrize("value", ["2", "-1/2", "1001/1000"])
+def test_a_share_is_at_most_one(value, tmp_path):
+    (tmp_path / "query.toml").write_text(
+        f'[network]\nmodel = "ccac"\nbuffer = "any"\nhorizon = 5\n[property]\nutilisation = "{value}"\n'
+    )
+    for network in ([*CCAC, "--utilisation", value], ["--query", "query.toml"]):
+        code, out, err = run("verify", "cc_qdel", *network, cwd=tmp_path)
+        assert (code, out) == (2, "") and f"utilisation is {value}; expected a number from 0 to 1" in err
