@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from dataclasses import astuple, replace
-from functools import cache
 from itertools import product
 
 from ccmatic import cca, cegis, cover, store
@@ -42,6 +41,7 @@ def copy(path, target, events, **about):
         header = dict(old.execute("SELECT key, value FROM about")) | about
     target.unlink(missing_ok=True)
     with sqlite3.connect(target) as new:
+        new.execute("PRAGMA synchronous = OFF")
         for statement in filter(str.strip, store._TABLES.split(";")):
             new.execute(statement)
         new.executemany("INSERT INTO about VALUES (?, ?)", header.items())
@@ -67,11 +67,10 @@ def kind(candidate):
     return tuple(form.beliefs for form in TEMPLATE.forms(candidate))
 
 
-@cache
-def holders():
+def holders(asked):
     """The candidates that hold, by asking the verifier each."""
-    units = query().units()
-    verifier = Verifier(query(), TEMPLATE.names & units.keys())
+    units = asked.units()
+    verifier = Verifier(asked, TEMPLATE.names & units.keys())
     everyone = product(*(range(len(hole)) for hole in TEMPLATE.holes()))
     return frozenset(
         candidate for candidate in everyone
