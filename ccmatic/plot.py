@@ -72,7 +72,7 @@ def _tools():
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("drawings need matplotlib: pip install 'ccmatic[plot]'") from None
+        raise InputError("drawings need matplotlib: pip install matplotlib") from None
     return rc_context, Figure
 
 

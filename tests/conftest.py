@@ -1,5 +1,7 @@
 """What tests need of a machine, and skip where it lacks it."""
 
+import shutil
+
 import pytest
 
 from ccmatic.emulate import kinds, machine
@@ -16,6 +18,13 @@ def emulator():
             pass
     except InputError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def iperf3(emulator):
+    """Skips the tests that emulate the kernel's flows where this machine cannot."""
+    if not shutil.which("iperf3"):
+        pytest.skip("no iperf3 on this machine")
 
 
 def on_time(attempt, lateness):

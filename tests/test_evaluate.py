@@ -108,7 +108,7 @@ def lateness_ms(found):
 
 
 @needs_bpf
-def test_cc_qdel_in_the_kernel_beside_bbr_and_cubic(emulator, capsys):
+def test_cc_qdel_in_the_kernel_beside_bbr_and_cubic(iperf3, capsys):
     """24 and 96 Mbit/s, R_m 40 ms, 2 BDP, with and without jitter: it carries iperf3, and fills the link."""
     rows = []
     for rate in (24, 96):

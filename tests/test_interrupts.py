@@ -76,7 +76,6 @@ def test_with_two_jobs(tmp_path):
 
 
 def test_while_evaluating(tmp_path):
-    pytest.importorskip("matplotlib")
     process = begin("evaluate", "cc_qdel", "cc_probe_slow", "--jobs", "2", cwd=tmp_path)
     process.stdout.readline()
     workers = workers_of(process.pid)

@@ -42,6 +42,7 @@ lacking = [
     what
     for what, there in {
         "root": os.geteuid() == 0,
+        "make": shutil.which("make"),
         "clang": shutil.which("clang"),
         "bpftool": shutil.which("bpftool", path=f"{os.environ['PATH']}:/usr/sbin"),
         "libbpf's headers": Path("/usr/include/bpf/bpf_helpers.h").exists(),
@@ -319,7 +320,7 @@ def test_a_controller_over_udp_on_a_schedule(emulator, tmp_path, steady):
 
 
 @needs_bpf
-def test_two_flows_of_a_controller_in_the_kernel(emulator):
+def test_two_flows_of_a_controller_in_the_kernel(iperf3):
     log = emulate(link.of_texts("12mbit", "20ms", "4bdp"), ["bpf:cc_qdel", "bpf:cc_qdel"], 2)
     assert set(log["flow"]) == {0, 1}
     assert ((log["released"] > 10**9) & (log["size"] == 1500)).sum() > 500
@@ -338,7 +339,7 @@ def test_kernel_accepts_all_that_is_shipped(tmp_path):
 
 
 @needs_bpf
-def test_the_next_run_unregisters_what_a_killed_one_left(emulator, tmp_path):
+def test_the_next_run_unregisters_what_a_killed_one_left(iperf3, tmp_path):
     options = ["--rate", "24mbit", "--rtt", "10ms", "--buffer", "2bdp", "--seconds", "60"]
     program = [sys.executable, "-c", "from ccmatic.cli import main; main()", "emulate", *options]
     program += ["--flow", "bpf:cc_probe_drain"]

@@ -1,0 +1,44 @@
+"""The README's commands: all are ones that the command line takes, and the cheap ones run as they are copied."""
+
+import re
+import shlex
+import shutil
+
+import pytest
+from test_cli import ROOT, run
+
+from ccmatic.cli import cli
+
+#: Those that take minutes, or root; other tests run the like of them.
+COSTLY = ("synth", "prove", "check", "check-cover", "runs", "emulate", "evaluate", "tradeoff")
+
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"^    ccmatic (.*)$", README, re.MULTILINE)
+INLINE = [text for text in re.findall(r"`ccmatic\s+([^`]*)`", README) if "." in text and text.islower()]
+COMMANDS = [shlex.split(text, comments=True) for text in [*BLOCKS, *INLINE]]
+CHEAP = [command for command in COMMANDS if command[0] not in COSTLY]
+
+
+def test_the_commands_are_found():
+    assert len(COMMANDS) > 18 and {command[0] for command in CHEAP} == {"verify", "replay", "trace", "export"}
+    assert {command[0] for command in COMMANDS} | {"check-cover"} >= {*cli.commands} - {"runs"}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_the_command_line_takes_it(command):
+    group, words = cli, list(command)
+    while words and words[0] in getattr(group, "commands", ()):
+        group = group.commands[words.pop(0)]
+    assert group is not cli
+    group.make_context(group.name, words)
+
+
+@pytest.mark.parametrize("command", CHEAP, ids=" ".join)
+def test_it_runs(command, tmp_path):
+    if "all" in command and not shutil.which("yices-smt2"):
+        pytest.skip("no yices-smt2 on this machine")
+    for folder in ("examples", "docs"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    code, out, err = run(*command, cwd=tmp_path)
+    assert code in (0, 1) and out + err
+    assert all(line.startswith(("ccmatic: the trace", "note: ")) for line in err.splitlines()), err
