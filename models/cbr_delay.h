@@ -13,7 +13,7 @@ static inline bool cbr_delay_quiet(const struct ccm_window *w, unsigned k)
 
 static inline uint64_t cbr_delay_unacknowledged(const struct ccm_window *w, unsigned t)
 {
-    return w->sent[t] - w->lost[t] - w->acked[t];
+    return ccm_less(w->sent[t], w->lost[t] + w->acked[t]);
 }
 
 /* Eq. 6.2 over intervals of T* = R_m. */
@@ -24,10 +24,10 @@ static inline uint64_t cbr_delay_sent_without_congestion(const struct ccm_window
     for (unsigned back = 0; back < CCM_STEPS && back < t && cbr_delay_quiet(w, t - back - 1); back++) {
         const unsigned from = ccm_index(t - back - 1), to = ccm_index(t - back);
 
-        if (w->sent[to] - w->lost[t] <= w->acked[t])
+        if (w->sent[to] <= w->lost[t] + w->acked[t])
             most = ccm_at_least(most, ccm_down(w->sent[to] - w->sent[from], CBR_DELAY_OVER));
     }
-    return most;
+    return ccm_at_most(CCM_MOST, most);
 }
 
 static inline void cbr_delay_start(const struct ccm_window *w, struct ccm_beliefs *b)
@@ -80,4 +80,10 @@ static inline void cbr_delay_time_out(const struct ccm_window *w, struct ccm_bel
         after->C_Llambda = ccm_at_least(w->packet, ccm_down(w->beliefs[CCM_STEPS - 1].C_Llambda, 2));
         after->q_U = cbr_delay_unacknowledged(w, CCM_STEPS - 1);
     }
+}
+
+/* Steps are now `to` ns long, where they were `from`, and longer; q_U is in bytes. */
+static inline void cbr_delay_rescale(const struct ccm_window *w, struct ccm_beliefs *b, uint64_t to, uint64_t from)
+{
+    b->C_Llambda = ccm_at_least(w->packet, ccm_scaled(b->C_Llambda, to, from, false));
 }

@@ -18,7 +18,7 @@ static inline uint64_t link_rate_most_served(const struct ccm_window *w, unsigne
 
         most = ccm_at_least(most, up ? ccm_up(served, over) : ccm_down(served, over));
     }
-    return most;
+    return ccm_at_most(CCM_MOST, most);
 }
 
 /* Eq. 5.2: at least C·(T - D) bytes arrive in T steps of a busy link. */
@@ -77,4 +77,13 @@ static inline void link_rate_time_out(const struct ccm_window *w, struct ccm_bel
 
         after->C_U = ccm_at_most(CCM_MOST, ccm_at_least(least_high, grown));
     }
+}
+
+/* Steps are now `to` ns long, where they were `from`. */
+static inline void link_rate_rescale(const struct ccm_window *w, struct ccm_beliefs *b, uint64_t to, uint64_t from)
+{
+    b->C_L = ccm_at_least(w->packet, ccm_scaled(b->C_L, to, from, false));
+    if (b->C_U < CCM_MOST)
+        b->C_U = ccm_at_most(CCM_MOST, ccm_scaled(b->C_U, to, from, true));
+    link_rate_delay(w, 0, b);
 }

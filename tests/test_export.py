@@ -77,9 +77,9 @@ def test_simulated_flows(name):
 
 
 def events(rng, steps, length):
-    """Packets sent at random; each is acknowledged, in order, or found lost; now and then there is nothing to send:
-    (time, order, kind, sent at) in order."""
-    now, acked, happened = 0, 0, []
+    """Packets sent at random; each is acknowledged, in order, or found lost when one sent later is acknowledged or
+    after that; now and then there is nothing to send: (time, order, kind, sent at) in order."""
+    now, acked, happened, lost = 0, 0, [], []
     while now < steps * length:
         if not happened or rng.random() < 0.02:
             pace, delay, pauses = rng.choice((2, 5, 30)), rng.choice((1, 3, 8)), rng.choice((0, 0.03))
@@ -88,10 +88,14 @@ def events(rng, steps, length):
         if rng.random() < pauses:
             happened.append((now + rng.randint(0, length), 4, "limited", now))
         if rng.random() < rng.choice((0, 0, 0.2)):
-            happened.append((now + rng.randint(1, 3 * length), 2, "lost", now))
+            lost.append((now + rng.randint(1, 3 * length), now))
         else:
             acked = max(acked, now + rng.randint(0, delay * length))
-            happened.append((acked, 3, "acked", now))
+            happened.append((acked, 2, "acked", now))
+    acks = [(at, sent) for at, _, kind, sent in happened if kind == "acked"]
+    for found, at in lost:
+        overtaken = [ack for ack, sent in acks if sent > at]
+        happened += [(max(found, min(overtaken)), 3, "lost", at)] if overtaken else []
     return sorted(event for event in happened if event[0] <= steps * length)
 
 

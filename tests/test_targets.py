@@ -63,9 +63,10 @@ def steady(tmp_path_factory):
 
 
 class Answers(threading.Thread):
-    """A receiver that loses packets and answers as it is told. lost, unanswered: functions of a packet's number."""
+    """A receiver that loses packets and answers as it is told. lost, unanswered: functions of a packet's number; late:
+    seconds from the first packet on, in which nothing is answered until they are over."""
 
-    def __init__(self, lost=lambda seq: False, unanswered=lambda seq: False):
+    def __init__(self, lost=lambda seq: False, unanswered=lambda seq: False, late=0):
         super().__init__(daemon=True)
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
@@ -73,6 +74,7 @@ class Answers(threading.Thread):
         self.port = str(self.socket.getsockname()[1])
         self.lost, self.unanswered = lost, unanswered
         self.seen, self.sizes = [], set()
+        self.late, self.held, self.begun = late, [], None
 
     def run(self):
         with suppress(OSError):
@@ -86,7 +88,13 @@ class Answers(threading.Thread):
                 if not self.unanswered(seq):
                     highest = max(self.seen)
                     before = sum(1 << (highest - 1 - i) for i in set(self.seen[-200:]) if 0 < highest - i <= 64)
-                    self.socket.sendto(ACK.pack(seq, highest, before), sender)
+                    self.answer(ACK.pack(seq, highest, before), sender)
+
+    def answer(self, ack, sender):
+        self.begun = self.begun or time.monotonic()
+        self.held.append(ack)
+        while self.held and time.monotonic() >= self.begun + self.late:
+            self.socket.sendto(self.held.pop(0), sender)
 
 
 def send(sender, receiver, *options, seconds=0.5):
@@ -157,6 +165,19 @@ def test_unanswered_packets_time_out(steady):
 
 
 @needs_compiler
+def test_packets_given_up_and_then_acknowledged_are_not_lost(steady, tmp_path):
+    """All answers of the first second and a half are held back, so packets time out."""
+    log = tmp_path / "log.csv"
+    receiver = Answers(late=1.5)
+    found = send(steady[0], receiver, "--step", STEP, "--log", log, seconds=2.5)
+    assert found["lost"] == 0 and found["delivered"] > 0.8 * found["sent"] > 10**6
+    head, *rows = [line.split(",") for line in log.read_text().splitlines()]
+    lost, begun = ([int(row[head.index(name)]) for row in rows] for name in ("lost", "begun_again"))
+    # They were given up only; no belief was formed of that.
+    assert max(lost) > 100 * 1500 and set(begun) == {0}
+
+
+@needs_compiler
 def test_begins_with_a_queue_and_beliefs(steady, tmp_path):
     log = tmp_path / "log.csv"
     start = ["--queue", 30 * 1000, "--start", f"C_L={10**10},C_U={10**11}", "--packet", 1000, "--log", log]
@@ -198,6 +219,7 @@ def test_measures_the_round_trip_of_the_real_receiver(steady, tmp_path):
         (["--packet", "20"], "36 bytes"),
         (["--duration", "soon"], "expected seconds"),
         (["--step", "-1"], "expected a whole number"),
+        (["--step", "0"], "a step takes at least 1 ns"),
         (["--step", "1000", "--start", "C_X=1"], "no such belief: C_X"),
         (["--step", "1000", "--start", "C_L"], "expected NAME=VALUE"),
         (["--step", "1000", "--log", "/nowhere/log"], "No such file"),

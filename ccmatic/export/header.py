@@ -11,13 +11,19 @@ from ccmatic.belief import RunningMax, RunningMin
 from ccmatic.cca import Controller
 from ccmatic.embedding import c_comment, c_name
 from ccmatic.errors import InputError
-from ccmatic.export.decision import decision
+from ccmatic.export.decision import LARGEST, decision
 from ccmatic.export.files import shipped
 from ccmatic.files import read_text
 from ccmatic.units import CONSTANTS
 
-#: More bytes in a step than any link for which beliefs are claimed serves (a microsecond's step: 68 Tbit/s).
-MOST = 2**33
+#: More bytes in a step than any link for which beliefs are claimed serves (100 Gbit/s for 22 s).
+MOST = 2**38
+
+#: The longest R_m in ns, and the largest numerator and denominator of a step in R_m: their product has 58 bits.
+LONGEST_RTT, LARGEST_PART = 2**34, 2**24
+
+#: The longest step in ns, of that R_m and the largest jitter.
+LONGEST_STEP = 2**44
 
 #: Packets lost in a step that end the start (section 6.4): true beliefs lose fewer.
 LARGE_LOSS = 2
@@ -69,7 +75,10 @@ class Export:
             "CCM_STEPS": f"{self.horizon} /* a window and the step before it: beliefs time out once a window */",
             "CCM_STEP_NUMERATOR": f"{self.step.numerator} /* a step in R_m */",
             "CCM_STEP_DENOMINATOR": self.step.denominator,
-            "CCM_MOST": f"(UINT64_C(1) << {MOST.bit_length() - 1}) /* bytes per step that no link exceeds */",
+            "CCM_LONGEST_RTT": f"{_power(LONGEST_RTT)} /* of R_m, ns */",
+            "CCM_LONGEST_STEP": f"{_power(LONGEST_STEP)} /* ns */",
+            "CCM_MOST": f"{_power(MOST)} /* bytes per step that no link exceeds */",
+            "CCM_LARGEST": f"{_power(LARGEST)} /* of what a decision reads */",
             "CCM_HAS_START": f"{int(self.at_start is not None)} /* another controller runs until a large loss */",
             "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* packets in a step, more than which end the start */",
         }
@@ -84,6 +93,7 @@ class Export:
 
     def _model(self):
         parts = [path.stem for path in _runtime_files(self.model)]
+        window = "const struct ccm_window *w"
 
         def each(signature, call):
             calls = "".join(f"    {part}_{call};\n" for part in parts)
@@ -93,6 +103,7 @@ class Export:
             each("ccm_start_beliefs(const struct ccm_window *w, struct ccm_beliefs *b)", "start(w, b)"),
             each("ccm_move(struct ccm_window *w, unsigned t)", "move(w, t)"),
             each("ccm_time_out(const struct ccm_window *w, struct ccm_beliefs *after)", "time_out(w, after)"),
+            each(f"ccm_rescale({window}, struct ccm_beliefs *b, uint64_t to, uint64_t from)", "rescale(w, b, to, from)"),
         ])
 
     def _decisions(self):
@@ -108,7 +119,8 @@ class Export:
             if name in CONSTANTS and name != "MSS":
                 continue
             if any(name in line for line in body):
-                lines.append(f"    const int64_t {name} = (int64_t){'packet' if name == 'MSS' else f'b->{name}'};")
+                value = "packet" if name == "MSS" else f"ccm_at_most(b->{name}, CCM_LARGEST)"
+                lines.append(f"    const int64_t {name} = (int64_t){value};")
         lines += ["    (void)b, (void)packet;", *body, "}", ""]
         return "\n".join(lines)
 
@@ -117,10 +129,15 @@ class Export:
         return shipped("c", "names.h").replace("CCM_BELIEF_NAMES", names)
 
 
+def _power(value):
+    """A power of two in C."""
+    return f"(UINT64_C(1) << {value.bit_length() - 1})"
+
+
 def rounded(belief, value):
     """What exported code keeps of a belief's value: lower bounds rounded down, upper bounds up, at most MOST."""
     if isinstance(belief, RunningMax):
-        return Fraction(floor(value))
+        return Fraction(min(MOST, floor(value)))
     return Fraction(min(MOST, ceil(value))) if isinstance(belief, RunningMin) else value
 
 
@@ -138,7 +155,11 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1)):
         raise InputError(f"the beliefs of {found.name} cannot be exported: the model names no C headers (`runtime`)")
     for name in (*(belief.name for belief in found.beliefs), *(Path(file).stem for file in found.runtime)):
         c_name(name, f"of the model {found.name}:")
-    return Export(loaded, at_start, found, horizon, _jitter(jitter))
+    export = Export(loaded, at_start, found, horizon, _jitter(jitter))
+    if max(export.step.as_integer_ratio()) > LARGEST_PART:
+        message = f"with a jitter of '{jitter}' a step is {export.step} R_m, too many digits for integers of 64 bits"
+        raise InputError(f"{message}; expected a numerator and a denominator of at most {LARGEST_PART}, as 1/3 has")
+    return export
 
 
 def _beside(controller):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ccmatic.errors import InputError
 from ccmatic.export.files import write
+from ccmatic.export.header import LONGEST_RTT
 
 _U64, _SENDER = ctypes.c_uint64, ctypes.c_void_p
 
@@ -54,7 +55,9 @@ class Sender:
         self._library = library
         self._state = ctypes.create_string_buffer(library["size"]())
         self._pointer = ctypes.cast(self._state, _SENDER)
-        self._call("init", None, (_U64, now), (_U64, rtt), (ctypes.c_uint32, packet))
+        if not self._call("init", ctypes.c_bool, (_U64, now), (_U64, rtt), (ctypes.c_uint32, packet)):
+            message = f"a sender cannot begin with an R_m of {rtt} ns and packets of {packet} bytes"
+            raise InputError(f"{message}; expected both above 0, and R_m at most {LONGEST_RTT}")
         self._step = library["step"]
         self._step.restype, self._step.argtypes = _U64, [_SENDER] + [_U64] * 5
         self.packet = packet
@@ -88,6 +91,26 @@ class Sender:
         """There is nothing more to send, though the rate would let it."""
         self._call("limited", None, (_U64, now))
 
+    def found(self, now, sent_at, size):
+        """Bytes were acknowledged that had been told to be lost."""
+        self._call("found", None, (_U64, now), (_U64, sent_at), (_U64, size))
+
+    def in_flight(self, now, size):
+        """So many bytes are out, by the count of a stack that takes back losses."""
+        self._call("in_flight", None, (_U64, now), (_U64, size))
+
+    def rtt(self, rtt):
+        """An RTT was measured."""
+        self._call("rtt", None, (_U64, rtt))
+
+    def guessed(self):
+        """The R_m that it was made with is a guess: no belief is formed until an RTT is measured."""
+        self._call("guessed", None)
+
+    def fix_step(self, length):
+        """Steps of so many ns, whatever RTTs are measured: False if that is refused."""
+        return self._call("fix_step", ctypes.c_bool, (_U64, length))
+
     def rate(self, now):
         """The rate to send at from now on, bytes per second."""
         return self._call("rate", _U64, (_U64, now))
@@ -96,6 +119,16 @@ class Sender:
     def at_start(self):
         """Whether it sends as the controller does that runs at its start."""
         return self._call("at_start", ctypes.c_bool)
+
+    @property
+    def begun_again(self):
+        """How often beliefs were dropped, as they may have been false."""
+        return self._call("begun_again", _U64)
+
+    @property
+    def step_ns(self):
+        """The length of a step now: the unit of time of the beliefs."""
+        return self._call("step_ns", _U64)
 
     def start(self, **beliefs):
         """Begin a window here, with these values of beliefs."""

@@ -79,10 +79,13 @@ static void mark(struct packet *p, uint64_t now)
 
 static void change_R_m(void)
 {
-    const bool grows = troubled(R_M_GROWS) && (!troubled(R_M_FALLS) || between(&dice, 0, 1));
     const uint64_t by = between(&dice, 2, 20);
+    const bool grows = troubled(R_M_GROWS) && (!troubled(R_M_FALLS) || between(&dice, 0, 1));
+    const uint64_t longer = path.R_m * by <= LONGEST_R_M ? path.R_m * by : drawn.R_m;
+    /* The models want five packets in a step. */
+    const uint64_t least = 5 * path.tx < path.R_m ? 5 * path.tx : path.R_m;
 
-    lengthen(&path, grows ? path.R_m * by : path.tx + (path.R_m - path.tx) / by);
+    lengthen(&path, grows ? longer : least + (path.R_m - least) / by);
     if (grows)
         grace = GRACE;
 }
@@ -94,5 +97,6 @@ static void befall(uint64_t now)
             mark(of(&path, i), now);
     if (troubled(R_M_FALLS | R_M_GROWS))
         change_R_m();
-    next_trouble = now + between(&dice, 1, (troubled(SPURIOUS) ? 20 : 200) * sender.step);
+    /* A path that is longer for less than a period is not told from a queue. */
+    next_trouble = now + grace * ccm_step_of(path.R_m) + between(&dice, 1, (troubled(SPURIOUS) ? 20 : 200) * sender.step);
 }

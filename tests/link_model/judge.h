@@ -1,7 +1,7 @@
 /* Asks, whenever a step of the sender is over, whether what it believes is true of the link. */
 
-/* Ends of steps by which the sender has noticed that R_m is longer than it took it to be. */
-enum { GRACE = 4 * CCM_STEPS };
+/* Ends of steps by which the sender has noticed that R_m is longer than it took it to be: two of its periods. */
+enum { GRACE = 2 * CCM_PERIOD * CCM_STEPS };
 
 static struct link path;
 static struct ccm_sender sender;

@@ -13,6 +13,8 @@ enum trouble {
     MERGED_ACKS = 256, /* packets that arrive at once are acknowledged as one */
 };
 
+#define LONGEST_R_M UINT64_C(2000000000)
+
 struct scenario {
     uint64_t seed, begins, bytes, R_m, claimed; /* bytes: of a packet; claimed: the R_m that the sender begins with */
     unsigned troubles;
@@ -43,7 +45,7 @@ static struct scenario draw(struct link *l, uint64_t seed, unsigned troubles)
     r->state = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
     for (int i = 0; i < 8; i++)
         any(r);
-    s.R_m = spread(r, 10000, UINT64_C(2000000000));
+    s.R_m = spread(r, 10000, LONGEST_R_M);
     const uint64_t step = s.R_m + jitter_of(s.R_m), packets = between(r, 6, between(r, 6, 60));
     l->tx = step / packets < s.R_m ? step / packets : s.R_m;
     const unsigned __int128 bytes = (unsigned __int128)spread(r, 125, UINT64_C(12500000000)) * l->tx / 1000000000;

@@ -1,6 +1,8 @@
 /* A sender: acknowledgements in, a pacing rate out. Time is in nanoseconds from any origin. A step is as long as any
  * packet may take but for queueing, R_m + D: so what delays packets on the whole path, propagation too, is what the
- * model calls jitter. R_m is the least RTT seen; a smaller one counts from the next window on. */
+ * model calls jitter. R_m is the least RTT seen; a smaller one counts from the next window on. It grows, and beliefs
+ * begin again, when all RTTs of a period exceed it by more than half of D: jitter alone does not explain them. */
+#define CCM_PERIOD 10 /* windows */
 
 /* The BPF verifier looks at a global function by itself, once, not at each call of it. */
 #ifdef CCM_KERNEL
@@ -15,20 +17,27 @@ struct ccm_sender {
     bool windows; /* the first window is under way: it begins when the first step is over */
     uint64_t start, step; /* when the step under way began, and its length */
     uint64_t rtt; /* R_m; 0 if the length of a step is fixed */
+    bool guessed; /* it was not measured: until then no step is over */
+    uint64_t least; /* RTT of the period under way, or UINT64_MAX */
+    unsigned windows_over; /* of that period */
+    uint64_t begun_again; /* how often beliefs were dropped, as they may have been false */
     uint64_t sent, acked, lost; /* bytes so far */
     uint64_t lost_early; /* bytes found to be lost that were sent in the step under way */
     uint64_t timely, timely_early; /* of those lost, what tells that the link was busy */
     uint64_t first_out, first_out_before; /* when the first bytes of the step under way, and of that before, were sent */
     bool limited, paused; /* the application had nothing to send in the step under way, and has nothing now */
+    uint64_t doubted, doubted_sent; /* bytes given up though none sent later was acknowledged; the last was sent at */
+    uint64_t newest; /* when the last sent of all acknowledged bytes was sent */
     bool any; /* bytes were acknowledged in the step under way: the first and the last of them were sent at */
     uint64_t first_sent, last_sent;
-    uint64_t last_delay, first_delay;
+    uint64_t first_wait, last_wait; /* from then to the end of the last step that had any, ns */
+    uint64_t last_delay, first_delay; /* the same in whole steps */
     bool started; /* past the start: see CCM_START_WITH */
 };
 
 static inline uint64_t ccm_step_of(uint64_t rtt)
 {
-    return ccm_at_least(1, ccm_down(rtt * CCM_STEP_NUMERATOR, CCM_STEP_DENOMINATOR));
+    return ccm_at_least(1, ccm_up(rtt * CCM_STEP_NUMERATOR, CCM_STEP_DENOMINATOR));
 }
 
 static inline void ccm_look(struct ccm_sender *s, unsigned t)
@@ -43,43 +52,109 @@ static inline void ccm_look(struct ccm_sender *s, unsigned t)
     s->t = t;
 }
 
-/* now_ns: when sending begins. rtt_ns: the least RTT known so far. packet: bytes in one, MSS. */
-static inline void ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet)
+/* A window begins here and now, with the beliefs of one who knows nothing. */
+static inline void ccm_begin_window(struct ccm_sender *s)
 {
-    s->start = now_ns;
-    s->rtt = rtt_ns;
-    s->step = ccm_step_of(rtt_ns);
-    s->w.packet = packet;
-    s->sent = s->acked = s->lost = s->lost_early = s->timely = s->timely_early = 0;
-    s->first_out = s->first_out_before = now_ns;
-    s->last_delay = s->first_delay = s->last_sent = s->first_sent = 0;
-    s->any = s->windows = s->started = s->limited = s->paused = false;
     ccm_look(s, 0);
     ccm_start_beliefs(&s->w, &s->w.beliefs[0]);
 }
 
-/* Steps of this length, whatever RTTs are measured. */
-static inline void ccm_fix_step(struct ccm_sender *s, uint64_t step_ns)
+static inline void ccm_begin_again(struct ccm_sender *s)
 {
+    s->begun_again++;
+    s->started = false;
+    ccm_begin_window(s);
+}
+
+/* now_ns: when sending begins. rtt_ns: the least RTT known so far. packet: bytes in one, MSS. False, and no sender to
+ * use, if one of them is 0, or the RTT longer than CCM_LONGEST_RTT. */
+static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet)
+{
+    s->start = now_ns;
+    s->rtt = ccm_at_least(1, ccm_at_most(CCM_LONGEST_RTT, rtt_ns));
+    s->step = ccm_step_of(s->rtt);
+    s->w.packet = packet;
+    s->least = UINT64_MAX;
+    s->windows_over = 0;
+    s->begun_again = 0;
+    s->sent = s->acked = s->lost = s->lost_early = 0;
+    s->timely = s->timely_early = 0;
+    s->first_out = s->first_out_before = now_ns;
+    s->doubted = s->doubted_sent = s->newest = 0;
+    s->last_wait = s->first_wait = 0;
+    s->last_delay = s->first_delay = s->last_sent = s->first_sent = 0;
+    s->any = s->windows = s->started = s->guessed = s->limited = s->paused = false;
+    ccm_begin_window(s);
+    return s->rtt == rtt_ns && packet > 0;
+}
+
+/* The RTT given at first is only a guess: it tells the rate to begin with, but no belief is formed until ccm_rtt. */
+static inline void ccm_guessed(struct ccm_sender *s)
+{
+    s->guessed = true;
+}
+
+/* Steps of this length, whatever RTTs are measured; false if it is 0 or more than CCM_LONGEST_STEP. */
+static inline bool ccm_fix_step(struct ccm_sender *s, uint64_t step_ns)
+{
+    if (!step_ns || step_ns > CCM_LONGEST_STEP)
+        return false;
     s->step = step_ns;
     s->rtt = 0;
+    s->guessed = false;
+    return true;
 }
 
 static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
 {
-    if (s->rtt)
-        s->rtt = ccm_at_least(1, ccm_at_most(s->rtt, rtt_ns));
+    if (!s->rtt || !rtt_ns)
+        return;
+    rtt_ns = ccm_at_most(CCM_LONGEST_RTT, rtt_ns);
+    s->least = ccm_at_most(s->least, rtt_ns);
+    if (s->guessed) {
+        s->guessed = false;
+        s->rtt = rtt_ns;
+        s->step = ccm_step_of(rtt_ns);
+    }
+    s->rtt = ccm_at_most(s->rtt, rtt_ns);
 }
 
+/* Whether a period is over in which all RTTs exceeded R_m by more than half of D; R_m is then the least of them. */
+static inline bool ccm_outgrown(struct ccm_sender *s)
+{
+    bool outgrown = false;
+
+    if (++s->windows_over < CCM_PERIOD)
+        return false;
+    if (s->rtt && s->least != UINT64_MAX && s->least > (s->rtt + s->step) / 2) {
+        s->rtt = s->least;
+        outgrown = true;
+    }
+    s->windows_over = 0;
+    s->least = UINT64_MAX;
+    return outgrown;
+}
+
+/* A window is over: the next has the new length of a step, so no window mixes two. */
 static inline void ccm_end_window(struct ccm_sender *s)
 {
     struct ccm_beliefs after = s->w.beliefs[CCM_STEPS - 1];
+    const uint64_t before = s->step;
+    const bool outgrown = ccm_outgrown(s);
 
     ccm_time_out(&s->w, &after);
     s->w.beliefs[0] = after;
-    ccm_look(s, 0);
     if (s->rtt)
         s->step = ccm_step_of(s->rtt);
+    if (s->step != before) {
+        s->last_delay = ccm_down(s->last_wait, s->step);
+        s->first_delay = ccm_down(s->first_wait, s->step);
+    }
+    ccm_look(s, 0);
+    if (outgrown)
+        ccm_begin_again(s);
+    else if (s->step != before)
+        ccm_rescale(&s->w, &s->w.beliefs[0], s->step, before);
 }
 
 /* A step is over: its counters and delays are what `s` has. */
@@ -93,8 +168,7 @@ CCM_GLOBAL int ccm_end_step(struct ccm_sender *s)
         return 0;
     if (!s->windows) {
         s->windows = true;
-        ccm_look(s, 0);
-        ccm_start_beliefs(&s->w, &s->w.beliefs[0]);
+        ccm_begin_window(s);
         return 0;
     }
     if (s->lost - s->w.lost[before] > CCM_LARGE_LOSS * s->w.packet)
@@ -113,18 +187,25 @@ static inline bool ccm_uneven(const struct ccm_sender *s)
 {
     const uint64_t packets = ccm_down(s->sent - s->w.sent[ccm_index(s->t)], s->w.packet);
 
-    return packets < 2 || s->first_out - s->start > ccm_down(2 * s->step, ccm_at_most(64, packets));
+    return packets < 2 || ccm_less(s->first_out, s->start) > ccm_down(2 * s->step, ccm_at_most(64, packets));
 }
 
-/* Takes the steps that were over before now. After a long pause those that nobody could see are left out. */
+/* Takes the steps that were over before now. After a long pause those that nobody could see are left out, and a new
+ * window begins: no window spans the gap. */
 static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
 {
-    for (unsigned i = 0; i < CCM_STEPS && now_ns - s->start > s->step; i++) {
+    if (s->guessed) {
+        s->start = ccm_at_least(s->start, now_ns);
+        return;
+    }
+    for (unsigned i = 0; i < CCM_STEPS && ccm_less(now_ns, s->start) > s->step; i++) {
         s->limited = s->limited || ccm_uneven(s);
         s->start += s->step;
         if (s->any) {
-            s->last_delay = ccm_down(s->start - s->last_sent, s->step);
-            s->first_delay = ccm_down(s->start - s->first_sent, s->step);
+            s->last_wait = ccm_less(s->start, s->last_sent);
+            s->first_wait = ccm_less(s->start, s->first_sent);
+            s->last_delay = ccm_down(s->last_wait, s->step);
+            s->first_delay = ccm_down(s->first_wait, s->step);
             s->any = false;
         }
         ccm_end_step(s);
@@ -135,8 +216,13 @@ static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
         s->first_out = s->start;
         s->limited = s->paused;
     }
-    if (now_ns - s->start > s->step)
+    if (ccm_less(now_ns, s->start) > s->step) {
         s->start = now_ns;
+        if (s->t && s->t < CCM_STEPS) {
+            s->w.beliefs[0] = s->w.beliefs[s->t];
+            ccm_look(s, 0);
+        }
+    }
 }
 
 static inline void ccm_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
@@ -156,24 +242,12 @@ static inline void ccm_limited(struct ccm_sender *s, uint64_t now_ns)
     s->limited = s->paused = true;
 }
 
-/* Bytes acknowledged now, the last of them sent at sent_ns. */
-static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+/* In the models a loss is seen by the end of the step after the one in which the bytes were sent: what is found earlier
+ * waits until then. Then it tells that the link was busy all that step, as the sender overfilled the buffer at a constant
+ * rate. It does not if found later, nor if it is of the step's first packet, which may have met the queue of the step
+ * before. */
+static inline void ccm_count_lost(struct ccm_sender *s, uint64_t sent_ns, uint64_t bytes)
 {
-    ccm_advance(s, now_ns);
-    s->acked += bytes;
-    s->last_sent = sent_ns;
-    if (!s->any)
-        s->first_sent = sent_ns;
-    s->any = true;
-}
-
-/* Bytes found to be lost now, that were sent at sent_ns, or about then. In the models a loss is seen by the end of the
- * step after the one in which the bytes were sent: what is found earlier waits until then. Then it tells that the link was
- * busy all that step, as the sender overfilled the buffer at a constant rate. It does not if found later, nor if it is of
- * the step's first packet, which may have met the queue of the step before. */
-static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
-{
-    ccm_advance(s, now_ns);
     if (sent_ns > s->start) {
         s->lost_early += bytes;
         s->timely_early += sent_ns > s->first_out ? bytes : 0;
@@ -181,6 +255,75 @@ static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent
         s->lost += bytes;
         s->timely += sent_ns > s->first_out_before ? bytes : 0;
     }
+}
+
+/* Bytes that are not lost after all: first of those given up, which no belief knows of. If others are among them,
+ * beliefs rest on losses that were none, and begin again. */
+static inline void ccm_take_back(struct ccm_sender *s, uint64_t bytes)
+{
+    const uint64_t doubted = ccm_at_most(s->doubted, bytes), early = ccm_at_most(s->lost_early, bytes - doubted);
+    const uint64_t counted = ccm_at_most(s->lost, bytes - doubted - early);
+
+    s->doubted -= doubted;
+    s->lost_early -= early;
+    if (early)
+        s->timely_early = 0;
+    s->lost -= counted;
+    if (counted) {
+        s->windows = false;
+        ccm_begin_again(s);
+    }
+}
+
+static inline void ccm_count_acked(struct ccm_sender *s, uint64_t sent_ns, uint64_t bytes)
+{
+    s->acked += bytes;
+    s->last_sent = sent_ns;
+    s->newest = ccm_at_least(s->newest, sent_ns);
+    if (!s->any)
+        s->first_sent = sent_ns;
+    s->any = true;
+}
+
+/* Bytes acknowledged now, the last of them sent at sent_ns; what was given up and is older is lost, or among them. */
+static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    ccm_advance(s, now_ns);
+    if (sent_ns <= s->doubted_sent) {
+        s->doubted = ccm_less(s->doubted, bytes);
+    } else if (s->doubted) {
+        ccm_count_lost(s, s->doubted_sent, s->doubted);
+        s->doubted = 0;
+    }
+    ccm_count_acked(s, sent_ns, bytes);
+}
+
+/* Bytes acknowledged now that had been told to be lost. */
+static inline void ccm_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    ccm_advance(s, now_ns);
+    ccm_take_back(s, bytes);
+    ccm_count_acked(s, sent_ns, bytes);
+}
+
+/* Bytes given up now, that were sent at sent_ns, or about then. They are lost once bytes sent later are acknowledged, as
+ * the models' networks keep order: a timeout alone is no proof. */
+static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    ccm_advance(s, now_ns);
+    if (sent_ns < s->newest) {
+        ccm_count_lost(s, sent_ns, bytes);
+        return;
+    }
+    s->doubted += bytes;
+    s->doubted_sent = ccm_at_least(s->doubted_sent, sent_ns);
+}
+
+/* For stacks that take back losses without a word: so many bytes are out now, by their own count. */
+static inline void ccm_in_flight(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+{
+    ccm_advance(s, now_ns);
+    ccm_take_back(s, ccm_less(s->acked + s->lost + s->lost_early + s->doubted + bytes, s->sent));
 }
 
 /* The rate of the step under way, bytes per step: at least a packet. */
@@ -197,5 +340,9 @@ static inline uint64_t ccm_rate_per_step(const struct ccm_sender *s)
 static inline uint64_t ccm_rate(struct ccm_sender *s, uint64_t now_ns)
 {
     ccm_advance(s, now_ns + 1);
-    return ccm_down(ccm_rate_per_step(s) * UINT64_C(1000000000), s->step);
+    const uint64_t rate = ccm_rate_per_step(s);
+
+    if (rate >> 34)
+        return ccm_scaled(rate, 1000000000, s->step, false);
+    return ccm_down(rate * UINT64_C(1000000000), s->step);
 }

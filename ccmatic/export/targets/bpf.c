@@ -2,8 +2,8 @@
  * decides.
  *
  * It acts on each acknowledgement and before each packet that is sent, so it needs no timer. Nothing waits for the
- * window, unless a retransmission timeout closes it. Segments are counted as full ones. Of the kernel's structures only
- * what is used is declared: libbpf finds where the running kernel has it.
+ * window, unless a retransmission timeout closes it. Segments are counted as full ones, of the size that they had at
+ * first. Of the kernel's structures only what is used is declared: libbpf finds where the running kernel has it.
  */
 #define CCM_KERNEL
 typedef _Bool bool;
@@ -19,14 +19,17 @@ typedef int __s32, int32_t;
 typedef long long __s64, int64_t;
 #define INT64_C(value) value##ll
 #define UINT64_C(value) value##ull
+#define UINT64_MAX (~0ull)
 
 enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
 
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "@NAME@.h"
 
 enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
+enum { TCP_CA_Loss = 4 };
 enum { WINDOW = 1 << 16, RTT_NS = 100000000 /* until one is measured */ };
 
 #define FOUND __attribute__((preserve_access_index))
@@ -44,11 +47,24 @@ struct minmax {
     struct minmax_sample s[3];
 } FOUND;
 
+struct inet_connection_sock {
+    unsigned char icsk_ca_state : 5;
+} FOUND;
+
+struct tcp_rack {
+    uint64_t mstamp;  /* when the segment last acknowledged was sent, in microseconds */
+    uint32_t rtt_us;  /* and how long ago that was then */
+    uint32_t end_seq; /* and where it ends */
+} FOUND;
+
 struct tcp_sock {
     uint32_t mss_cache, snd_cwnd, snd_ssthresh; /* of which only mss_cache is in bytes */
-    uint32_t data_segs_out, delivered, lost;    /* segments so far */
-    uint64_t first_tx_mstamp;                   /* when that last acknowledged was sent, in microseconds */
-    struct minmax rtt_min;                      /* microseconds; ~0 if none is measured */
+    uint32_t data_segs_out, delivered, lost, total_retrans;    /* segments so far */
+    uint32_t packets_out, sacked_out, lost_out, retrans_out;   /* segments now */
+    uint32_t snd_nxt;
+    uint64_t first_tx_mstamp; /* when that last acknowledged was sent, in microseconds */
+    struct tcp_rack rack;
+    struct minmax rtt_min; /* microseconds; ~0 if none is measured */
 } FOUND;
 
 struct tcp_congestion_ops {
@@ -62,7 +78,9 @@ struct tcp_congestion_ops {
 
 struct flow {
     struct ccm_sender sender;
-    uint32_t sent, delivered, lost; /* segments that the sender knows of */
+    uint32_t sent, delivered, lost, retransmitted; /* segments that the sender knows of */
+    uint32_t unambiguous; /* what ends after this was not retransmitted, so its RTT is known */
+    uint64_t measured;    /* when the segment of the last RTT was sent */
 };
 
 struct {
@@ -74,13 +92,6 @@ struct {
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
-static __always_inline uint64_t least_rtt_ns(const struct tcp_sock *tcp)
-{
-    uint32_t least = tcp->rtt_min.s[0].v;
-
-    return least == ~0u ? RTT_NS : 1000ull * least;
-}
-
 static __always_inline void count(struct flow *flow, const struct tcp_sock *tcp)
 {
     flow->sent = tcp->data_segs_out;
@@ -88,21 +99,48 @@ static __always_inline void count(struct flow *flow, const struct tcp_sock *tcp)
     flow->lost = tcp->lost;
 }
 
-/* Tell the sender what happened since it was last told. */
-static __always_inline void tell(struct flow *flow, const struct tcp_sock *tcp, uint64_t now)
+/* The RTT of the segment last acknowledged, once, and only if it cannot be that of an earlier transmission. The kernel's
+ * own least RTT is that of 300 s. */
+static __always_inline void measure(struct flow *flow, const struct tcp_sock *tcp)
 {
-    uint64_t segment = tcp->mss_cache;
+    if (tcp->total_retrans != flow->retransmitted) {
+        flow->retransmitted = tcp->total_retrans;
+        flow->unambiguous = tcp->snd_nxt;
+    }
+    if (tcp->rack.mstamp == flow->measured)
+        return;
+    flow->measured = tcp->rack.mstamp;
+    if ((int32_t)(tcp->rack.end_seq - flow->unambiguous) <= 0)
+        return;
+    flow->unambiguous = tcp->rack.end_seq - 1;
+    ccm_rtt(&flow->sender, 1000ull * tcp->rack.rtt_us);
+}
+
+/* What is out by the kernel's count; it takes back losses that were none. */
+static __always_inline uint64_t in_flight(const struct tcp_sock *tcp)
+{
+    return ccm_less(tcp->packets_out + tcp->retrans_out, tcp->sacked_out + tcp->lost_out);
+}
+
+/* Tell the sender what happened since it was last told. What a timeout gives up is any of what is out; what else is lost
+ * was sent before the segment last acknowledged. */
+static __always_inline void tell(struct flow *flow, struct sock *sk, uint64_t now)
+{
+    const struct tcp_sock *tcp = (struct tcp_sock *)sk;
+    uint64_t segment = flow->sender.w.packet, acked_sent = tcp->first_tx_mstamp * 1000;
     uint32_t sent = tcp->data_segs_out - flow->sent, lost = tcp->lost - flow->lost;
     uint32_t delivered = tcp->delivered - flow->delivered;
+    bool gave_up = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state) == TCP_CA_Loss;
 
     if (sent)
         ccm_sent(&flow->sender, now, sent * segment);
-    if (delivered) {
-        ccm_rtt(&flow->sender, least_rtt_ns(tcp));
-        ccm_acked(&flow->sender, now, tcp->first_tx_mstamp * 1000, delivered * segment);
-    }
+    measure(flow, tcp);
+    if (delivered)
+        ccm_acked(&flow->sender, now, acked_sent, delivered * segment);
     if (lost)
-        ccm_lost(&flow->sender, now, tcp->first_tx_mstamp * 1000, lost * segment);
+        ccm_lost(&flow->sender, now, gave_up ? now : ccm_less(acked_sent, 1), lost * segment);
+    if (delivered)
+        ccm_in_flight(&flow->sender, now, in_flight(tcp) * segment);
     count(flow, tcp);
 }
 
@@ -120,7 +158,7 @@ static __always_inline void advance(struct sock *sk)
 
     if (!flow)
         return;
-    tell(flow, (struct tcp_sock *)sk, now);
+    tell(flow, sk, now);
     pace(sk, flow, now);
 }
 
@@ -133,7 +171,14 @@ void BPF_PROG(ccm_begin, struct sock *sk)
 
     if (!flow)
         return;
-    ccm_init(&flow->sender, now, least_rtt_ns(tcp), tcp->mss_cache);
+    bool measured = tcp->rtt_min.s[0].v != ~0u;
+    ccm_init(&flow->sender, now, measured ? 1000ull * tcp->rtt_min.s[0].v : RTT_NS, tcp->mss_cache);
+    if (!measured)
+        ccm_guessed(&flow->sender);
+    ccm_sent(&flow->sender, now, in_flight(tcp) * tcp->mss_cache);
+    flow->retransmitted = tcp->total_retrans;
+    flow->unambiguous = tcp->snd_nxt;
+    flow->measured = tcp->rack.mstamp;
     count(flow, tcp);
     if (sk->sk_pacing_status == SK_PACING_NONE)
         sk->sk_pacing_status = SK_PACING_NEEDED;

@@ -32,7 +32,7 @@ enum { HELD_NS = 20000 };
  * than so many packets late, nothing: a stall does not end in a burst that a shallow buffer loses. */
 enum { BEHIND = 4 };
 /* A packet is lost when so many later ones are acknowledged (the models' networks keep order), when it is unanswered
- * for this long and longer than usual, or when so many are in flight. */
+ * for this long and longer than usual, or when so many are in flight; it may be acknowledged nevertheless. */
 enum { REORDERING = 1, TIMEOUT_NS = 1000000000, WINDOW = 1 << 17 };
 /* Of numbers on the command line. */
 #define LARGEST 1000000000000000
@@ -75,7 +75,7 @@ static void log_names(void)
     fprintf(flow.log, "time_ns,rate,sent,acked,lost");
     for (int i = 0; ccm_beliefs(&flow.sender, i, &name, &value); i++)
         fprintf(flow.log, ",%s", name);
-    fprintf(flow.log, "\n");
+    fprintf(flow.log, ",begun_again,step_ns\n");
 }
 
 static void log_step(uint64_t now)
@@ -87,7 +87,8 @@ static void log_step(uint64_t now)
             (unsigned long long)flow.lost);
     for (int i = 0; ccm_beliefs(&flow.sender, i, &name, &value); i++)
         fprintf(flow.log, ",%llu", (unsigned long long)value);
-    fprintf(flow.log, "\n");
+    fprintf(flow.log, ",%llu,%llu\n", (unsigned long long)flow.sender.begun_again,
+            (unsigned long long)flow.sender.step);
 }
 
 static void send_packet(uint64_t now)
@@ -104,12 +105,25 @@ static void send_packet(uint64_t now)
     (void)send(flow.socket, payload, flow.options.packet - HEADERS, MSG_DONTWAIT);
 }
 
-/* A packet may have been received: whether that is news. */
-static bool acknowledge(uint64_t seq)
+/* Packets of which an acknowledgement is the first news; the last of them. */
+struct news {
+    uint64_t packets, last;
+};
+
+/* A packet was received: whether that is news. One that was given up is told at once. */
+static bool acknowledge(uint64_t seq, uint64_t now, struct news *news)
 {
     struct flight *flight = &flow.flight;
-    if (seq < flight->oldest || seq >= flight->next || flight->state[seq % WINDOW] != SENT)
+    if (seq == 0 || seq >= flight->next || seq + WINDOW <= flight->next || flight->state[seq % WINDOW] == ACKED)
         return false;
+    flow.delivered += flow.options.packet;
+    if (flight->state[seq % WINDOW] == LOST) {
+        flow.lost -= flow.options.packet;
+        ccm_found(&flow.sender, now, flight->sent_ns[seq % WINDOW], flow.options.packet);
+    } else {
+        news->packets++;
+        news->last = seq > news->last ? seq : news->last;
+    }
     flight->state[seq % WINDOW] = ACKED;
     for (int i = 0; i < REORDERING; i++) {
         if (seq > flight->latest[i]) {
@@ -132,22 +146,14 @@ static void measure(uint64_t rtt_ns)
 static void take(const struct ack *ack, uint64_t now)
 {
     uint64_t seq = be64toh(ack->seq), highest = be64toh(ack->highest), received = be64toh(ack->received);
-    uint64_t news = 0, last = 0;
-    if (acknowledge(seq)) {
+    struct news news = {0};
+    if (acknowledge(seq, now, &news))
         measure(now - flow.flight.sent_ns[seq % WINDOW]);
-        news++;
-        last = seq;
-    }
-    for (uint64_t i = 0; i < 64; i++) {
-        if (received >> i & 1 && acknowledge(highest - 1 - i)) {
-            news++;
-            last = highest - 1 - i > last ? highest - 1 - i : last;
-        }
-    }
-    if (news) {
-        flow.delivered += news * flow.options.packet;
-        ccm_acked(&flow.sender, now, flow.flight.sent_ns[last % WINDOW], news * flow.options.packet);
-    }
+    for (uint64_t i = 0; i < 64; i++)
+        if (received >> i & 1)
+            (void)acknowledge(highest - 1 - i, now, &news);
+    if (news.packets)
+        ccm_acked(&flow.sender, now, flow.flight.sent_ns[news.last % WINDOW], news.packets * flow.options.packet);
 }
 
 static void take_all(void)
@@ -255,11 +261,12 @@ static void open_all(void)
         fail(options->log, strerror(errno));
     flow.flight.oldest = flow.flight.next = 1;
     flow.spin_ns = FIRST_SPIN_NS;
-    uint64_t rtt = options->step_ns ? options->step_ns : ask();
+    uint64_t rtt = options->step_ns ? ccm_at_most(options->step_ns, CCM_LONGEST_RTT) : ask();
     flow.begun_ns = clock_ns();
-    ccm_init(&flow.sender, flow.begun_ns, rtt, (uint32_t)options->packet);
+    if (!ccm_init(&flow.sender, flow.begun_ns, rtt, (uint32_t)options->packet))
+        fail("cannot begin", "expected a round trip of at most 17 s");
     if (options->step_ns)
-        ccm_fix_step(&flow.sender, options->step_ns);
+        (void)ccm_fix_step(&flow.sender, options->step_ns);
 }
 
 static void run(void)
@@ -305,12 +312,13 @@ static void parse(int argc, char **argv)
         {NULL, 0, NULL, 0},
     };
     struct options *options = &flow.options;
+    bool fixed = false;
     *options = (struct options){.duration_ns = 10000000000, .packet = 1500};
     for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         switch (option) {
         case 'd': options->duration_ns = seconds(optarg); break;
         case 'p': options->packet = number(optarg, 65535); break;
-        case 't': options->step_ns = number(optarg, LARGEST); break;
+        case 't': fixed = true, options->step_ns = number(optarg, CCM_LONGEST_STEP); break;
         case 'q': options->queue = number(optarg, LARGEST); break;
         case 's': options->start = optarg; break;
         case 'l': options->log = optarg; break;
@@ -319,6 +327,8 @@ static void parse(int argc, char **argv)
     }
     if (argc - optind != 2)
         fail("usage", usage);
+    if (fixed && !options->step_ns)
+        fail("usage", "a step takes at least 1 ns");
     if (options->packet < HEADERS + sizeof(struct packet))
         fail("usage", "a packet takes at least 36 bytes");
     if (options->queue / options->packet >= WINDOW / 2)

@@ -1,0 +1,111 @@
+"""Exported senders whose R_m changes, is guessed or taken wrongly, or whose losses were none: what they believe is true,
+or they begin again and say so."""
+
+import shutil
+from functools import cache
+
+import pytest
+
+from ccmatic.export import header
+from ccmatic.export.library import Library
+
+pytestmark = pytest.mark.skipif(not (shutil.which("gcc") or shutil.which("clang")), reason="no C compiler")
+
+MS, SECOND, PACKET = 10**6, 10**9, 1500
+
+#: Bytes per second of the link, 12 Mbit/s.
+RATE = 1500000
+
+CONTROLLERS = ("cc_qdel", "cc_probe_slow", "g3_1")
+
+
+@cache
+def built(name):
+    return Library(header.make(name))
+
+
+class Flow:
+    """A sender over a link of RATE with an infinite buffer, whose packets are answered R_m after they were served.
+    told: (time, length of a step, beliefs) after each event."""
+
+    def __init__(self, name, rtt):
+        self.sender = built(name).sender(PACKET, rtt)
+        self.now = self.free = self.due = 0
+        self.answers, self.told = [], []
+
+    def run(self, until, R_m):
+        while self.now < until:
+            self.now = min([self.due, *(at for at, _ in self.answers[:1])])
+            if self.answers and self.answers[0][0] == self.now:
+                _, sent = self.answers.pop(0)
+                self.sender.rtt(self.now - sent)
+                self.sender.acked(self.now, sent, PACKET)
+            else:
+                self.sender.sent(self.now, PACKET)
+                self.free = max(self.free, self.now) + PACKET * SECOND // RATE
+                self.answers.append((max([self.free + R_m, *(at for at, _ in self.answers[-1:])]), self.now))
+                self.due = self.now + PACKET * SECOND // self.sender.rate(self.now)
+            self.told.append((self.now, self.sender.step_ns, self.sender.beliefs()))
+
+    def false(self, since=0):
+        """What was believed falsely, but for what may be of a packet that was sent at the end of a step."""
+        for now, step, beliefs in self.told:
+            served = RATE * step / SECOND
+            if now >= since and not beliefs["C_L"] <= served <= beliefs["C_U"] + PACKET:
+                yield now, beliefs["C_L"] / served, beliefs["C_U"] / served
+
+
+every_controller = pytest.mark.parametrize("name", CONTROLLERS)
+
+
+@every_controller
+@pytest.mark.parametrize("R_m", [10, 22])
+def test_beliefs_stay_true_when_r_m_falls(name, R_m):
+    """Taken to be 100 ms; beliefs are formed of such steps, then rescaled."""
+    flow = Flow(name, 100 * MS)
+    flow.run(1 * SECOND, 100 * MS)
+    assert flow.sender.step_ns == 200 * MS
+    flow.run(5 * SECOND, R_m * MS)
+    assert flow.sender.step_ns < 2.5 * R_m * MS
+    assert not list(flow.false()) and flow.sender.begun_again == 0
+
+
+@every_controller
+def test_beliefs_stay_true_when_r_m_was_taken_too_large(name):
+    flow = Flow(name, 100 * MS)
+    flow.run(5 * SECOND, 22 * MS)
+    assert not list(flow.false()) and flow.sender.begun_again == 0
+
+
+@every_controller
+def test_no_belief_is_formed_of_a_guessed_r_m(name):
+    flow = Flow(name, 100 * MS)
+    flow.sender.guessed()
+    flow.run(5 * SECOND, 300 * MS)
+    assert 600 * MS <= flow.sender.step_ns < 610 * MS
+    assert not list(flow.false()) and flow.sender.begun_again == 0
+
+
+@every_controller
+@pytest.mark.parametrize("R_m", [66, 300])
+def test_beliefs_begin_again_when_r_m_grows(name, R_m):
+    """Two periods of 10 windows after it did, at the latest; in between the sender cannot tell it from a queue."""
+    flow = Flow(name, 22 * MS)
+    flow.run(1 * SECOND, 22 * MS)
+    before = flow.sender.step_ns
+    assert not list(flow.false()) and flow.sender.begun_again == 0
+    noticed = 1 * SECOND + 2 * 10 * 9 * before
+    flow.run(noticed + 80 * R_m * MS, R_m * MS)
+    assert flow.sender.begun_again >= 1 and flow.sender.step_ns >= 2 * R_m * MS
+    assert not list(flow.false(noticed))
+    assert list(flow.false(1 * SECOND)) or R_m < 300
+    assert flow.sender.beliefs()["C_L"] > 0.2 * RATE * flow.sender.step_ns / SECOND
+
+
+@every_controller
+def test_a_queue_does_not_lengthen_steps_for_long(name):
+    """The controllers drain their queue, so that the least RTT of a period is R_m."""
+    flow = Flow(name, 40 * MS)
+    flow.run(8 * SECOND, 40 * MS)
+    assert flow.sender.begun_again == 0 and flow.sender.step_ns == 80 * MS
+    assert not list(flow.false())
