@@ -6,11 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-
-from ccmatic import plot  # noqa: E402
-from ccmatic.errors import InputError, Unreadable  # noqa: E402
-from ccmatic.paths import Path  # noqa: E402
-from ccmatic.simulate import simulate  # noqa: E402
+from ccmatic import plot
+from ccmatic.errors import InputError, Unreadable
+from ccmatic.paths import Path
+from ccmatic.simulate import simulate
 
 KINDS = {"ideal": 0, "cbr_delay": 1, "ccac": 2}
 SERIES = ("sent, $A$", "served, $S$", "link rate, $C$", "sent, $r$", "queue, $(A-L-K)/C$")
