@@ -104,7 +104,9 @@ def _read(query, trace, controller):
 
 
 def _names_are_declared(query, x, trace):
-    """Every column and constant is one that the model and the buffer declare, so that each is compared or read."""
+    """The columns and constants are those that the model and the buffer declare, so that each is compared or read."""
+    for name in sorted(x.columns().keys() - trace.columns.keys()):
+        raise InputError(f"the trace has no {name}")
     columns = {*x.columns(), *query.model.measures}
     constants = {"C", "R_m", "D", "MSS", *(["beta"] if x.buffer.finite else [])}
     for kind, found, declared in (("column", trace.columns, columns), ("constant", trace.constants, constants)):

@@ -166,7 +166,9 @@ def another_query(run, rng):
             run.change(place, trace=small_run.resaved(event.trace, query=record))
 
 
-EDITS = (drop, duplicate, swap, another_candidate, another_kind, another_way, anothers_trace, changed_trace, another_query)
+EDITS = (
+    drop, duplicate, swap, another_candidate, another_kind, another_way, anothers_trace, changed_trace, another_query,
+)  # fmt: skip
 edits = st.lists(st.tuples(st.sampled_from(EDITS), st.integers(0, 2**32)), min_size=1, max_size=3)
 
 

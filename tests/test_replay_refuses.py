@@ -56,6 +56,15 @@ def test_a_constant_that_the_query_does_not_declare_is_refused(name):
     assert faults == (f"trace.{name}_is_a_constant_of_the_query",)
 
 
+@pytest.mark.parametrize("name", ["A", "S", "L", "Ld", "K", "r", "Q", "C_L", "qdel_L"])
+def test_a_trace_without_a_column_that_the_model_declares_is_no_trace(name):
+    """Not even one that follows from others, as losses do where the buffer is infinite."""
+    data = json.loads(LATE_DRAIN.read_text())
+    del data["columns"][name]
+    with pytest.raises(InputError, match=f"the trace has no {name}"):
+        replay(Trace.from_json(json.dumps(data)))
+
+
 def without(trace, *names):
     """The trace of nobody's rates, without some columns."""
     columns = {name: column for name, column in trace.columns.items() if name not in names}
