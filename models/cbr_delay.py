@@ -68,9 +68,10 @@ def quiet(x, k):
 
 
 def _sent_without_congestion(x, t):
-    """Eq. 6.2 over intervals of T* = R_m; a step longer, as delay is measured to a step."""
+    """Eq. 6.2 over intervals of T* = R_m; a step longer, as delay is measured to a step. In a limited step a loss may
+    leave no queue that tells of it, so it has to be known that there was none."""
     for e in range(1, t + 1):
-        acknowledged = x.admitted(e) <= x.S[t]
+        acknowledged = either(x.limited[e], x.A[e] - x.Ld[t] <= x.S[t], x.admitted(e) <= x.S[t])
         calm = every([quiet(x, k) for k in range(e - 1, t)])
         yield Sample(x.A[e] - x.A[e - 1], MEASUREMENT + x.D + 1, every(acknowledged, calm))
 

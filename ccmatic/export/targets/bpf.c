@@ -61,7 +61,7 @@ struct tcp_sock {
     uint32_t mss_cache, snd_cwnd, snd_ssthresh; /* of which only mss_cache is in bytes */
     uint32_t data_segs_out, delivered, lost, total_retrans;    /* segments so far */
     uint32_t packets_out, sacked_out, lost_out, retrans_out;   /* segments now */
-    uint32_t snd_nxt;
+    uint32_t write_seq, snd_nxt; /* up to which the application has written, and sent, in bytes */
     uint64_t first_tx_mstamp; /* when that last acknowledged was sent, in microseconds */
     struct tcp_rack rack;
     struct minmax rtt_min; /* microseconds; ~0 if none is measured */
@@ -153,12 +153,15 @@ static __always_inline void pace(struct sock *sk, struct flow *flow, uint64_t no
 
 static __always_inline void advance(struct sock *sk)
 {
+    const struct tcp_sock *tcp = (struct tcp_sock *)sk;
     struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
     uint64_t now = bpf_ktime_get_ns();
 
     if (!flow)
         return;
     tell(flow, sk, now);
+    if (tcp->write_seq - tcp->snd_nxt < tcp->mss_cache)
+        ccm_limited(&flow->sender, now);
     pace(sk, flow, now);
 }
 

@@ -1,0 +1,61 @@
+"""Senders that send less than their rate, as their application has nothing to send: beliefs stay true (ENCODING section
+6 assumes that new bytes are always sent), by the solver, over every execution of the models in which any steps are."""
+
+import pytest
+
+from ccmatic import query as queries
+from ccmatic.execution import Execution
+from ccmatic.formula import no, some
+from ccmatic.models import cbr_delay, link_rate
+from ccmatic.solve import SAT, UNSAT, Checker
+
+CASES = [
+    (kind, buffer, horizon)
+    for kind, horizon in (("ideal", 5), ("ccac", 5), ("cbr_delay", 4))
+    for buffer in ("infinite", "1/2", "any")
+]
+
+
+def answer(kind, buffer, horizon, *conditions):
+    """Whether some execution, with limited steps, from true beliefs meets all conditions, each of the execution."""
+    query = queries.make(kind, buffer, horizon, delay="executions")
+    x = Execution(query.model, horizon, query.buffer, query.jitter, pauses=True)
+    checker = Checker()
+    for law in [*query.laws(x), *query.model.belief_laws(x)]:
+        checker.add(law.formula)
+    for condition in conditions:
+        checker.add(condition(query.model, x))
+    return checker.check()
+
+
+def false_at_end(model, x):
+    """Some belief, true at first, is not at the end."""
+    bounds = [no(bound.holds(x, x.beliefs[bound.name][-1])) for bound in model.bounds()]
+    return some(bounds, [no(state.holds_at(x, x.horizon - 1)) for state in model.true_states()])
+
+
+def limited(model, x):
+    """Nothing at all is sent in some step."""
+    return some([x.A[t] <= x.A[t - 1] for t in range(1, x.horizon)])
+
+
+@pytest.mark.parametrize("kind, buffer, horizon", CASES)
+def test_beliefs_stay_true(kind, buffer, horizon):
+    assert answer(kind, buffer, horizon, limited) == SAT
+    assert answer(kind, buffer, horizon, false_at_end) == UNSAT
+
+
+@pytest.mark.parametrize("kind", ["ideal", "ccac", "cbr_delay"])
+def test_limited_steps_must_not_tell(kind, monkeypatch):
+    """Were they taken for utilised ones, C_U would turn false."""
+    def utilised(model, x, k):
+        return some(x.Q.at_least(k + 1, x.D + 1), model.loss_seen(x, k + 1) > model.loss_seen(x, k))
+
+    monkeypatch.setattr(link_rate, "utilised", utilised)
+    assert answer(kind, "any", 4, false_at_end) == SAT
+
+
+def test_limited_bytes_may_queue(monkeypatch):
+    """Were they drained as if they had come evenly, q_U would turn false."""
+    monkeypatch.setattr(cbr_delay, "_queue_least", lambda x, t: 0)
+    assert answer("cbr_delay", "any", 3, false_at_end) == SAT
