@@ -11,7 +11,7 @@ from ccmatic.errors import InputError, Unreadable
 from ccmatic.files import writable_folder, write_bytes
 from ccmatic.lemma import file_stem
 from ccmatic.proved import digest
-from ccmatic.prove import Prover
+from ccmatic.prove import Answer, Prover
 from ccmatic.verify import HOLDS, UNDECIDED, VIOLATED
 
 #: Folders of controllers whose names are theirs alone.
@@ -100,19 +100,23 @@ def _lemma(result, prover, lemma, values):
     told, file = result.answers[lemma.name], _certificate_file(result, lemma.name)
     if told.verdict == UNDECIDED and lemma.paper and not told.trace:
         return Finding(lemma.name, None, "without a verdict; the proof does not rest on it", False)
+    empty = False
     if told.trace:
         fault, how, verdict = _breaks(prover, lemma, values, told.trace), "its window replayed", VIOLATED
     elif file.exists():
         outcome = certificate.check(prover.question(lemma, values), _read(file))
         fault, how = outcome.fault, f"certificate of {outcome.lemmas} inequalities and {outcome.steps} steps"
         fault, verdict = fault and f"its certificate: {fault}", HOLDS
+        empty = not fault and prover.confirm(Answer(lemma.name, HOLDS, 0), values).empty
     else:
-        answer = prover.ask(lemma, values)
-        fault, how, verdict = None, f"asked anew, {answer.seconds:.1f} s", answer.verdict
+        answer = prover.confirm(prover.ask(lemma, values), values)
+        fault, how, verdict, empty = None, f"asked anew, {answer.seconds:.1f} s", answer.verdict, answer.empty
     if not fault and verdict != HOLDS and not lemma.paper:
         fault = f"the lemma is {verdict}"
     if not fault and told.verdict != verdict:
         fault = f"the file says {told.verdict}; it is {verdict}"
+    if not fault and told.empty and not empty:
+        fault = "the file says that it is of no window; there is one"
     return Finding(lemma.name, fault, f"{verdict}: {how}" if lemma.paper else how)
 
 

@@ -119,7 +119,7 @@ class RunningMax(_Running):
 
     def tighter(self, x):
         """The bound says more at the end than at first."""
-        return x.beliefs[self.name][-1] > x.beliefs[self.name][0]
+        return x.beliefs[self.name][x.horizon - 1] > x.beliefs[self.name][0]
 
 
 class RunningMin(_Running):
@@ -134,7 +134,7 @@ class RunningMin(_Running):
 
     def tighter(self, x):
         """The bound says more at the end than at first."""
-        return x.beliefs[self.name][-1] < x.beliefs[self.name][0]
+        return x.beliefs[self.name][x.horizon - 1] < x.beliefs[self.name][0]
 
 
 def unknowns(belief, horizon, frozen):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from ccmatic import __version__
+from ccmatic import __version__, blame
 from ccmatic.clock import OutOfTime
 from ccmatic.errors import Disagreement, InputError, Unreadable
 from ccmatic.files import writable_folder, write_bytes, write_text
@@ -427,7 +427,8 @@ def _solvers(name):
 def main():
     """Run a command; every error is one message, every outcome one of the documented exit codes."""
     try:
-        code = cli.main(standalone_mode=False)
+        with blame.blamed():
+            code = cli.main(standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
         code = _fail(error)
@@ -448,7 +449,11 @@ def main():
         if os.environ.get("CCMATIC_TRACEBACK"):
             raise
         found = f"{type(error).__name__}: {error}"
-        code = _fail(f"a fault of ccmatic itself, please report it: {found} (CCMATIC_TRACEBACK=1 shows where)", UNKNOWN)
+        if blame.files():
+            code = _fail(f"{', '.join(blame.files())}: what is defined there cannot be used: {found}")
+        else:
+            whose = "a fault of ccmatic itself, please report it"
+            code = _fail(f"{whose}: {found} (CCMATIC_TRACEBACK=1 shows where)", UNKNOWN)
     sys.exit(code)
 
 

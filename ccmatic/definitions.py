@@ -2,10 +2,9 @@
 
 import importlib
 import importlib.util
-import sys
-import traceback
 from pathlib import Path
 
+from ccmatic import blame, contract
 from ccmatic.errors import InputError, Unreadable, suggest
 
 
@@ -32,6 +31,8 @@ def load(kind, attribute, name, allow_code=False):
         raise InputError(f"there is no '{name}' in {kind}; {suggest(name, shipped(kind))}")
     if not hasattr(module, attribute):
         raise InputError(f"the definition sets no {attribute}", getattr(module, "__file__", name))
+    if is_path(name):
+        contract.check(attribute, getattr(module, attribute), Path(name))
     return getattr(module, attribute)
 
 
@@ -74,13 +75,10 @@ def _files(kind, suffix):
 
 
 def _run(load_module, name):
+    """Run a person's file."""
+    blame.register(name)
     try:
-        load_module()
+        with blame.blamed():
+            load_module()
     except SyntaxError as error:
         raise InputError(f"not Python: {error.msg}", str(name), error.lineno) from None
-    except InputError:
-        raise
-    except Exception as error:
-        frames = traceback.extract_tb(sys.exc_info()[2])
-        line = next((frame.lineno for frame in reversed(frames) if frame.filename == str(name)), None)
-        raise InputError(f"{type(error).__name__}: {error}", str(name), line) from None

@@ -6,7 +6,20 @@ Without loss of generality C = 1 and R_m = 1 step, and no byte is served at t = 
 from fractions import Fraction
 
 from ccmatic.belief import unknowns
-from ccmatic.formula import boolean, every, no, real
+from ccmatic.errors import InputError
+from ccmatic.formula import boolean, every, linear, no, real
+
+
+class Column(list):
+    """What an execution has at each t. Unlike a list's, its steps do not count from the end: x.S[t - 1] at t = 0 is
+    refused, with InputError, and is not the last step."""
+
+    def __getitem__(self, t):
+        if isinstance(t, int) and not 0 <= t < len(self):
+            raise InputError(
+                f"step {t} is not in the trace; expected one from 0 to x.horizon - 1, which is {len(self) - 1}"
+            )
+        return super().__getitem__(t)
 
 
 class Delay:
@@ -15,7 +28,7 @@ class Delay:
 
     def __init__(self, late, horizon, column=None):
         self.horizon = horizon
-        self._late, self._column = late, column
+        self._late, self._column = Column(late), column
 
     @staticmethod
     def unknown(name, horizon):
@@ -77,25 +90,28 @@ class Execution:
     MSS/R_m; beta: the buffer or None; D: jitter in steps; beliefs: a list of terms each, by name. deployed: beliefs
     may be false at first, and time out at the end; untimed: they as they were before that. limited: whether, in
     (t-1, t], the sender was application-limited: it sent less than its rate, at any time; with `pauses` it may be, in
-    any step. timely: of Ld, what tells of a buffer that is full throughout a step.
+    any step. timely: of Ld, what tells of a buffer that is full throughout a step. known: all are numbers.
     """
 
-    C = Fraction(1)
+    C, _zero = linear(1), linear(0)
+    known = False
 
     def __init__(self, model, horizon, buffer, jitter, frozen=False, deployed=False, pauses=False):
         self.horizon, self.buffer, self.D, self.frozen = horizon, buffer, jitter, frozen
         self.deployed = deployed
         self.alpha, self.beta = self._alpha(), self._beta()
-        self.A, self.S, self.r = (self._column(name) for name in "ASr")
-        self.L = self._column("L") if buffer.finite else [Fraction(0)] * horizon
-        self.Ld = [self._first("Ld") if buffer.finite else Fraction(0), *self.L[:-1]]
+        self.A, self.S, self.r = (Column(self._column(name)) for name in "ASr")
+        self.L = Column(self._column("L") if buffer.finite else [self._zero] * horizon)
+        self.Ld = Column([self._first("Ld") if buffer.finite else self._zero, *self.L[:-1]])
         self.timely = self.Ld
-        self.K = self._column("K") if model.has_tokens else self.S
-        self.limited = [boolean(f"limited_{t}") if pauses else False for t in range(horizon)]
+        self.K = Column(self._column("K")) if model.has_tokens else self.S
+        self.limited = Column([boolean(f"limited_{t}") if pauses else False for t in range(horizon)])
         self.Q, self.F = (self._delay(name) if name in model.measures else None for name in "QF")
-        self.beliefs = {belief.name: self._belief(belief) for belief in self._read(model)}
+        self.beliefs = {belief.name: Column(self._belief(belief)) for belief in self._read(model)}
         ends = {b.name: self._untimed(b.name) for b in model.lasting() if deployed and b.name in self.beliefs}
-        self.untimed = {name: [*column[:-1], ends.get(name, column[-1])] for name, column in self.beliefs.items()}
+        self.untimed = {
+            name: Column([*column[:-1], ends.get(name, column[horizon - 1])]) for name, column in self.beliefs.items()
+        }
 
     def sent(self, t):
         """Bytes sent in (t-1, t]: r but where the sender is limited."""
@@ -117,7 +133,8 @@ class Execution:
         """The terms of each column of a trace but for the delays, by name."""
         names = ("A", "S", "L", "Ld", "K", "r")
         columns = {**{name: getattr(self, name) for name in names}, **self.beliefs}
-        return columns | {f"{n}_untimed": c for n, c in self.untimed.items() if c[-1] is not self.beliefs[n][-1]}
+        end = self.horizon - 1
+        return columns | {f"{n}_untimed": c for n, c in self.untimed.items() if c[end] is not self.beliefs[n][end]}
 
     def _alpha(self):
         return real("alpha")
@@ -150,9 +167,10 @@ class Ending(Execution):
     def __init__(self, x):
         e = x.horizon - 1
         self.horizon, self.buffer, self.D, self.alpha, self.beta = 1, x.buffer, x.D, x.alpha, x.beta
-        self.A, self.K = [x.A[e] - x.S[e]], [x.K[e] - x.S[e]]
-        self.S, self.L, self.Ld, self.r = [Fraction(0)], [x.L[e]], [x.Ld[e]], [x.r[e]]
-        self.timely, self.limited = self.Ld, [x.limited[e]]
+        self.known = x.known
+        self.A, self.K = Column([x.A[e] - x.S[e]]), Column([x.K[e] - x.S[e]])
+        self.S, self.L, self.Ld, self.r = (Column([first]) for first in (self._zero, x.L[e], x.Ld[e], x.r[e]))
+        self.timely, self.limited = self.Ld, Column([x.limited[e]])
         self.Q, self.F = (delay and delay.at_end() for delay in (x.Q, x.F))
 
 
@@ -184,7 +202,7 @@ class Following(Execution):
 
     def _belief(self, belief):
         first, *others = self._own(belief.name)
-        return [self._before.beliefs[belief.name][-1] if belief.name in self._lasting else first, *others]
+        return [self._before.beliefs[belief.name][self.horizon - 1] if belief.name in self._lasting else first, *others]
 
     def _own(self, name):
         return [real(f"next_{name}_{t}") for t in range(self.horizon)]
@@ -193,6 +211,9 @@ class Following(Execution):
 class Observed(Execution):
     """The same of a trace's numbers. `reads`: names of the beliefs to be read. What follows from other columns is
     not read, such as Ld but for its first value. Raises KeyError for a column or a constant that the trace lacks."""
+
+    C, _zero = Fraction(1), Fraction(0)
+    known = True
 
     def __init__(self, model, buffer, jitter, trace, reads, deployed=False):
         self._trace, self._reads = trace, reads

@@ -111,13 +111,15 @@ class State:
 @dataclass(frozen=True)
 class Lemma:
     """If `given(x, c)` then `then(x, c)`, on every trace. paper: it is a statement of the paper's, checked for
-    comparison: the proof does not rest on it."""
+    comparison: the proof does not rest on it. empty: `given` may be true of no window at all. So it may where a window
+    is to stay in its state, as leaving it at once is no fault; a state in which no window begins is one."""
 
     name: str
     given: Callable
     then: Callable
     says: str = ""
     paper: bool = False
+    empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -168,21 +170,21 @@ class Proof:
             return state.holds(x, 0, c)
 
         def stays(x, c):
-            return every(begins(x, c), state.holds(x, -1, c))
+            return every(begins(x, c), state.holds(x, x.horizon - 1, c))
 
         def leads_on(x, c):
             ends = [self.state(name) for name in state.leads_to]
             if state.measures or state.unless or not ends:
                 ends.append(state)
-            return some([end.holds(x, -1, c) for end in ends])
+            return some([end.holds(x, x.horizon - 1, c) for end in ends])
 
         yield Lemma(f"{state.name}: leads on", begins, leads_on)
         for objective in state.ensures:
             yield Lemma(f"{state.name}: {objective.name}", begins, lambda x, c, o=objective: o.holds(x, c))
         if state.measures or state.unless:
-            yield Lemma(f"{state.name}: progresses", stays, lambda x, c: _progress(state, x, c))
+            yield Lemma(f"{state.name}: progresses", stays, lambda x, c: _progress(state, x, c), empty=True)
         if state.measures:
-            yield Lemma(f"{state.name}: nothing degrades", stays, lambda x, c: _none_degrades(state, x))
+            yield Lemma(f"{state.name}: nothing degrades", stays, lambda x, c: _none_degrades(state, x), empty=True)
             within = lambda x, c: every([measure.within(x) for measure in state.measures])
             yield Lemma(f"{state.name}: is bounded", begins, within)
 

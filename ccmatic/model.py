@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from ccmatic.belief import is_bound
-from ccmatic.formula import either, equal, every, iff, implies, no, some
+from ccmatic.blame import place_of
+from ccmatic.errors import InputError
+from ccmatic.formula import Condition, either, equal, every, iff, implies, no, some
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,12 @@ class Model:
         parts = [_path(x), _sender(x), _losses(x), self.network(x)]
         parts += [_measured_delay(x, name) for name in self.measures]
         for part in parts:
-            yield from self._named(part)
+            yield from self._named(x, part)
 
     def assumptions(self, x):
         """Laws of the published model that some executions break (ENCODING section 5)."""
         for name in self.measures:
-            yield from self._named(_published_delay(x, name))
+            yield from self._named(x, _published_delay(x, name))
 
     def belief_laws(self, x, reads=None):
         """The laws of the beliefs named in `reads` (and what they read), or of all: bounds frozen where `x` is."""
@@ -64,20 +66,20 @@ class Model:
         for belief in self.beliefs:
             if belief.name not in encoded:
                 continue
-            yield from self._named(belief.initial(x))
+            yield from self._named(x, belief.initial(x))
             if is_bound(belief):
-                yield from self._named(belief.frozen(x) if x.frozen else belief.moving(x))
+                yield from self._named(x, belief.frozen(x) if x.frozen else belief.moving(x))
             else:
-                yield from self._named(belief.laws(x))
+                yield from self._named(x, belief.laws(x))
         if x.deployed:
-            yield from self._named(self._after_timeouts(x, encoded))
+            yield from self._named(x, self._after_timeouts(x, encoded))
 
     def _after_timeouts(self, x, encoded):
         after = dict(self.timeouts(x))
         for belief in self.lasting():
             if belief.name in encoded:
-                end = after.get(belief.name, x.untimed[belief.name][-1])
-                yield f"{belief.name}_after_timeout", x.horizon - 1, equal(x.beliefs[belief.name][-1], end)
+                end = after.get(belief.name, x.untimed[belief.name][x.horizon - 1])
+                yield f"{belief.name}_after_timeout", x.horizon - 1, equal(x.beliefs[belief.name][x.horizon - 1], end)
 
     def closure(self, names):
         """The beliefs named, and those that their laws read."""
@@ -97,9 +99,30 @@ class Model:
         """The beliefs that carry over from what was observed before: those that can be false."""
         return [*self.bounds(), *self.true_states()]
 
-    def _named(self, part):
-        for name, t, formula in part:
-            yield Law(self.name, name, t, formula)
+    def _named(self, x, part):
+        if not hasattr(part, "__iter__"):
+            raise self._malformed(part, f"laws are {part!r}")
+        for law in part:
+            if not (isinstance(law, tuple) and len(law) == 3):
+                raise self._malformed(part, f"a law is {law!r}")
+            named = Law(self.name, *law)
+            if not isinstance(named.formula, (bool, Condition)):
+                raise self._malformed(part, f"{named} is {named.formula!r}")
+            if x.known and not isinstance(named.formula, bool):
+                message = f"{named} reads unknowns that no trace has; expected those of the execution and its beliefs"
+                raise InputError(message, *self._place(part))
+            if named.formula is False and not x.known and x.horizon > 1:
+                raise InputError(f"{named} is false on every trace, so that nothing could break", *self._place(part))
+            yield named
+
+    def _malformed(self, part, found):
+        return InputError(f"{found}; expected (law name, t, condition)", *self._place(part))
+
+    def _place(self, part):
+        """Where a part was written; if ccmatic made it of what the model gives, the model."""
+        file, line = place_of(part)
+        written = filter(None, (place_of(member)[0] for member in vars(type(self)).values()))
+        return (file, line) if file else (next(written, None), None)
 
 
 def _path(x):
@@ -151,7 +174,7 @@ def _measured_delay(x, name):
             yield f"{name}_is_one_delay", t, implies(delay.at_least(t, k + 1), delay.at_least(t, k))
         if x.buffer.finite:
             for k in range(1, x.horizon + 1):
-                longest = x.beta / x.C + x.D + (name == "F")
+                longest = x.beta / x.C + x.D + int(name == "F")
                 yield f"{name}_fits_buffer", t, implies(delay.at_least(t, k), longest >= k)
     for t in range(1, x.horizon):
         served = x.S[t] > x.S[t - 1]

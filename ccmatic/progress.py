@@ -5,7 +5,7 @@ measure is at the end of a window, it is at the start of the next.
 """
 
 from ccmatic.execution import Following
-from ccmatic.formula import linear
+from ccmatic.formula import formula, linear
 
 
 def faults(proof, model, x, c):
@@ -16,7 +16,7 @@ def faults(proof, model, x, c):
         for name in state.leads_to:
             if order.index(proof.state(name).name) <= order.index(state.name):
                 yield f"'{state.name}' leads back to '{name}': progress need not add up"
-        if _differ(state.holds(x, -1, c), state.holds(following, 0, c)):
+        if _differ(state.holds(x, x.horizon - 1, c), state.holds(following, 0, c)):
             yield f"'{state.name}' is not the same at a window's end and at the next one's start: it reads other steps"
         for measure in state.measures:
             about = f"{measure.name} in '{state.name}'"
@@ -47,4 +47,4 @@ def _terms_differ(one, other):
 
 def _differ(one, other):
     """Of conditions, whether they are not word for word one: equal conditions are one node."""
-    return one is not other if not isinstance(one, bool) else one != other
+    return formula(one) is not formula(other)

@@ -12,6 +12,9 @@ from ccmatic.files import write_text
 from ccmatic.proof_diagram import draw
 from ccmatic.verify import HOLDS
 
+#: Said of a lemma whose premise is true of no window.
+OF_NONE = " (no window is so)"
+
 
 class Progress:
     """Lines for people, and what is being asked, or JSON lines, as a proof goes on."""
@@ -47,9 +50,10 @@ class Progress:
 
     def lemma(self, answer):
         """A lemma was decided."""
+        empty = {"empty": True} if answer.empty else {}
         self._say(
-            {"lemma": answer.lemma, "verdict": answer.verdict, "seconds": round(answer.seconds, 3)},
-            f"{answer.verdict:<9} {answer.seconds:6.1f} s  {answer.lemma}",
+            {"lemma": answer.lemma, "verdict": answer.verdict, "seconds": round(answer.seconds, 3), **empty},
+            f"{answer.verdict:<9} {answer.seconds:6.1f} s  {answer.lemma}{OF_NONE if empty else ''}",
         )
 
     def certificate(self, name):
@@ -119,7 +123,7 @@ def _report(result, prover, picture):
     yield "| lemma | verdict | s |"
     yield "|---|---|---|"
     for name, answer in result.answers.items():
-        about = " (the paper's)" if prover.lemmas[name].paper else ""
+        about = (" (the paper's)" if prover.lemmas[name].paper else "") + (OF_NONE if answer.empty else "")
         yield f"| {name}{about} | {answer.verdict} | {answer.seconds:.1f} |"
     yield ""
     yield f"A lemma that is violated has its window in `{result.traces.name}/`, as has the edge of each constant:"

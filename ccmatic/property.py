@@ -70,7 +70,7 @@ def share(default):
 
 
 def _read(threshold, value):
-    if threshold.type is not Fraction:
+    if threshold.type not in (Fraction, "Fraction"):
         choices = threshold.metadata["choices"]
         if value not in choices:
             expected = ", ".join(choices)

@@ -8,6 +8,7 @@ from time import monotonic
 
 from ccmatic import cca, definitions, progress, replay
 from ccmatic import query as queries
+from ccmatic.blame import blamed
 from ccmatic.clock import Clock, OutOfTime
 from ccmatic.counterexample import Unsound
 from ccmatic.errors import InputError
@@ -22,12 +23,14 @@ VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
 
 @dataclass(frozen=True)
 class Answer:
-    """verdict on a lemma: HOLDS, VIOLATED or UNDECIDED. trace: a window that breaks it, replayed. seconds: it took."""
+    """verdict on a lemma: HOLDS, VIOLATED or UNDECIDED. trace: a window that breaks it, replayed. seconds: it took.
+    empty: it holds as what it presupposes is true of no window."""
 
     lemma: str
     verdict: str
     seconds: float
     trace: object = None
+    empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Prover:
 
     listen = staticmethod(lambda lemma, values: None)
 
+    @blamed()
     def __init__(self, name, controller, horizon=None, timeout=None, **options):
         self.name = definitions.absolute(name)
         self.proof = proof = definitions.load("proofs", "PROOF", name, allow_code=True)
@@ -77,6 +81,7 @@ class Prover:
         checker.add(choices(self._part.x, self.controller))
         return checker
 
+    @blamed()
     def ask(self, lemma, constants):
         """The Answer on a lemma for values of its constants."""
         begin = monotonic()
@@ -101,6 +106,25 @@ class Prover:
         finally:
             checker.pop()
 
+    @blamed()
+    def confirm(self, answer, constants):
+        """The Answer on a lemma that holds, once a window is known of which it says something, replayed; `empty` where
+        there is none and need be none. Raises InputError where there must be one."""
+        if answer.verdict != HOLDS:
+            return answer
+        begin, found = monotonic(), UNKNOWN
+        lemma, part = self.lemmas[answer.lemma], self._part
+        given = lemma.given(part.x, Reads(constants))
+        with suppress(OutOfTime), self._clock.question():
+            found, part.trace = self._window(given)
+        if found == SAT:
+            part.replays(self.query_of(lemma, constants))
+        elif found == UNSAT and not (lemma.empty or lemma.paper):
+            raise part.contradiction(f"window of which '{lemma.name}' says anything", self.controller, given)
+        verdict = UNDECIDED if found == UNKNOWN else HOLDS
+        return replace(answer, verdict=verdict, seconds=answer.seconds + monotonic() - begin, empty=found == UNSAT)
+
+    @blamed()
     def constants_of(self, lemma):
         """The names of the constants that a lemma reads."""
         _, _, used = self._stated(lemma, {constant.name: constant.low for constant in self.proof.constants})
@@ -124,10 +148,12 @@ class Prover:
                 return answer
         return None
 
+    @blamed()
     def faults(self, values):
         """Why the lemmas, each true, would not add up to a proof."""
         return list(progress.faults(self.proof, self.query.model, self._part.x, Reads(values)))
 
+    @blamed()
     def question(self, lemma, constants):
         """The formulas that a window which breaks the lemma satisfies, for a certificate that there is none."""
         query = self.query_of(lemma, constants)
@@ -183,7 +209,7 @@ def verdicts(prover, values, asked):
     """Ask every lemma, also the paper's, with these constants, that `asked` does not decide; yields Answers."""
     for lemma in prover.lemmas.values():
         if lemma.name not in asked or asked[lemma.name].verdict == UNDECIDED:
-            yield prover.ask(lemma, values)
+            yield prover.confirm(prover.ask(lemma, values), values)
 
 
 def _front(prover, constant, limits, values, chosen):

@@ -76,6 +76,8 @@ class Result:
         data = {"lemma": answer.lemma, "verdict": answer.verdict, "seconds": round(answer.seconds, 2)}
         if answer.trace:
             data["trace"] = f"{file_stem(about)}.json"
+        if answer.empty:
+            data["empty"] = True
         return data
 
 
@@ -130,7 +132,7 @@ def _answer(result, about, what):
     trace = Trace.load(result.traces / f"{file_stem(what)}.json") if "trace" in about else None
     if about["verdict"] not in VERDICTS.values():
         raise ValueError(f"'{about['verdict']}' is no verdict")
-    return Answer(about["lemma"], about["verdict"], float(about["seconds"]), trace)
+    return Answer(about["lemma"], about["verdict"], float(about["seconds"]), trace, bool(about.get("empty")))
 
 
 def _no_doubles(pairs):

@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass, field
 
 from ccmatic import cca, definitions
+from ccmatic.blame import blamed
 from ccmatic.buffer import Buffer
 from ccmatic.definitions import absolute
 from ccmatic.errors import InputError, located, suggest
@@ -15,6 +16,7 @@ from ccmatic.model import Model
 from ccmatic.property import Property
 from ccmatic.template import Branch
 from ccmatic.files import read_text
+from ccmatic.formula import every
 
 #: Every section of a query file and the keys that are read there; None: any key, for parameters and records.
 SECTIONS = {
@@ -65,6 +67,16 @@ class Query:
         if self.delay == "published":
             yield from self.model.assumptions(x)
 
+    def encode(self):
+        """Put all that is defined once of unknowns, which refuse what numbers would let pass: floats, and Python's own
+        truth values. Raises InputError."""
+        x = self.execution()
+        formulas = [law.formula for law in (*self.laws(x), *self.model.belief_laws(x))]
+        formulas += self.property.objectives(self.model, x).values()
+        for way in self.property.ways_to_fail(self.model, self.buffer):
+            formulas.append(way.formula(self.execution(way.frozen)))
+        every(formulas)
+
     def units(self):
         """The unit of each belief that a controller may read."""
         return {belief.name: belief.unit for belief in self.model.beliefs}
@@ -113,6 +125,7 @@ def from_record(record, allow_code=False):
     )
 
 
+@blamed()
 def make(
     model,
     buffer,

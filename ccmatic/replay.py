@@ -4,7 +4,7 @@ is by the controller's own Python; and whether the property is broken."""
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from ccmatic import cca
+from ccmatic import blame, cca
 from ccmatic import query as queries
 from ccmatic.errors import InputError, located
 
@@ -46,9 +46,14 @@ def replay(trace, file=None, allow_code=False):
     """Check a trace. Raises InputError, naming `file`, if it lacks what its query needs. allow_code: as in
     `queries.from_record`."""
     with located(file):
-        return check(queries.from_record(trace.query, allow_code), trace)
+        query = queries.from_record(trace.query, allow_code)
+        if blame.files():
+            with blame.blamed():
+                query.encode()
+        return check(query, trace)
 
 
+@blame.blamed()
 def check(query, trace):
     """The report on a trace of a query. Raises InputError if it lacks what the query needs."""
     if query.horizon != trace.horizon:
@@ -84,6 +89,7 @@ def explained(trace, report):
     return replace(trace, broken=report.unmet)
 
 
+@blame.blamed()
 def complete(query, trace):
     """The trace with the bounds that it leaves out, each from a start that is true."""
     x = query.observed(trace)
@@ -157,7 +163,7 @@ def _does_not_break(query, trace, objectives):
 def _fails_at_any_rates(query, x):
     """Whether it goes a way to fail that no controller can rule out."""
     bounds = [x.beliefs[bound.name] for bound in query.model.bounds() if bound.name in x.beliefs]
-    moved = any(column[0] != column[-1] for column in bounds)
+    moved = any(column[0] != column[x.horizon - 1] for column in bounds)
     return any(
         way.any_rates and x.beliefs.keys() >= set(way.reads) and not (way.frozen and moved) and way.formula(x) is True
         for way in query.property.ways_to_fail(query.model, query.buffer)

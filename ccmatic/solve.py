@@ -8,7 +8,7 @@ from time import monotonic
 import z3
 from pysmt.exceptions import NoSolverAvailableError, SolverReturnedUnknownResultError
 from pysmt.logics import QF_LRA
-from pysmt.shortcuts import Solver, get_env
+from pysmt.shortcuts import Solver, UnsatCoreSolver, get_env
 from pysmt.smtlib.printers import to_smtlib
 from pysmt.smtlib.solver import SmtLibSolver
 from pysmt.typing import BOOL
@@ -37,7 +37,7 @@ class Checker:
         """Assert a condition. Raises OutOfTime."""
         self._clock.left()
         assertion = formula(condition)
-        self._stack[-1].append(assertion)
+        self._stack[-1].append(condition)
         for solver in self._solvers.values():
             solver.add_assertion(assertion)
 
@@ -58,7 +58,7 @@ class Checker:
         answers = {name: self._check(name) for name in self._solvers}
         known = {answer for answer in answers.values() if answer != UNKNOWN}
         if len(known) > 1:
-            raise Disagreement(answers, script([formula for scope in self._stack for formula in scope]))
+            raise Disagreement(answers, script([condition for scope in self._stack for condition in scope]))
         if SAT in known:
             first = next(name for name, answer in answers.items() if answer == SAT)
             self._satisfied = self._solvers[first]
@@ -85,19 +85,43 @@ class Checker:
         if isinstance(term, (Fraction, bool)):
             return term
         if isinstance(term, Linear):
-            return term.constant + sum(c * self.value(symbol) for symbol, c in term.coefficients.items())
-        if term.is_symbol() and self._model is not None:
-            return self._model.get(term.symbol_name(), False if term.is_symbol(BOOL) else Fraction(0))
-        value = self._satisfied.get_value(term).constant_value()
+            return term.constant + sum(c * self._value(symbol) for symbol, c in term.coefficients.items())
+        return self._value(term.node)
+
+    def _value(self, node):
+        if node.is_symbol() and self._model is not None:
+            return self._model.get(node.symbol_name(), False if node.is_symbol(BOOL) else Fraction(0))
+        value = self._satisfied.get_value(node).constant_value()
         return value if isinstance(value, bool) else Fraction(value)
 
 
-def script(formulas, comment=""):
-    """Whether the formulas have a solution, as a block of SMT-LIB 2 in a scope of its own."""
+def conflict(conditions):
+    """Of conditions that have no common solution, so many that have none either, but have one without any of them;
+    as indices."""
+    formulas = [formula(condition) for condition in conditions]
+    with UnsatCoreSolver(name="z3", logic=QF_LRA, unsat_cores_mode="all") as solver:
+        for each in formulas:
+            solver.add_assertion(each)
+        solver.solve()
+        found = solver.get_unsat_core()
+    needed = [index for index, each in enumerate(formulas) if each in found]
+    for index in list(needed):
+        checker = Checker()
+        for other in needed:
+            if other != index:
+                checker.add(conditions[other])
+        if checker.check() == UNSAT:
+            needed.remove(index)
+    return needed
+
+
+def script(conditions, comment=""):
+    """Whether the conditions have a solution, as a block of SMT-LIB 2 in a scope of its own."""
+    formulas = [formula(condition) for condition in conditions]
     symbols = sorted(set().union(*(f.get_free_variables() for f in formulas)), key=lambda s: s.symbol_name())
     lines = [*smtlib_comment(comment), "(push 1)"]
     lines += [f"(declare-fun {smtlib_name(s.symbol_name())} () {s.symbol_type()})" for s in symbols]
-    lines += [f"(assert {to_smtlib(formula, daggify=False)})" for formula in formulas]
+    lines += [f"(assert {to_smtlib(each, daggify=False)})" for each in formulas]
     return "\n".join([*lines, "(check-sat)", "(pop 1)", ""])
 
 

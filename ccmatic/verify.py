@@ -6,12 +6,19 @@ from functools import cached_property
 from itertools import chain
 from time import monotonic
 
+from ccmatic import replay
+from ccmatic.blame import blamed
 from ccmatic.clock import Clock, OutOfTime
-from ccmatic.formula import every, formula
-from ccmatic.solve import SAT, UNKNOWN, UNSAT, Checker, script
+from ccmatic.errors import InputError
+from ccmatic.formula import every
+from ccmatic.property import WayToFail
+from ccmatic.solve import SAT, UNKNOWN, UNSAT, Checker, conflict, script
 from ccmatic.trace import Trace
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
+
+#: What is undecided where no execution of the network is known, and so whether "holds" says anything.
+EXECUTION = "any execution"
 
 
 @dataclass(frozen=True)
@@ -32,17 +39,25 @@ class Verifier:
     reads: the beliefs that the controllers may read. solvers, seed: see `solve.Checker`. timeout: seconds for a
     controller, or a Clock.
     proved: the ways to fail, by name, that need not be asked, as `prove` ruled them out for this query.
+
+    Nothing holds of nothing: before the first that holds, or is proved, an execution of the network is known, with
+    what beliefs may be at first. Raises InputError, which names laws that conflict, if there is none.
     """
 
+    @blamed()
     def __init__(self, query, reads, solvers=("z3",), timeout=None, seed=0, proved=()):
         self.query, self.reads = query, frozenset(reads)
         self._clock = Clock.of(timeout)
         self._options = {"solvers": solvers, "timeout": self._clock, "seed": seed}
-        ways = query.property.ways_to_fail(query.model, query.buffer)
+        ways = list(query.property.ways_to_fail(query.model, query.buffer))
+        if not ways:
+            raise InputError(f"the property {query.property.name} has no way to fail; expected one at least")
         left = [way for way in ways if way.name not in proved]
         self._parts = [Part(query, way, self._options, () if way.any_rates else reads) for way in left]
         self._anyones = {}
+        self._inhabited = False
 
+    @blamed()
     def verify(self, controller):
         """The verdict on a controller."""
         begin = monotonic()
@@ -52,16 +67,44 @@ class Verifier:
                 answer = self._answer(part, controller)
                 if answer == SAT:
                     self._ask_first(part)
+                    self._inhabited = self._inhabited or not part.way.any_rates
                     return Verdict(controller, VIOLATED, monotonic() - begin, part.way.name, part.trace)
                 if answer == UNKNOWN:
                     undecided = part.way.name
+            undecided = undecided or self._without_execution()
         return Verdict(controller, UNDECIDED if undecided else HOLDS, monotonic() - begin, undecided)
 
+    @blamed()
     def prove(self):
         """The names of the ways to fail that no controller can go, whatever rates it chooses. Raises OutOfTime where
         the query cannot even be put in time: then no controller's verdict would be known."""
         anyones = [part for part in self._parts if part.way.any_rates]
-        return [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
+        ruled_out = [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
+        return ruled_out if ruled_out and not self._without_execution() else []
+
+    def _without_execution(self):
+        """None once an execution is known; what is undecided, if none was found in time."""
+        if not self._inhabited:
+            try:
+                with self._clock.question():
+                    self._inhabited = self._has_execution()
+            except OutOfTime:
+                pass
+        return None if self._inhabited else EXECUTION
+
+    def _has_execution(self):
+        """Whether an execution was found. The network is at hand where a way to fail was asked; it is encoded anew only
+        if no execution has bounds that stay as that way has them. Raises InputError if there is none."""
+        bounds = {bound.name for bound in self.query.model.bounds()}
+        whole = Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds)
+        for part in (*(part for part in self._parts if not part.way.any_rates), whole):
+            answer = part.execution()
+            if answer == SAT:
+                part.replays(self.query)
+                return True
+        if answer == UNSAT:
+            raise whole.contradiction()
+        return False
 
     def _ask_first(self, part):
         """What broke this controller is likely to break the next; what no controller changes stays first."""
@@ -73,12 +116,14 @@ class Verifier:
         """The part for one way to fail, which has the solver and the trace."""
         return next(part for part in self._parts if part.way.name == name)
 
+    @blamed()
     def script(self, controller):
         """What is asked about a controller, as SMT-LIB 2: it holds if and only if each answer is unsat."""
         return "".join(part.script(controller) for part in self._parts)
 
+    @blamed()
     def questions(self, controller):
-        """What is asked about a controller, for each way to fail: it holds if and only if no list of formulas has a
+        """What is asked about a controller, for each way to fail: it holds if and only if no list of conditions has a
         solution."""
         return {part.way.name: part.question(None if part.way.any_rates else controller) for part in self._parts}
 
@@ -118,11 +163,44 @@ class Part:
         """The solver, opened when first needed. Raises OutOfTime."""
         if self._checker is None:
             checker = Checker(**self._options)
-            for condition in self._network():
-                checker.add(condition)
-            # Only once it knows the whole network may anything be asked of it.
-            self._checker = checker
+            for law in self._laws():
+                checker.add(law.formula)
+            self._go(checker)
         return self._checker
+
+    def _go(self, checker):
+        """Assert, in a scope of its own, what is true where this way is gone."""
+        checker.push()
+        for condition in self._way():
+            checker.add(condition)
+        # Only once it knows all of that may anything be asked of it.
+        self._checker = checker
+
+    def execution(self):
+        """Whether there is any trace at all, of any rates, that goes any way; `self.trace` then has it. Raises
+        OutOfTime."""
+        checker, self._checker = self.checker, None
+        checker.pop()
+        answer = checker.check()
+        self.trace = self.read(checker.value, None) if answer == SAT else None
+        self._go(checker)
+        return answer
+
+    def replays(self, query):
+        """Raise InputError if a law says another thing of the numbers of the trace found last than of unknowns."""
+        faults = replay.check(query, self.trace).faults
+        if faults:
+            raise InputError(f"an execution that a solver found breaks laws when it is replayed: {', '.join(faults)}")
+
+    def contradiction(self, what="execution", controller=None, given=True):
+        """The InputError that names laws which conflict, none of which could be left out: no trace of the
+        controller is `what`, where `given` is true."""
+        sender = choices(self.x, controller) if controller else True
+        named = [*((str(law), law.formula) for law in self._laws()), ("the controller", sender), (f"a {what}", given)]
+        names = ", ".join(named[index][0] for index in conflict([condition for _, condition in named]))
+        query = self.query
+        network = f"{query.model.name} with the buffer {query.buffer} and the horizon {query.horizon}"
+        return InputError(f"{network} has no {what}, so that anything would hold; in conflict are {names}")
 
     def ask(self, controller):
         """Whether a trace of this controller (of anyone, for None) goes this way; `self.trace` then has it. Raises
@@ -137,9 +215,9 @@ class Part:
         return answer
 
     def question(self, controller):
-        """The formulas that a trace of this controller (of anyone, for None) that goes this way satisfies."""
-        conditions = [*self._network(), *([choices(self.x, controller)] if controller else [])]
-        return [formula(condition) for condition in conditions]
+        """The conditions that a trace of this controller (of anyone, for None) that goes this way satisfies."""
+        laws = [law.formula for law in self._laws()]
+        return [*laws, *self._way(), *([choices(self.x, controller)] if controller else [])]
 
     def script(self, controller):
         """The question about a controller as SMT-LIB 2."""
@@ -153,7 +231,7 @@ class Part:
         stated = {n: column for n, column in x.columns().items() if n.removesuffix("_untimed") not in unknown}
         columns = {name: tuple(map(value, column)) for name, column in stated.items()}
         columns |= {name: getattr(x, name).read(value) for name in self.query.model.measures}
-        constants = {"C": Fraction(x.C), "R_m": Fraction(1), "D": Fraction(x.D), "MSS": value(x.alpha)}
+        constants = {"C": value(x.C), "R_m": Fraction(1), "D": Fraction(x.D), "MSS": value(x.alpha)}
         if x.beta is not None:
             constants["beta"] = value(x.beta)
         source = controller.source if controller else None
@@ -164,12 +242,13 @@ class Part:
         if controller is not None:
             self.checker.add(choices(self.x, controller))
 
-    def _network(self):
-        model, x = self.query.model, self.x
-        yield from (law.formula for law in chain(self.query.laws(x), model.belief_laws(x, self.reads)))
+    def _laws(self):
+        return chain(self.query.laws(self.x), self.query.model.belief_laws(self.x, self.reads))
+
+    def _way(self):
         if self.way.beliefs_true:
-            yield from _true_bounds(model, x, self.reads)
-        yield self.way.formula(x)
+            yield from _true_bounds(self.query.model, self.x, self.reads)
+        yield self.way.formula(self.x)
 
     def _encoded(self):
         return [belief for belief in self.query.model.beliefs if belief.name in self.query.model.closure(self.reads)]

@@ -136,7 +136,7 @@ PROOF = Proof(
                  paper="0.3, 0.295"),
     ),
     lemmas=(
-        Lemma("true beliefs stay true", lambda x, c: true(x, 0), lambda x, c: true(x, -1)),
+        Lemma("true beliefs stay true", lambda x, c: true(x, 0), lambda x, c: true(x, x.horizon - 1)),
         Lemma(
             "drained queues bound inflight",
             lambda x, c: drained(x, 0, c),
@@ -146,7 +146,7 @@ PROOF = Proof(
         Lemma(
             "section 10: q_U of 3.21",
             lambda x, c: drained(x, 0, {"q_U_most": Fraction(321, 100)}),
-            lambda x, c: drained(x, -1, {"q_U_most": Fraction(321, 100)}),
+            lambda x, c: drained(x, x.horizon - 1, {"q_U_most": Fraction(321, 100)}),
             paper=True,
         ),
         Lemma(

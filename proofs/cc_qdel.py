@@ -135,13 +135,21 @@ def paper_steady(x, t):
 
 
 PAPERS = (
-    Lemma("F.1: true beliefs stay true", lambda x, c: true(x, 0), lambda x, c: true(x, -1), paper=True),
-    Lemma("F.3: 27/40 and 3", lambda x, c: paper_near(x, 0), lambda x, c: paper_near(x, -1), paper=True),
-    Lemma("F.5: queue of 3.3", lambda x, c: paper_steady(x, 0), lambda x, c: paper_steady(x, -1), paper=True),
+    Lemma("F.1: true beliefs stay true", lambda x, c: true(x, 0), lambda x, c: true(x, x.horizon - 1), paper=True),
+    Lemma("F.3: 27/40 and 3", lambda x, c: paper_near(x, 0), lambda x, c: paper_near(x, x.horizon - 1), paper=True),
+    Lemma(
+        "F.5: queue of 3.3",
+        lambda x, c: paper_steady(x, 0),
+        lambda x, c: paper_steady(x, x.horizon - 1),
+        paper=True,
+    ),
     Lemma(
         "F.6: drains by C·R_m/2",
         lambda x, c: every(paper_near(x, 0), no(paper_steady(x, 0))),
-        lambda x, c: every(paper_near(x, -1), some(paper_steady(x, -1), x.queue(-1) < x.queue(0) - x.C / 2)),
+        lambda x, c: every(
+            paper_near(x, x.horizon - 1),
+            some(paper_steady(x, x.horizon - 1), x.queue(x.horizon - 1) < x.queue(0) - x.C / 2),
+        ),
         paper=True,
     ),
     *(
@@ -164,7 +172,7 @@ PAPERS = (
     ),
     Lemma(
         "F.8: no large loss as the rate rises",
-        lambda x, c: every(true(x, 0), x.r[-1] > x.r[0]),
+        lambda x, c: every(true(x, 0), x.r[x.horizon - 1] > x.r[0]),
         lambda x, c: no(large_loss(x)),
         paper=True,
     ),
@@ -220,7 +228,7 @@ PROOF = Proof(
         Lemma(
             "converged beliefs stay so",
             lambda x, c: converged_stay(x, 0, c),
-            lambda x, c: converged_stay(x, -1, c),
+            lambda x, c: converged_stay(x, x.horizon - 1, c),
         ),
         *PAPERS,
     ),

@@ -50,7 +50,7 @@ PROOF = Proof(
         Lemma(
             "converged beliefs stay so",
             lambda x, c: qdel.converged_stay(x, 0, c),
-            lambda x, c: qdel.converged_stay(x, -1, c),
+            lambda x, c: qdel.converged_stay(x, x.horizon - 1, c),
         ),
     ),
 )

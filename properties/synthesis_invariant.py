@@ -126,7 +126,7 @@ def _inconsistent(model, x):
 
 
 def _inconsistent_at_end(model, x):
-    false_bounds = [no(bound.holds(x, x.beliefs[bound.name][-1])) for bound in model.bounds()]
+    false_bounds = [no(bound.holds(x, x.beliefs[bound.name][x.horizon - 1])) for bound in model.bounds()]
     return some(false_bounds, _false_states(model, x))
 
 

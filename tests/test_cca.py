@@ -133,7 +133,7 @@ def test_the_encoding_allows_the_rate_that_runs_and_no_other(source, values, flo
     for candidate in {rate, floor, own, rate + 1, rate - Fraction(1, 7), *others}:
         held = allowed(formula, symbols, {**values, "floor": floor, "rate": candidate})
         assert held == (candidate == rate), controller.pretty()
-    assert get_logic(formula).theory.linear
+    assert get_logic(as_formula(formula)).theory.linear
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -141,7 +141,7 @@ def test_the_encoding_allows_the_rate_that_runs_and_no_other(source, values, flo
 def test_the_encoding_of_numbers_only_is_the_number(source, values, floor):
     controller = parse(source)
     rate = real("rate")
-    assert controller.encode(values, rate, linear(floor)) == equal(rate, max(floor, controller.rate(values)))
+    assert controller.encode(values, rate, linear(floor)).node == equal(rate, max(floor, controller.rate(values))).node
 
 
 def as_python(pretty):
@@ -195,15 +195,15 @@ def test_rate_runs_the_source_and_not_the_tree():
 
 def test_the_floor_is_a_choice_only_where_it_is_one():
     c, rate, floor = real("C_L"), real("rate"), linear(1)
-    assert one("C_L").encode({"C_L": c}, rate, c) == equal(rate, c)
-    assert one("0").encode({}, rate, floor) == equal(rate, floor)
-    assert one("C_L").encode({"C_L": c}, rate, floor) == is_max(rate, (True, floor), (True, c))
+    assert one("C_L").encode({"C_L": c}, rate, c).node == equal(rate, c).node
+    assert one("0").encode({}, rate, floor).node == equal(rate, floor).node
+    assert one("C_L").encode({"C_L": c}, rate, floor).node == is_max(rate, (True, floor), (True, c)).node
 
 
 def test_statements_and_a_returned_choice_are_encoded_without_ite():
     source = SIGNATURE + "    if q_U > MSS: return C_L\n    return C_U if qdel_L > D else C_Llambda\n"
     formula, _ = encoded(parse(source), {"R_m": 1, "D": 1})
-    assert not any(node.is_ite() for node in _nodes(formula))
+    assert not any(node.is_ite() for node in _nodes(as_formula(formula)))
 
 
 def _nodes(formula):

@@ -15,7 +15,7 @@ from ccmatic.certificate import check
 from ccmatic.certify import _Theory, certify
 from ccmatic.clauses import Clauses
 from ccmatic.errors import InputError
-from ccmatic.formula import Linear, boolean, choice, constant, equal, every, iff, implies, no, real, some
+from ccmatic.formula import Condition, Linear, boolean, choice, constant, equal, every, iff, implies, no, real, some
 from ccmatic.solve import SAT, Checker
 from ccmatic.verify import Verifier
 
@@ -72,7 +72,7 @@ def test_choices_nested_in_each_other_and_of_truth_values():
     largest = choice(X >= Y, choice(X >= Z, X, Z), choice(Y >= Z, Y, Z))
     certified([largest < Y])
     certified([largest + choice(P, X, Y) < 2 * X, X <= Y])
-    certified([Ite(P, Q, no(Q)), no(iff(P, Q))])
+    certified([Condition(Ite(P.node, Q.node, no(Q).node)), no(iff(P, Q))])
     assert certify([largest <= Y]) is None
 
 
@@ -222,6 +222,6 @@ def test_what_is_no_certificate(wrong):
 
 def test_formulas_that_are_not_linear_real_arithmetic():
     x, n = Symbol("x", REAL), Symbol("n", INT)
-    for formula in (LE(Times(x, x), Real(1)), LE(n, Int(3))):
+    for formula in (Condition(LE(Times(x, x), Real(1))), Condition(LE(n, Int(3)))):
         with pytest.raises(InputError, match="no linear real arithmetic"):
             certify([formula])

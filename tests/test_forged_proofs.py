@@ -49,7 +49,9 @@ def test_steps_of_nothing_can_stall(forged):
     assert "can stall: drain is 0" in forged.faults()["progress adds up"]
 
 
-@pytest.mark.parametrize("limit", ["x.A[0]", "x.queue(x.horizon - 1)", "x.Q.at_least(1, 1) and x.S[1]", "x.r[2]"])
+@pytest.mark.parametrize(
+    "limit", ["x.A[0]", "x.queue(x.horizon - 1)", "choice(x.Q.at_least(1, 1), x.S[1], 0)", "x.r[2]"]
+)
 def test_limits_that_move_are_refused(forged, limit):
     forged.define("lambda x: 0, \"0\"", f"lambda x: {limit}, \"0\"")
     assert "'long' has a limit that may move" in forged.faults()["progress adds up"]
@@ -61,14 +63,16 @@ def test_units_that_move_are_refused(forged, unit):
     assert "'long' has a unit that may move" in forged.faults()["progress adds up"]
 
 
-@pytest.mark.parametrize("value", ["x.queue(t) - t", "x.queue(t) + x.A[t]", "x.S[-1] - x.S[t]", "x.queue(t - 1)"])
+@pytest.mark.parametrize(
+    "value", ["x.queue(t) - t", "x.queue(t) + x.A[t]", "x.S[x.horizon - 1] - x.S[t]", "x.queue(max(t - 1, 0))"]
+)
 def test_measures_that_do_not_go_on_where_they_ended_are_refused(forged, value):
     forged.define("lambda x, t: x.queue(t),", f"lambda x, t: {value},")
     assert "queue in 'long' is not the same at a window's end" in forged.faults()["progress adds up"]
 
 
 @pytest.mark.parametrize("holds", [
-    "t == 0 or short(x, t, c)", "x.queue(t - 1) <= c['short'] * x.C", "x.A[0] <= x.A[t]",
+    "t == 0 or short(x, t, c)", "x.queue(max(t - 1, 0)) <= c['short'] * x.C", "x.A[0] <= x.A[t]",
 ])  # fmt: skip
 def test_states_that_are_not_one_condition_at_both_ends_are_refused(forged, holds):
     forged.define("at most\", short,", f"at most\", lambda x, t, c: {holds},")

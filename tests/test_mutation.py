@@ -278,7 +278,7 @@ def within(compare):
 def beliefs_of_the_step(choices):
     def early(x, controller):
         x = copy(x)
-        x.beliefs = {name: [*column[1:], column[-1]] for name, column in x.beliefs.items()}
+        x.beliefs = {name: [*column[1:], *column[-1:]] for name, column in x.beliefs.items()}
         return choices(x, controller)
 
     return early

@@ -15,7 +15,7 @@ from pysmt.logics import QF_LRA, QF_NRA
 from pysmt.oracles import get_logic
 from pysmt.shortcuts import And, Times
 
-from ccmatic.formula import Linear, every, formula, no, real
+from ccmatic.formula import Condition, Linear, every, formula, no, real
 from ccmatic.solve import SAT, UNSAT, Checker
 from ccmatic.verify import HOLDS, UNDECIDED, VIOLATED
 
@@ -156,12 +156,12 @@ def _ask(conditions, timeout):
     """SAT, UNSAT or UNKNOWN, and after SAT the value of each unknown by name, None unless all are rational."""
     whole = And([formula(condition) for condition in conditions])
     checker = Checker(timeout=timeout, logic=QF_LRA if get_logic(whole).theory.linear else QF_NRA)
-    checker.add(whole)
+    checker.add(Condition(whole))
     answer = checker.check()
     if answer != SAT:
         return answer, None
     symbols = sorted(whole.get_free_variables(), key=lambda symbol: symbol.symbol_name())
-    values = {symbol.symbol_name(): checker.value(symbol) for symbol in symbols}
+    values = {symbol.symbol_name(): checker.value(Linear({symbol: 1})) for symbol in symbols}
     return SAT, values if all(isinstance(value, Fraction) for value in values.values()) else None
 
 

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ccmatic.formula import every, no
+from ccmatic.formula import choice, every, no
 from ccmatic.lemma import Constant, Lemma, Measure, Objective, Proof, State
 
 
@@ -16,7 +16,7 @@ def drains_by(amount):
     return Lemma(
         f"drains by {amount}",
         lambda x, c: x.queue(0) >= 10 * x.C,
-        lambda x, c: x.queue(-1) <= x.queue(0) - amount * x.C,
+        lambda x, c: x.queue(x.horizon - 1) <= x.queue(0) - amount * x.C,
         paper=True,
     )
 
