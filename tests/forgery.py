@@ -17,17 +17,17 @@ SOURCE = "def rate(R_m, MSS):\n    return MSS / R_m\n"
 class Forgery:
     """A proof in a folder of its own, with its definition; `definition`, `edit` and `edit_trace` change it."""
 
-    def __init__(self, folder, text=None):
+    def __init__(self, folder, source=SOURCE, name="tardy", horizon=5):
         self.folder, self.path = folder, folder / "drains.py"
-        self.path.write_text(DRAINS.read_text() if text is None else text)
-        prover = prove.Prover(str(self.path), parse(SOURCE, "tardy"))
+        self.path.write_text(DRAINS.read_text())
+        prover = prove.Prover(str(self.path), parse(source, name), horizon)
         result = proved.begin(folder, prover, str(self.path))
         for _ in prove.search(prover, result.constants):
             pass
         result.answers.update((answer.lemma, answer) for answer in prove.verdicts(prover, result.values, ()))
         result.save()
         list(audit.make_certificates(result, prover, ["long: progresses"]))
-        self.file = result.file
+        self.file, self.controller, self.horizon = result.file, prover.controller, horizon
         self.kept = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
     def restore(self):
@@ -74,6 +74,13 @@ class Forgery:
             return {found.about: found.fault for found in audit.audit(result) if found.fault}
         except InputError as error:
             return {"file": error.message}
+
+    def accepted(self):
+        """Whether `check` finds no fault; it looks no further than the first."""
+        try:
+            return not any(found.fault for found in audit.audit(proved.load(self.file, allow_code=True)))
+        except InputError:
+            return False
 
     def unchecked(self):
         """What `check` says it did not check."""
