@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ccmatic import cca, certificate, definitions, replay
 from ccmatic.certify import certify
+from ccmatic.clock import OutOfTime
 from ccmatic.errors import InputError, Unreadable
 from ccmatic.files import writable_folder, write_bytes
 from ccmatic.lemma import file_stem
@@ -21,12 +22,14 @@ CONTROLLERS = ("synthesized", "examples.controllers")
 @dataclass(frozen=True)
 class Finding:
     """about: a lemma, a constant's edge, or the whole. fault: what is wrong, or None. how: it was checked. checked:
-    False for what is as it is told, and `how` says what that is."""
+    False for what is as it is told, and `how` says what that is. unknown: whether the fault is but that no answer came
+    in time."""
 
     about: str
     fault: str | None
     how: str = ""
     checked: bool = True
+    unknown: bool = False
 
 
 def make_certificates(result, prover, names):
@@ -110,7 +113,10 @@ def _lemma(result, prover, lemma, values):
         empty = not fault and prover.confirm(Answer(lemma.name, HOLDS, 0), values).empty
     else:
         answer = prover.confirm(prover.ask(lemma, values), values)
-        fault, how, verdict, empty = None, f"asked anew, {answer.seconds:.1f} s", answer.verdict, answer.empty
+        how = f"asked anew, {answer.seconds:.1f} s"
+        if answer.verdict == UNDECIDED:
+            return Finding(lemma.name, "no answer in time", how, unknown=True)
+        fault, verdict, empty = None, answer.verdict, answer.empty
     if not fault and verdict != HOLDS and not lemma.paper:
         fault = f"the lemma is {verdict}"
     if not fault and told.verdict != verdict:
@@ -184,27 +190,35 @@ def _fronts(result, prover, values):
             points = ()
         for other, best in points:
             about = f"{constant.name} where {chosen.name} is {other}"
-            fault = _point(prover, constant, best, {**values, chosen.name: other})
-            yield Finding(about, fault, f"asked anew: {'not even the loosest will do' if best is None else best}")
+            how = f"asked anew: {'not even the loosest will do' if best is None else best}"
+            try:
+                yield Finding(about, _point(prover, constant, best, {**values, chosen.name: other}), how)
+            except OutOfTime:
+                yield Finding(about, "no answer in time", how, unknown=True)
         chosen = constant if constant.at is not None else None
 
 
 def _point(prover, constant, best, values):
-    """Why a constant's best value is not this one, or None."""
+    """Why a constant's best value is not this one, or None. Raises OutOfTime."""
     grid, limits = constant.grid(), prover.limits(constant)
     if best is not None:
         if best not in grid:
             return f"{best} is not a value of its range"
-        fault = prover.first_fault(limits, {**values, constant.name: best})
+        fault = _first_fault(prover, limits, {**values, constant.name: best})
         if fault:
             return f"at {best}, '{fault.lemma}' is {fault.verdict}"
     place = 0 if best is None else grid.index(best) + 1
     if place == len(grid):
         return None
-    fault = prover.first_fault(limits, {**values, constant.name: grid[place]})
-    if fault is None:
-        return f"{grid[place]}, which is better, will do"
-    return None if fault.verdict == VIOLATED else f"whether {grid[place]}, which is better, will do is not known"
+    fault = _first_fault(prover, limits, {**values, constant.name: grid[place]})
+    return None if fault else f"{grid[place]}, which is better, will do"
+
+
+def _first_fault(prover, limits, values):
+    fault = prover.first_fault(limits, values)
+    if fault and fault.verdict == UNDECIDED:
+        raise OutOfTime(fault.lemma)
+    return fault
 
 
 def _certificate_file(result, lemma):

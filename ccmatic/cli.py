@@ -276,12 +276,14 @@ def check(proof, solver, timeout, seed, allow_code, as_json):
     from ccmatic import proof_report, proved
 
     result = proved.load(proof, allow_code)
-    good = True
+    code = GOOD
     for finding in audits.audit(result, solvers=_solvers(solver), timeout=timeout, seed=seed):
         click.echo(proof_report.finding(finding, as_json))
-        good = good and finding.fault is None
-    click.echo(proof_report.verdict(proof, good, as_json))
-    return GOOD if good else BROKEN
+        if finding.fault and code != BROKEN:
+            code = UNKNOWN if finding.unknown else BROKEN
+    verdict = {GOOD: "accepted", BROKEN: "rejected", UNKNOWN: "unknown"}[code]
+    click.echo(proof_report.verdict(proof, verdict, as_json))
+    return code
 
 
 @cli.command()

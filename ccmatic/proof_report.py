@@ -79,15 +79,15 @@ def finding(found, as_json):
     """A line of `check`."""
     if as_json:
         return json.dumps(asdict(found), ensure_ascii=False)
-    mark = "FAULT" if found.fault else "ok" if found.checked else "not checked"
+    mark = "unknown" if found.unknown else "FAULT" if found.fault else "ok" if found.checked else "not checked"
     return f"{mark:<11} {found.about}: {found.fault or found.how}"
 
 
-def verdict(file, good, as_json):
-    """The last line of `check`."""
+def verdict(file, verdict, as_json):
+    """The last line of `check`; verdict: accepted, rejected or unknown."""
     if as_json:
-        return json.dumps({"summary": True, "proof": str(file), "accepted": good})
-    return f"{file}: {'accepted' if good else 'rejected'}"
+        return json.dumps({"summary": True, "proof": str(file), "accepted": verdict == "accepted", "verdict": verdict})
+    return f"{file}: {verdict}"
 
 
 def write(result, prover):

@@ -89,7 +89,7 @@ def begin(folder, prover, proof):
     fresh = Result(file, prover.name, prover.controller, prover.query.horizon, digest(prover.name))
     if not file.exists():
         return fresh
-    known = load(file, allow_code=True)
+    known = load(file, own=prover.name)
     about = [(r.proof, r.definition, r.controller.source, r.controller.name, r.horizon) for r in (known, fresh)]
     if about[0] != about[1]:
         raise InputError("it is of another version of the proof or of the controller; remove it, or give another --out",
@@ -97,15 +97,16 @@ def begin(folder, prover, proof):
     return known
 
 
-def load(file, allow_code=False):
-    """The Result in a file. Raises InputError, also if its proof is a path that `allow_code` does not allow."""
+def load(file, allow_code=False, own=None):
+    """The Result in a file. Raises InputError, also if its proof is a path that `allow_code` does not allow, and not
+    `own`, whose code has been run anyway."""
     file = Path(file)
     try:
         data = json.loads(read_text(file), object_pairs_hook=_no_doubles)
         if data["format"] != FORMAT:
             raise InputError(f"the format is '{data['format']}'; expected '{FORMAT}'", str(file))
         with located(str(file)):
-            definitions.load("proofs", "PROOF", data["proof"], allow_code)
+            definitions.load("proofs", "PROOF", data["proof"], allow_code or data["proof"] == own)
         controller = cca.parse(data["controller"]["source"], data["controller"]["name"])
         result = Result(file, data["proof"], controller, int(data["horizon"]), data["definition"])
         for name, about in data["constants"].items():

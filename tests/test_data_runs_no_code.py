@@ -115,6 +115,14 @@ def test_check_runs_no_proof_that_a_file_names(tmp_path, definition, ran, capsys
     assert ran.exists()
 
 
+def test_prove_runs_no_proof_that_a_file_in_its_folder_names(tmp_path, definition, ran, capsys):
+    """Where it goes on with what an earlier run left: only the proof that a person asked for is run."""
+    path = definition("proofs", "cc_qdel")
+    (tmp_path / PROOF.name).write_text(json.dumps({**json.loads(PROOF.read_text()), "proof": path}))
+    refused(run(capsys, "prove", "cc_qdel", "--proof", "cc_qdel", "--out", tmp_path), path)
+    assert not ran.exists()
+
+
 def test_check_runs_nothing_that_a_proofs_windows_name(tmp_path, definition, ran):
     path = definition("proofs", "cc_qdel")
     windows = tmp_path / WINDOW.parent.name

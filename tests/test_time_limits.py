@@ -1,5 +1,6 @@
 """`--timeout` bounds a question from its encoding to its answer; what is not known by then is unknown."""
 
+import shutil
 import time
 
 import pytest
@@ -40,6 +41,16 @@ def test_a_lemma_is_unknown_in_time(horizon, seconds):
     answer = prover.ask(next(iter(prover.lemmas.values())), values)
     assert answer.verdict == UNDECIDED and answer.trace is None
     assert time.monotonic() - begin < seconds + 1.5
+
+
+def test_a_check_without_time_is_unknown(tmp_path):
+    """Neither accepted nor rejected; with its certificates, which need no solver, the same proof is accepted."""
+    shutil.copy(ROOT / "proofs/cc_qdel_T10.json", tmp_path)
+    shutil.copytree(ROOT / "proofs/cc_qdel_T10-traces", tmp_path / "cc_qdel_T10-traces")
+    code, out, err = run("check", "cc_qdel_T10.json", "--timeout", "0.001", "--json", cwd=tmp_path)
+    *findings, summary = lines(out)
+    assert (code, err, summary["verdict"], summary["accepted"]) == (3, "", "unknown", False)
+    assert {finding["fault"] for finding in findings} == {None, "no answer in time"}
 
 
 def test_what_was_not_encoded_in_time_is_encoded_anew():
