@@ -44,9 +44,11 @@ static inline void cbr_delay_move(struct ccm_window *w, unsigned t)
     struct ccm_beliefs *b = &w->beliefs[t];
     const uint64_t sent = w->sent[t] - w->sent[t - 1], least = w->limited[t] ? sent : 0;
     const uint64_t grown = before->q_U + sent;
+    uint64_t queued;
 
     b->C_Llambda = ccm_at_least(before->C_Llambda, cbr_delay_sent_without_congestion(w, t));
-    b->q_U = ccm_at_most(cbr_delay_unacknowledged(w, t), ccm_at_least(least, grown > b->C_Llambda ? grown - b->C_Llambda : 0));
+    queued = ccm_at_least(least, ccm_less(grown, b->C_Llambda));
+    b->q_U = ccm_at_most(cbr_delay_unacknowledged(w, t), queued);
 }
 
 /* A delay measured at t that no link explains on which C_Llambda and q_U are true. */

@@ -1,5 +1,5 @@
-"""Exported senders whose R_m changes, is guessed or taken wrongly, or whose losses were none: what they believe is true,
-or they begin again and say so."""
+"""Exported senders whose R_m changes, is guessed or taken wrongly, or whose losses were none: what they believe is
+true, or they begin again and say so."""
 
 import shutil
 from functools import cache

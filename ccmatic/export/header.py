@@ -93,7 +93,7 @@ class Export:
 
     def _model(self):
         parts = [path.stem for path in _runtime_files(self.model)]
-        window = "const struct ccm_window *w"
+        rescale = "ccm_rescale(const struct ccm_window *w, struct ccm_beliefs *b, uint64_t to, uint64_t from)"
 
         def each(signature, call):
             calls = "".join(f"    {part}_{call};\n" for part in parts)
@@ -103,7 +103,7 @@ class Export:
             each("ccm_start_beliefs(const struct ccm_window *w, struct ccm_beliefs *b)", "start(w, b)"),
             each("ccm_move(struct ccm_window *w, unsigned t)", "move(w, t)"),
             each("ccm_time_out(const struct ccm_window *w, struct ccm_beliefs *after)", "time_out(w, after)"),
-            each(f"ccm_rescale({window}, struct ccm_beliefs *b, uint64_t to, uint64_t from)", "rescale(w, b, to, from)"),
+            each(rescale, "rescale(w, b, to, from)"),
         ])
 
     def _decisions(self):

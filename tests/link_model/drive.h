@@ -98,5 +98,6 @@ static void befall(uint64_t now)
     if (troubled(R_M_FALLS | R_M_GROWS))
         change_R_m();
     /* A path that is longer for less than a period is not told from a queue. */
-    next_trouble = now + grace * ccm_step_of(path.R_m) + between(&dice, 1, (troubled(SPURIOUS) ? 20 : 200) * sender.step);
+    next_trouble = now + grace * ccm_step_of(path.R_m);
+    next_trouble += between(&dice, 1, (troubled(SPURIOUS) ? 20 : 200) * sender.step);
 }

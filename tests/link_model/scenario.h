@@ -1,4 +1,4 @@
-/* What happens in one run, drawn from its seed: the link, the application, what the sender knows and what befalls it. */
+/* What happens in one run, drawn from its seed: the link, the application, what the sender knows, what befalls it. */
 
 /* What may befall a sender, besides a link of any rate, R_m and buffer and any jitter within D. */
 enum trouble {

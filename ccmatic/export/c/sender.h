@@ -24,7 +24,7 @@ struct ccm_sender {
     uint64_t sent, acked, lost; /* bytes so far */
     uint64_t lost_early; /* bytes found to be lost that were sent in the step under way */
     uint64_t timely, timely_early; /* of those lost, what tells that the link was busy */
-    uint64_t first_out, first_out_before; /* when the first bytes of the step under way, and of that before, were sent */
+    uint64_t first_out, first_out_before; /* when the first bytes of the step under way, and of that before, left */
     bool limited, paused; /* the application had nothing to send in the step under way, and has nothing now */
     uint64_t doubted, doubted_sent; /* bytes given up though none sent later was acknowledged; the last was sent at */
     uint64_t newest; /* when the last sent of all acknowledged bytes was sent */
@@ -243,9 +243,9 @@ static inline void ccm_limited(struct ccm_sender *s, uint64_t now_ns)
 }
 
 /* In the models a loss is seen by the end of the step after the one in which the bytes were sent: what is found earlier
- * waits until then. Then it tells that the link was busy all that step, as the sender overfilled the buffer at a constant
- * rate. It does not if found later, nor if it is of the step's first packet, which may have met the queue of the step
- * before. */
+ * waits until then. Then it tells that the link was busy all that step, as the sender overfilled the buffer at a
+ * constant rate. It does not if found later, nor if it is of the step's first packet, which may have met the queue of
+ * the step before. */
 static inline void ccm_count_lost(struct ccm_sender *s, uint64_t sent_ns, uint64_t bytes)
 {
     if (sent_ns > s->start) {
@@ -302,12 +302,12 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
 static inline void ccm_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
-    ccm_take_back(s, bytes);
     ccm_count_acked(s, sent_ns, bytes);
+    ccm_take_back(s, bytes);
 }
 
-/* Bytes given up now, that were sent at sent_ns, or about then. They are lost once bytes sent later are acknowledged, as
- * the models' networks keep order: a timeout alone is no proof. */
+/* Bytes given up now, that were sent at sent_ns, or about then. They are lost once bytes sent later are acknowledged,
+ * as the models' networks keep order: a timeout alone is no proof. */
 static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);

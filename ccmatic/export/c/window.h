@@ -21,8 +21,8 @@ static inline uint64_t ccm_up(uint64_t amount, uint64_t over)
     return (amount + over - 1) / over;
 }
 
-/* amount · times / over, rounded down or up; UINT64_MAX if that is 2^64 or more. The product may have more than 64 bits:
- * it is divided by parts of 17 bits. amount < 2^51, times < 2^46, 0 < over <= 2^46. */
+/* amount · times / over, rounded down or up; UINT64_MAX if that is 2^64 or more. The product may have more than 64
+ * bits: it is divided by parts of 17 bits. amount < 2^51, times < 2^46, 0 < over <= 2^46. */
 static inline uint64_t ccm_scaled(uint64_t amount, uint64_t times, uint64_t over, bool up)
 {
     uint64_t whole = 0, rest = 0;

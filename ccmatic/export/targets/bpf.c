@@ -99,8 +99,8 @@ static __always_inline void count(struct flow *flow, const struct tcp_sock *tcp)
     flow->lost = tcp->lost;
 }
 
-/* The RTT of the segment last acknowledged, once, and only if it cannot be that of an earlier transmission. The kernel's
- * own least RTT is that of 300 s. */
+/* The RTT of the segment last acknowledged, once, and only if it cannot be that of an earlier transmission. The
+ * kernel's own least RTT is that of 300 s. */
 static __always_inline void measure(struct flow *flow, const struct tcp_sock *tcp)
 {
     if (tcp->total_retrans != flow->retransmitted) {
@@ -122,8 +122,8 @@ static __always_inline uint64_t in_flight(const struct tcp_sock *tcp)
     return ccm_less(tcp->packets_out + tcp->retrans_out, tcp->sacked_out + tcp->lost_out);
 }
 
-/* Tell the sender what happened since it was last told. What a timeout gives up is any of what is out; what else is lost
- * was sent before the segment last acknowledged. */
+/* Tell the sender what happened since it was last told. What a timeout gives up is any of what is out; what else is
+ * lost was sent before the segment last acknowledged. */
 static __always_inline void tell(struct flow *flow, struct sock *sk, uint64_t now)
 {
     const struct tcp_sock *tcp = (struct tcp_sock *)sk;
