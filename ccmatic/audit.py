@@ -3,6 +3,7 @@ every lemma, edge and front is decided anew, and what is left is said not to hav
 
 import gzip
 import json
+import zlib
 from dataclasses import dataclass
 
 from ccmatic import cca, certificate, definitions, replay
@@ -17,6 +18,9 @@ from ccmatic.verify import HOLDS, UNDECIDED, VIOLATED
 
 #: Folders of controllers whose names are theirs alone.
 CONTROLLERS = ("synthesized", "examples.controllers")
+
+#: Bytes of a certificate, unpacked, at most.
+LARGEST = 100 * 10**6
 
 
 @dataclass(frozen=True)
@@ -227,8 +231,12 @@ def _certificate_file(result, lemma):
 
 def _read(file):
     try:
-        return json.loads(gzip.decompress(file.read_bytes()))
+        with gzip.open(file) as packed:
+            text = packed.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise InputError(f"no certificate: larger than {LARGEST // 10**6} MB, unpacked", str(file))
+        return json.loads(text)
+    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile, RecursionError) as error:
+        raise InputError(f"no certificate: {error}", str(file)) from None
     except OSError as error:
         raise Unreadable(f"cannot read: {error}", str(file)) from None
-    except (ValueError, EOFError) as error:
-        raise InputError(f"no certificate: {error}", str(file)) from None

@@ -1,12 +1,13 @@
 """Forged proofs, each forgery made to fit as well as its forger can: `check` refuses it and says why."""
 
+import gzip
 import json
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
-from ccmatic import definitions, prove, proved
+from ccmatic import audit, definitions, prove, proved
 from ccmatic.cca import parse
 from ccmatic.errors import InputError
 from ccmatic.lemma import Objective
@@ -267,6 +268,26 @@ def test_a_window_of_lemmas_constants_told_twice_is_no_query(forged):
     for constants in ("drain=1, drain=2", "drain=1/0", "drain"):
         with pytest.raises(InputError, match="expected such as"):
             kind.from_parameters({"proof": "cc_qdel", "lemma": "windows join", "constants": constants})._values()
+
+
+# Certificates.
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"none", gzip.compress(b"{}")[:-9], gzip.compress(b"{}" * 99)[:14] + b"x" * 20, gzip.compress(b"[" * 10**6),
+    gzip.compress(bytes(audit.LARGEST + 1), 1), gzip.compress(b"[" + b"9" * 9999 + b"]"),
+])  # fmt: skip
+def test_files_that_are_no_certificate_are_refused(forged, content):
+    forged.certificate("long_progresses").write_bytes(content)
+    assert "no certificate" in forged.faults()["file"]
+
+
+@pytest.mark.parametrize("steps", [[[]], [[0]], [[1, -1]], [[-1, 1], []], [[10**30]]])
+def test_a_certificate_whose_steps_do_not_follow_is_refused(forged, steps):
+    file = forged.certificate("long_progresses")
+    data = json.loads(gzip.decompress(file.read_bytes()))
+    file.write_bytes(gzip.compress(json.dumps({**data, "lemmas": [], "steps": steps}).encode()))
+    assert "its certificate: " in forged.faults()["long: progresses"]
 
 
 # Going on.
