@@ -218,4 +218,4 @@ def test_no_forged_run_is_accepted(small, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_no_forged_run_of_thousands_is_accepted(small, tmp_path, capsys):
-    forge(small, tmp_path, 5000, capsys)
+    forge(small, tmp_path, 3000, capsys)

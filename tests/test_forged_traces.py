@@ -171,7 +171,7 @@ def forge(number, capsys):
     with capsys.disabled():
         print(f"\nforged traces: {dict(counts)}")
     assert counts["edited"] >= number and counts["refused"] > number / 2
-    assert counts["accepted, as still true"] and counts["accepted, but cannot be judged"]
+    assert counts["accepted, as still true"]
 
 
 @pytest.mark.parametrize("original", range(len(FAILURES) + len(GALLERY)))
