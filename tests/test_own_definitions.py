@@ -200,3 +200,50 @@ def test_truth_values_of_python_are_refused_wherever_unknowns_are():
         with pytest.raises((InputError, TypeError)):
             ask()
     assert equal(1, 1) is True
+
+
+PROPERTY = """from dataclasses import dataclass
+from fractions import Fraction
+
+from ccmatic.property import Property, WayToFail
+
+
+@dataclass(frozen=True)
+class Mine(Property):
+    name = "mine"
+    share: TYPE = Fraction(1, 2)
+
+    def ways_to_fail(self, model, buffer):
+        yield from WAYS
+
+    def objectives(self, model, x):
+        return {}
+
+    def holds(self, objectives):
+        return True
+
+
+PROPERTY = Mine
+"""
+
+PROPERTIES = {
+    "threshold": (PROPERTY.replace("TYPE", "float"), "the threshold share is <class 'float'>"),
+    "instance": (PROPERTY.replace("TYPE", "Fraction").replace("= Mine", "= Mine()"), "expected the class itself"),
+    "no_holds": (PROPERTY.replace("TYPE", "Fraction").replace("def holds", "def _"), "Mine does not define holds"),
+    "no_way": (PROPERTY.replace("TYPE", "Fraction"), "has no way to fail"),
+    "float": (
+        PROPERTY.replace("TYPE", "Fraction").replace("WAYS", '[WayToFail("slow", lambda x: x.S[3] < 0.5)]'),
+        'Fraction("1/2")',
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", PROPERTIES)
+def test_what_a_property_may_not_be_is_refused(mistake, tmp_path):
+    text, expected = PROPERTIES[mistake]
+    (tmp_path / "mine.py").write_text(text.replace("WAYS", "[]"))
+    with pytest.raises(InputError) as error:
+        asked = queries.make("ccac", "infinite", 4, property=str(tmp_path / "mine.py"))
+        Verifier(asked, ("C_L",)).verify(parse("def rate(C_L):\n    return C_L\n"))
+    assert expected in error.value.message
+    assert error.value.line or mistake == "no_way"
