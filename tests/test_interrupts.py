@@ -47,10 +47,9 @@ def test_during_imports(package, tmp_path):
     ends(process)
 
 
-def at_work(process, seconds=0.5):
+def at_work(pid, seconds=0.5):
     """Let it work for so long, imports not counted."""
-    maps = Path(f"/proc/{process.pid}/maps")
-    while "libz3" not in maps.read_text():
+    while "libz3" not in Path(f"/proc/{pid}/maps").read_text():
         time.sleep(0.05)
     time.sleep(seconds)
 
@@ -62,17 +61,19 @@ def at_work(process, seconds=0.5):
 ], ids=["encoding", "solving", "solving in time"])  # fmt: skip
 def test_while_verifying(options, tmp_path):
     process = begin("verify", "cc_probe_qdel", "--model", "ccac", *options, cwd=tmp_path)
-    at_work(process, 1.5)
+    at_work(process.pid, 1.5)
     ends(process)
 
 
 def test_with_two_jobs(tmp_path):
     """A terminal interrupts the workers, too: nothing of theirs is printed, and none is left."""
     process = begin("synth", "g6", "--jobs", "2", "--json", cwd=tmp_path)
-    at_work(process, 1)
-    workers = workers_of(process.pid)
+    while len(workers := workers_of(process.pid)) < 2:
+        time.sleep(0.05)
+    for worker in workers:
+        at_work(worker)
     ends(process, everyone=True)
-    assert len(workers) == 2 and are_gone(workers)
+    assert are_gone(workers)
 
 
 def test_while_evaluating(tmp_path):
