@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from ccmatic.errors import InputError
 from ccmatic.formula import linear, real
+from ccmatic.quantities import exact
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,12 @@ class Buffer:
             return Buffer(text)
         kind, digits = ("at least", text[2:]) if text.startswith(">=") else ("exactly", text)
         try:
-            size = Fraction(digits.strip())
-        except (ValueError, ZeroDivisionError):
-            size = None
-        if size is None or size <= 0:
-            raise InputError(f"the buffer is '{text}'; expected infinite, any, a number > 0, or >=NUMBER (in C·R_m)")
+            size = exact(digits)
+        except InputError:
+            size = 0
+        if size <= 0:
+            found = "infinite, any, a number > 0, or >=NUMBER (in C·R_m)"
+            raise InputError(f"the buffer is '{text:.40}'; expected {found}")
         return Buffer(kind, size)
 
     def __str__(self):

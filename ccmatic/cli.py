@@ -227,7 +227,7 @@ def check_cover(run, verify_solutions, solver, timeout, seed, allow_code, as_jso
 @cli.command()
 @click.argument("controller", metavar="CONTROLLER.py")
 @click.option("--proof", required=True, help="A name in proofs/, or a file that defines a PROOF.")
-@click.option("--horizon", type=click.IntRange(min=3), help="Steps of a window, T.  [default: the proof's]")
+@click.option("--horizon", type=click.IntRange(min=3, max=1000), help="Steps of a window, T.  [default: the proof's]")
 @click.option("--out", default="proofs", show_default=True, help="Folder for what is found; the same command goes on.")
 @click.option("--certify", is_flag=True, help="Write a certificate for each lemma, for `ccmatic check`.")
 @_solver
@@ -292,7 +292,7 @@ def check(proof, solver, timeout, seed, allow_code, as_json):
               help="c: a header, and functions to link; bpf: for the kernel; udp: a sender and a receiver.")
 @click.option("--out", help="Folder for the files.  [default: the controller's name]")
 @click.option("--model", help="Whose beliefs are computed.  [default: the one of fewest that are enough]")
-@click.option("--horizon", type=click.IntRange(min=3), default=10, show_default=True,
+@click.option("--horizon", type=click.IntRange(min=3, max=1000), default=10, show_default=True,
               help="T: beliefs time out every T-1 steps.")
 @click.option("--jitter", default="1", show_default=True, help="By how much delay may vary, in R_m, but for queueing.")
 @_json

@@ -5,7 +5,7 @@ import importlib.util
 from pathlib import Path
 
 from ccmatic import blame, contract
-from ccmatic.errors import InputError, Unreadable, suggest
+from ccmatic.errors import InputError, Unreadable, shown, suggest
 
 
 def load(kind, attribute, name, allow_code=False):
@@ -15,7 +15,7 @@ def load(kind, attribute, name, allow_code=False):
     those that stand in data. Raises InputError.
     """
     if not isinstance(name, str):
-        raise InputError(f"{str(name):.40} is no name in {kind}; {suggest(str(name)[:40], shipped(kind))}")
+        raise InputError(f"{shown(name)} is no name in {kind}; {suggest(shown(name), shipped(kind))}")
     if is_path(name):
         if not allow_code:
             raise InputError(f"it names '{name}' for its {kind}, a file whose code would be run; if you trust that file, "
@@ -28,7 +28,7 @@ def load(kind, attribute, name, allow_code=False):
     elif name in shipped(kind):
         module = importlib.import_module(f"ccmatic.{kind}.{name}")
     else:
-        raise InputError(f"there is no '{name}' in {kind}; {suggest(name, shipped(kind))}")
+        raise InputError(f"there is no '{shown(name)}' in {kind}; {suggest(shown(name), shipped(kind))}")
     if not hasattr(module, attribute):
         raise InputError(f"the definition sets no {attribute}", getattr(module, "__file__", name))
     if is_path(name):

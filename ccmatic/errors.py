@@ -35,6 +35,15 @@ class Unreadable(InputError):
     """A file that is missing, or that cannot be read or written."""
 
 
+def shown(value, most=40):
+    """A value as text that is short enough for a message."""
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def suggest(found, known):
     """The sentence that names the known word nearest to `found`, else all known words."""
     near = get_close_matches(str(found), list(known), n=1)

@@ -1,21 +1,69 @@
 """Files, read and written whole. The folder of a file that a person names is there already; folders that a command fills
 are made (`writable_folder`)."""
 
+import json
+import re
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from ccmatic.errors import Unreadable
+from ccmatic.errors import InputError, Unreadable, located, shown
 
 
-def read_text(path):
-    """The text of a file; Unreadable, with the reason, if there is none."""
+#: The most bytes of a file that is read, and the most levels of lists and objects within JSON.
+LARGEST, DEEPEST = 64 * 2**20, 20
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def read_text(path, most=LARGEST):
+    """The text of a file of at most so many bytes; Unreadable, with the reason, if there is none."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        with open(path, "rb") as file:
+            content = file.read(most + 1)
+        text = content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise Unreadable(f"cannot read: {error.strerror}", str(path)) from None
     except UnicodeDecodeError:
         raise Unreadable("cannot read: not UTF-8 text", str(path)) from None
+    except ValueError as error:
+        raise Unreadable(f"cannot read: {error}", str(path)) from None
+    if len(content) > most:
+        raise Unreadable(f"cannot read: it holds more than {most / 2**20:g} MiB, the most that is read", str(path))
+    return text
+
+
+def parse_json(text, file=None):
+    """The data in JSON text, nested no deeper than DEEPEST. Raises InputError that names `file`."""
+    try:
+        with located(file):
+            data = json.loads(text, object_pairs_hook=_no_doubles)
+        level = [data]
+        for _ in range(DEEPEST):
+            level = [child for node in level if isinstance(node, list | dict) for child in _children(node)]
+            found = next((text for text in level if isinstance(text, str) and _CONTROL.search(text)), None)
+            if found is not None:
+                raise InputError(f"a text with a control character, {found[:40]!r}; expected none", file)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not JSON: {error.msg}", file, error.lineno) from None
+    except ValueError:
+        raise InputError("a whole number of thousands of digits; expected fewer", file) from None
+    except RecursionError:
+        level = [[]]
+    if any(isinstance(node, list | dict) for node in level):
+        raise InputError(f"nested too deeply; expected at most {DEEPEST} levels", file)
+    return data
+
+
+def _no_doubles(pairs):
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        raise InputError(f"two keys of one name among {', '.join(shown(name) for name, _ in pairs[:20])}")
+    return data
+
+
+def _children(node):
+    return node if isinstance(node, list) else [*node, *node.values()]
 
 
 def write_text(path, text):

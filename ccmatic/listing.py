@@ -33,8 +33,12 @@ def _condition_text(tree):
 
 def text(tree):
     """A term, multiplied out, as a sum of fractions times names."""
+    return _sum_text(_polynomial(tree))
+
+
+def _sum_text(form):
     written = ""
-    for monomial, coefficient in _polynomial(tree).items():
+    for monomial, coefficient in form.items():
         sign = " - " if coefficient < 0 else " + "
         written += (sign if written else sign.strip(" +")) + _monomial_text(monomial, abs(coefficient))
     return written or "0"
@@ -84,7 +88,7 @@ def _reciprocal(tree):
     """1 / tree; the parts of a divisor that is a sum stay together."""
     form = _polynomial(tree)
     if len(form) != 1:
-        return _atom(f"({text(tree)})", -1)
+        return _atom(f"({_sum_text(form)})", -1)
     [(monomial, coefficient)] = form.items()
     return {tuple((name, -power) for name, power in monomial): 1 / coefficient}
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 
-from ccmatic.errors import InputError, suggest
+from ccmatic.errors import InputError, shown, suggest
+from ccmatic.quantities import exact
 
 
 @dataclass(frozen=True)
@@ -77,14 +78,12 @@ def _read(threshold, value):
             raise InputError(f"{threshold.name} is '{value}'; expected one of {expected}")
         return value
     try:
-        if isinstance(value, (float, bool)):
-            raise ValueError
-        number = Fraction(value)
-    except (ValueError, TypeError, ZeroDivisionError):
-        message = f"{threshold.name} is {value!r}; expected an exact number, such as 3 or \"1/2\""
-        raise InputError(message) from None
+        number = exact(value)
+    except InputError:
+        expected = 'an exact number, such as 3 or "1/2"'
+        raise InputError(f"{threshold.name} is {shown(value)}; expected {expected}") from None
     most = threshold.metadata.get("most")
     if number < 0 or most is not None and number > most:
         expected = "a number >= 0" if most is None else f"a number from 0 to {most}"
-        raise InputError(f"{threshold.name} is {number}; expected {expected}")
+        raise InputError(f"{threshold.name} is {shown(value)}; expected {expected}")
     return number

@@ -4,14 +4,14 @@ so that a killed proof goes on. One JSON file, exact, and beside it a folder of 
 import hashlib
 import json
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 
 from ccmatic import __version__, cca, definitions
-from ccmatic.errors import InputError, located
-from ccmatic.files import read_text, write_text
+from ccmatic.errors import InputError, located, shown
+from ccmatic.files import parse_json, read_text, write_text
 from ccmatic.lemma import beyond, file_stem
 from ccmatic.prove import VERDICTS, Answer, Found
+from ccmatic.quantities import exact
 from ccmatic.trace import Trace
 
 FORMAT = "ccmatic proof 1"
@@ -101,25 +101,30 @@ def load(file, allow_code=False, own=None):
     """The Result in a file. Raises InputError, also if its proof is a path that `allow_code` does not allow, and not
     `own`, whose code has been run anyway."""
     file = Path(file)
-    try:
-        data = json.loads(read_text(file), object_pairs_hook=_no_doubles)
-        if data["format"] != FORMAT:
-            raise InputError(f"the format is '{data['format']}'; expected '{FORMAT}'", str(file))
-        with located(str(file)):
-            definitions.load("proofs", "PROOF", data["proof"], allow_code or data["proof"] == own)
-        controller = cca.parse(data["controller"]["source"], data["controller"]["name"])
-        result = Result(file, data["proof"], controller, int(data["horizon"]), data["definition"])
-        for name, about in data["constants"].items():
-            front = tuple((Fraction(other), best and Fraction(best)) for other, best in about["front"])
-            edge = about["edge"] and _answer(result, about["edge"], beyond(name))
-            result.constants[name] = Found(Fraction(about["value"]), edge, front)
-        for about in data["lemmas"]:
-            result.answers[about["lemma"]] = _answer(result, about, about["lemma"])
-    except (json.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise InputError(f"not a proof of ccmatic: {type(error).__name__} {error}", str(file)) from None
-    strange = _difference(data, result.data(), "the file")
-    if strange:
-        raise InputError(f"not as ccmatic writes a proof: {strange}", str(file))
+    with located(str(file)):
+        data = parse_json(read_text(file), str(file))
+        try:
+            result = _result(file, data, allow_code or data["proof"] == own)
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise InputError(f"not a proof of ccmatic: {type(error).__name__} {error}") from None
+        strange = _difference(data, result.data(), "the file")
+        if strange:
+            raise InputError(f"not as ccmatic writes a proof: {strange}")
+    return result
+
+
+def _result(file, data, allow_code):
+    if data["format"] != FORMAT:
+        raise InputError(f"the format is '{shown(data['format'])}'; expected '{FORMAT}'")
+    definitions.load("proofs", "PROOF", data["proof"], allow_code)
+    controller = cca.parse(data["controller"]["source"], data["controller"]["name"])
+    result = Result(file, data["proof"], controller, int(exact(data["horizon"])), data["definition"])
+    for name, about in data["constants"].items():
+        front = tuple((exact(other), None if best is None else exact(best)) for other, best in about["front"])
+        edge = about["edge"] and _answer(result, about["edge"], beyond(name))
+        result.constants[name] = Found(exact(about["value"]), edge, front)
+    for about in data["lemmas"]:
+        result.answers[about["lemma"]] = _answer(result, about, about["lemma"])
     return result
 
 
@@ -132,15 +137,8 @@ def digest(proof):
 def _answer(result, about, what):
     trace = Trace.load(result.traces / f"{file_stem(what)}.json") if "trace" in about else None
     if about["verdict"] not in VERDICTS.values():
-        raise ValueError(f"'{about['verdict']}' is no verdict")
+        raise ValueError(f"'{shown(about['verdict'])}' is no verdict")
     return Answer(about["lemma"], about["verdict"], float(about["seconds"]), trace, bool(about.get("empty")))
-
-
-def _no_doubles(pairs):
-    names = [name for name, _ in pairs]
-    if len(set(names)) < len(names):
-        raise ValueError(f"two keys of one name among {', '.join(names)}")
-    return dict(pairs)
 
 
 def _difference(found, expected, where):

@@ -10,10 +10,11 @@ from ccmatic import cca, definitions
 from ccmatic.blame import blamed
 from ccmatic.buffer import Buffer
 from ccmatic.definitions import absolute
-from ccmatic.errors import InputError, located, suggest
+from ccmatic.errors import InputError, located, shown, suggest
 from ccmatic.execution import Execution, Observed
 from ccmatic.model import Model
 from ccmatic.property import Property
+from ccmatic.quantities import exact
 from ccmatic.template import Branch
 from ccmatic.files import read_text
 from ccmatic.formula import every
@@ -26,6 +27,9 @@ SECTIONS = {
     "expect": ("solutions",),
     "paper": None,
 }
+
+#: The most steps of a trace, and the most bytes of a query file.
+LONGEST, LARGEST = 1000, 2**18
 
 #: `published`: with the laws of the published model that some executions break; `executions`: without.
 DELAYS = ("published", "executions")
@@ -190,10 +194,10 @@ def load(name):
     """The query in a TOML file, by path or by the name of one in examples/queries. A person's own query may name files
     with a model, a property and a template of their own: their code is run."""
     path = definitions.find_file(["examples.queries"], name, ".toml")
-    text = read_text(path)
+    text = read_text(path, LARGEST)
     try:
         sections = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", str(path)) from None
     _check_keys(sections, text, str(path))
     network = sections["network"]
@@ -236,9 +240,9 @@ def _line(text, word):
 
 def _whole(name, value, least):
     try:
-        number = int(value) if not isinstance(value, (bool, float)) else None
-    except (TypeError, ValueError):
-        number = None
-    if number is None or number < least:
-        raise InputError(f"the {name} is {value}; expected a whole number of steps >= {least}")
-    return number
+        number = exact(value)
+    except InputError:
+        number = -1
+    if number.denominator != 1 or not least <= number <= LONGEST:
+        raise InputError(f"the {name} is {shown(value)}; expected a whole number of steps, {least} to {LONGEST}")
+    return int(number)

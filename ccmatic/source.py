@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
-from ccmatic.errors import InputError, suggest
+from ccmatic.errors import InputError, shown, suggest
+from ccmatic.source_limits import MAX_DEPTH, MAX_DIGITS, MAX_LENGTH, MAX_PATHS, too_deep, too_large
 from ccmatic.units import CONSTANTS, NUMBER, RATE
 
 #: The constants that are numbers in every query, so that terms may be multiplied and divided by them.
 KNOWN = ("R_m", "D")
-
-MAX_PATHS = 100
-MAX_DEPTH = 100
 
 
 @dataclass(frozen=True)
@@ -91,6 +89,8 @@ def read(source, beliefs, file=None):
 
     `beliefs` maps the names that it may read, besides the constants, to their units.
     """
+    if len(source) > MAX_LENGTH:
+        raise InputError(f"found {len(source)} characters, expected at most {MAX_LENGTH} in a controller", file)
     try:
         return _Reader(source, {**beliefs, **CONSTANTS}, file).module(ast.parse(source))
     except SyntaxError as error:
@@ -159,12 +159,14 @@ class _Reader:
         self.file = file
         self.parameters = ()
         self.paths = 0
+        self.digits = 0
 
     def fail(self, node, message):
         raise InputError(message, self.file, getattr(node, "lineno", None))
 
     def module(self, module):
-        self.check_depth(module)
+        if node := too_deep(module):
+            self.fail(node, f"nested too deeply, expected at most {MAX_DEPTH} levels")
         statements = module.body[1:] if _is_docstring(module.body) else module.body
         statements = [statement for statement in statements if start_of(statement) is None]
         functions = [s for s in statements if isinstance(s, ast.FunctionDef)]
@@ -180,14 +182,6 @@ class _Reader:
         if len(functions) > 1:
             self.fail(functions[1], "found a second function `rate`, expected one")
         return self.function(functions[0])
-
-    def check_depth(self, module):
-        level = [module]
-        for _ in range(MAX_DEPTH):
-            level = [child for node in level for child in ast.iter_child_nodes(node)]
-        if level:
-            node = next((node for node in level if hasattr(node, "lineno")), None)
-            self.fail(node, f"nested too deeply, expected at most {MAX_DEPTH} levels")
 
     def function(self, function):
         if function.decorator_list:
@@ -235,9 +229,15 @@ class _Reader:
         statement, *rest = statements
         if isinstance(statement, ast.Return):
             return self.returned(statement)
+        self.begin_term(statement.test)
         test = self.condition(statement.test)
         then = self.block(statement.body + rest, statement)
         return If(test, then, self.block(statement.orelse + rest, statement))
+
+    def begin_term(self, node):
+        self.digits = 0
+        if reason := too_large(node):
+            self.fail(node, reason)
 
     def returned(self, statement):
         self.paths += 1
@@ -245,6 +245,7 @@ class _Reader:
             self.fail(statement, f"found more than {MAX_PATHS} paths to a return, expected fewer")
         if statement.value is None:
             self.fail(statement, "found `return` alone, expected a rate after it")
+        self.begin_term(statement.value)
         tree, unit = self.expression(statement.value)
         if unit not in (None, RATE):
             found = ast.unparse(statement.value)
@@ -289,8 +290,11 @@ class _Reader:
         if isinstance(node.value, float):
             digits = text.lower().split("e")[0].strip("0._")
             if math.isinf(node.value) or (node.value == 0 and digits):
-                self.fail(node, f"found `{text}`, expected a number that a float could hold")
+                self.fail(node, f"found `{shown(text)}`, expected a number that a float could hold")
         value = _literal(node, self.source)
+        self.digits += (value.numerator.bit_length() + value.denominator.bit_length()) // 3
+        if self.digits > MAX_DIGITS:
+            self.fail(node, f"found a term whose numbers have more than {MAX_DIGITS} digits, expected fewer")
         return Number(value), NUMBER if value else None
 
     def name(self, node):

@@ -4,13 +4,13 @@ import csv
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 
 from ccmatic import __version__
-from ccmatic.errors import InputError
-from ccmatic.files import read_text, write_text
+from ccmatic.errors import InputError, located
+from ccmatic.files import parse_json, read_text, write_text
+from ccmatic.quantities import exact
 from ccmatic.units import CONSTANTS
 
 FORMAT = "ccmatic trace 1"
@@ -79,35 +79,34 @@ class Trace:
     @staticmethod
     def from_json(text, file=None):
         """The trace that `to_json` wrote. Raises InputError that names `file` where it is not one."""
-        try:
-            data = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InputError(f"not JSON: {error.msg}", file, error.lineno) from None
+        data = parse_json(text, file)
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise InputError(f"expected a trace, a JSON object with \"format\": \"{FORMAT}\"", file)
         try:
-            horizon = int(data["horizon"])
-            trace = Trace(
-                horizon=horizon,
-                constants={name: Fraction(value) for name, value in data["constants"].items()},
-                columns={name: tuple(map(Fraction, column)) for name, column in data["columns"].items()},
-                query=dict(data["query"]),
-                controller=data["controller"],
-                broken=tuple(data["broken"]),
-                altered="digest" in data and data.pop("digest") != _digest(data),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise InputError(f"not a complete trace: {error!r}", file) from None
+            with located(file):
+                trace = Trace(
+                    horizon=int(exact(data["horizon"])),
+                    constants={name: exact(value) for name, value in data["constants"].items()},
+                    columns={name: tuple(map(exact, column)) for name, column in data["columns"].items()},
+                    query=dict(data["query"]),
+                    controller=data["controller"],
+                    broken=tuple(data["broken"]),
+                    altered="digest" in data and data.pop("digest") != _digest(data),
+                )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"not a complete trace: {error!r:.200}", file) from None
         if not isinstance(trace.controller, str | None):
-            raise InputError(f"the controller is {trace.controller!r}; expected its source", file)
+            raise InputError(f"the controller is {trace.controller!r:.40}; expected its source", file)
+        if not all(isinstance(part, str) for part in trace.broken):
+            raise InputError("what is broken is not text", file)
         for name in ("C", "R_m", "D", "MSS"):
             if name not in trace.constants:
                 raise InputError(f"the trace has no constant {name}", file)
         if trace.constants["R_m"] <= 0:
             raise InputError(f"R_m is {trace.constants['R_m']}; expected a number > 0", file)
         for name, column in trace.columns.items():
-            if len(column) != horizon:
-                raise InputError(f"column {name} has {len(column)} values, expected {horizon}", file)
+            if len(column) != trace.horizon:
+                raise InputError(f"column {name} has {len(column)} values, expected {trace.horizon}", file)
         return trace
 
     @staticmethod

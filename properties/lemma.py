@@ -2,13 +2,13 @@
 other property's."""
 
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 from ccmatic import definitions
-from ccmatic.errors import InputError, suggest
+from ccmatic.errors import InputError, shown, suggest
 from ccmatic.formula import every, implies, no
 from ccmatic.lemma import Reads
 from ccmatic.property import Property, WayToFail
+from ccmatic.quantities import exact
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class LemmaHolds(Property):
     def _values(self):
         pairs = [pair.split("=") for pair in self.constants.split(", ") if pair]
         try:
-            values = {name: Fraction(value) for name, value in pairs}
-        except (ValueError, ZeroDivisionError):
+            values = {name: exact(value) for name, value in pairs}
+        except (InputError, ValueError):
             values = {}
         if len(values) < len(pairs):
-            raise InputError(f"the constants are '{self.constants}'; expected such as 'low=27/40', each once")
+            raise InputError(f"the constants are '{shown(self.constants)}'; expected such as 'low=27/40', each once")
         return values
 
 

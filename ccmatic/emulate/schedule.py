@@ -1,17 +1,17 @@
 """Schedules: what a link admits and what it delivers by when, as `ccmatic trace export` writes them."""
 
-import csv
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ccmatic.errors import InputError, located
 from ccmatic.files import read_text
+from ccmatic.quantities import exact
 
 FORMAT = "# ccmatic schedule 1"
 COLUMNS = ["time_ns", "admitted", "served"]
 
-#: The largest number in a schedule.
-LARGEST = 10**15
+#: The largest number in a schedule, and of a belief.
+LARGEST, MOST_BELIEVED = 10**15, 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def _parse(lines):
         head[key] = value.split()[0] if value.strip() else ""
     else:
         raise InputError("the schedule has no points")
-    if (names := next(csv.reader([line]))) != COLUMNS:
-        raise InputError(f"columns {','.join(names)}; expected {','.join(COLUMNS)}", line=count)
+    if (names := line.strip().split(",")) != COLUMNS:
+        raise InputError(f"columns {','.join(names):.80}; expected {','.join(COLUMNS)}", line=count)
     return Schedule(
         rate=_exact(head, "rate"),
         step=_number(head, "step", 1),
@@ -84,9 +84,12 @@ def _beliefs(text):
     if text == "none":
         return {}
     try:
-        return {name: int(value) for name, value in (pair.split("=") for pair in text.split(","))}
+        found = {name: int(value) for name, value in (pair.split("=") for pair in text.split(","))}
+        if all(0 <= value <= MOST_BELIEVED for value in found.values()):
+            return found
     except ValueError:
-        raise InputError(f"the header has beliefs '{text}'; expected NAME=NUMBER,…") from None
+        pass
+    raise InputError(f"the header has beliefs '{text:.80}'; expected NAME=NUMBER,… of whole numbers below 2^63")
 
 
 def _points(lines, start):
@@ -95,9 +98,9 @@ def _points(lines, start):
         try:
             time, admitted, served = point = tuple(map(int, line.split(",")))
         except ValueError:
-            raise InputError(f"found '{line}'; expected three whole numbers", line=number) from None
+            raise InputError(f"found '{line:.80}'; expected three whole numbers", line=number) from None
         if max(point) > LARGEST:
-            raise InputError(f"found '{line}'; expected numbers of at most 10^15", line=number)
+            raise InputError(f"found '{line:.80}'; expected numbers of at most 10^15", line=number)
         if time <= before[0] or admitted < before[1] or served < before[2]:
             raise InputError("expected later than the line before, with no fewer bytes admitted or served", line=number)
         if served > admitted:
@@ -111,9 +114,9 @@ def _points(lines, start):
 
 def _exact(head, key):
     try:
-        value = Fraction(head[key])
-    except (KeyError, ValueError, ZeroDivisionError):
-        raise InputError(f"the header has {key} '{head.get(key, '')}'; expected a number") from None
+        value = exact(head.get(key, ""), 30)
+    except InputError as error:
+        raise InputError(f"the header's {key}: {error.message}") from None
     if value <= 0:
         raise InputError(f"the header has {key} {value}; expected more than 0")
     return value
@@ -122,5 +125,5 @@ def _exact(head, key):
 def _number(head, key, least, most=LARGEST):
     text = head.get(key, "")
     if not text.isdecimal() or len(text) > 16 or not least <= int(text) <= most:
-        raise InputError(f"the header has {key} '{text}'; expected a whole number, {least} to {most}")
+        raise InputError(f"the header has {key} '{text:.40}'; expected a whole number, {least} to {most}")
     return int(text)

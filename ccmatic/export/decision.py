@@ -35,6 +35,7 @@ class _Decision:
     def __init__(self, controller, jitter):
         self.file = controller.file
         self.known = {"R_m": Fraction(1), "D": Fraction(jitter)}
+        self.conditions = {}
 
     def body(self, tree, indent):
         if not isinstance(tree, If):
@@ -144,6 +145,12 @@ class _Decision:
 
     def condition(self, tree):
         """The C expression of a condition; True or False where constants decide it."""
+        # Kept, as a condition within a condition's term is asked for at each level around it.
+        if id(tree) not in self.conditions:
+            self.conditions[id(tree)] = self.written_condition(tree)
+        return self.conditions[id(tree)]
+
+    def written_condition(self, tree):
         match tree:
             case Comparison(op, left, right):
                 values = self.constant(left), self.constant(right)

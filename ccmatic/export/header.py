@@ -10,10 +10,11 @@ from ccmatic import __version__, cca, definitions
 from ccmatic.belief import RunningMax, RunningMin
 from ccmatic.cca import Controller
 from ccmatic.embedding import c_comment, c_name
-from ccmatic.errors import InputError
+from ccmatic.errors import InputError, shown
 from ccmatic.export.decision import LARGEST, decision
 from ccmatic.export.files import shipped
 from ccmatic.files import read_text
+from ccmatic.quantities import exact
 from ccmatic.units import CONSTANTS
 
 #: More bytes in a step than any link for which beliefs are claimed serves (100 Gbit/s for 22 s).
@@ -170,13 +171,10 @@ def _beside(controller):
 
 
 def _jitter(text):
-    try:
-        jitter = Fraction(text)
-        if 0 <= jitter <= 1000:
-            return jitter
-    except (ValueError, ZeroDivisionError):
-        pass
-    raise InputError(f"the jitter is '{text}'; expected a number from 0 to 1000, in R_m")
+    jitter = exact(text)
+    if not 0 <= jitter <= 1000:
+        raise InputError(f"the jitter is '{shown(text)}'; expected a number from 0 to 1000, in R_m")
+    return jitter
 
 
 def _load(name):
