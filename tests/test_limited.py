@@ -30,7 +30,7 @@ def answer(kind, buffer, horizon, *conditions):
 
 def false_at_end(model, x):
     """Some belief, true at first, is not at the end."""
-    bounds = [no(bound.holds(x, x.beliefs[bound.name][-1])) for bound in model.bounds()]
+    bounds = [no(bound.holds(x, x.beliefs[bound.name][x.horizon - 1])) for bound in model.bounds()]
     return some(bounds, [no(state.holds_at(x, x.horizon - 1)) for state in model.true_states()])
 
 

@@ -565,7 +565,7 @@ FAULTS = {
         "objectives",
         "peers",
     ),
-    "decides_from_step_0": (instead(synthesis_invariant, "FIRST", 0), "objectives", "peers", "replay"),
+    "decides_from_step_2": (instead(synthesis_invariant, "FIRST", 2), "objectives", "peers", "replay"),
     "large_loss_halved": (
         replaced(SynthesisInvariant, "_large", lambda large: lambda self, x: large(self, x) / 2),
         "objectives",
