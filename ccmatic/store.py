@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ccmatic import __version__
 from ccmatic.errors import InputError, Unreadable, located
+from ccmatic.files import LARGEST
 
 FORMAT = "ccmatic run 1"
 
@@ -108,7 +109,11 @@ def read(path):
 
 def _open(path, create):
     mode = "rwc" if create else "ro"
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=5, isolation_level=None)
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    database = sqlite3.connect(uri, uri=True, timeout=5, isolation_level=None)
+    database.execute("PRAGMA trusted_schema = OFF")
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+    return database
 
 
 def _lock(path):
@@ -142,6 +147,11 @@ def _indices(candidate, number):
 
 
 def _about(database, path):
+    found = database.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    plain = {statement.split("(")[0].strip() for statement in _TABLES.split(";") if statement.strip()}
+    for kind, sql in found:
+        if kind != "table" or sql.split("(")[0].strip() not in plain or "GENERATED" in sql.upper() or " AS " in sql.upper():
+            raise InputError(f"not a run of ccmatic: it has a {kind} of its own", str(path))
     try:
         return dict(database.execute("SELECT key, value FROM about"))
     except sqlite3.OperationalError as error:

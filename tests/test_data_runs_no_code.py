@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic import cca, cli, cover, definitions, proved
+from ccmatic import cca, cli, cover, definitions, proved, store
 from ccmatic import query as queries
 from ccmatic.errors import InputError
 from ccmatic.judge import Judge
@@ -147,9 +147,9 @@ def test_check_cover_runs_nothing_that_a_run_names(tmp_path, definition, ran, ca
     path = definition(folder, shipped)
     query = queries.make("cbr_delay", "1", 5, template="sent_rate")
     file = tmp_path / "run.db"
-    store = Store(file, query)
-    store.add(Event(COUNTEREXAMPLE, (0, 0, 0), trace=violation[1].to_json()))
-    store.close()
+    kept = Store(file, query)
+    kept.add(Event(COUNTEREXAMPLE, (0, 0, 0), trace=violation[1].to_json()))
+    kept.close()
     record = query.search()
     record[key] = {**record[key], "name": path} if key == "property" else path
     with sqlite3.connect(file) as database:
@@ -186,3 +186,18 @@ def test_a_start_within_data_is_not_followed(tmp_path, violation):
     file = tmp_path / "trace.json"
     Trace(found.horizon, found.constants, found.columns, found.query, source, found.broken).save(file)
     assert replay(Trace.load(file)).faults == ()
+
+
+@pytest.mark.parametrize("statement", [
+    "CREATE TRIGGER more AFTER INSERT ON events BEGIN INSERT INTO about VALUES ('finished', '0'); END",
+    "CREATE VIEW seen AS SELECT * FROM events", "CREATE TABLE other (a)", "ALTER TABLE about ADD COLUMN b AS (key || value)",
+])  # fmt: skip
+def test_a_run_file_has_two_plain_tables(tmp_path, statement):
+    query = queries.make("cbr_delay", "1", 5, template="sent_rate")
+    Store(tmp_path / "run.db", query).close()
+    with sqlite3.connect(tmp_path / "run.db") as database:
+        database.execute(statement)
+    with pytest.raises(InputError, match="not a run of ccmatic"):
+        store.read(tmp_path / "run.db")
+    with pytest.raises(InputError, match="not a run of ccmatic"):
+        Store(tmp_path / "run.db", query)
