@@ -13,7 +13,7 @@ static inline bool cbr_delay_quiet(const struct ccm_window *w, unsigned k)
 
 static inline uint64_t cbr_delay_unacknowledged(const struct ccm_window *w, unsigned t)
 {
-    return ccm_less(w->sent[t], w->lost[t] + w->acked[t]);
+    return ccm_at_most(CCM_LARGEST, ccm_less(w->sent[t], w->lost[t] + w->acked[t]));
 }
 
 /* Eq. 6.2 over intervals of T* = R_m. */

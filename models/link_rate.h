@@ -38,7 +38,7 @@ static inline void link_rate_delay(const struct ccm_window *w, unsigned t, struc
     const uint64_t delay = ccm_at_most(w->last_delay[t], CCM_STEPS);
 
     b->qdel_L = delay > CCM_D ? delay - CCM_D : 0;
-    b->qdel_U = w->last_delay[t] + 1;
+    b->qdel_U = ccm_at_most(CCM_LARGEST, w->last_delay[t] + 1);
 }
 
 static inline void link_rate_start(const struct ccm_window *w, struct ccm_beliefs *b)

@@ -79,7 +79,7 @@ class Export:
             "CCM_LONGEST_RTT": f"{_power(LONGEST_RTT)} /* of R_m, ns */",
             "CCM_LONGEST_STEP": f"{_power(LONGEST_STEP)} /* ns */",
             "CCM_MOST": f"{_power(MOST)} /* bytes per step that no link exceeds */",
-            "CCM_LARGEST": f"{_power(LARGEST)} /* of what a decision reads */",
+            "CCM_LARGEST": f"{_power(LARGEST)} /* of any belief */",
             "CCM_HAS_START": f"{int(self.at_start is not None)} /* another controller runs until a large loss */",
             "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* packets in a step, more than which end the start */",
         }
@@ -120,8 +120,7 @@ class Export:
             if name in CONSTANTS and name != "MSS":
                 continue
             if any(name in line for line in body):
-                value = "packet" if name == "MSS" else f"ccm_at_most(b->{name}, CCM_LARGEST)"
-                lines.append(f"    const int64_t {name} = (int64_t){value};")
+                lines.append(f"    const int64_t {name} = (int64_t){'packet' if name == 'MSS' else f'b->{name}'};")
         lines += ["    (void)b, (void)packet;", *body, "}", ""]
         return "\n".join(lines)
 

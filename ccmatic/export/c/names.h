@@ -17,7 +17,7 @@ static inline bool ccm_start(struct ccm_sender *s, const char *name, uint64_t va
 {
     for (unsigned i = 0; i < sizeof ccm_belief_names / sizeof *ccm_belief_names; i++)
         if (!strcmp(name, ccm_belief_names[i])) {
-            ((uint64_t *)&s->w.beliefs[0])[i] = value;
+            ((uint64_t *)&s->w.beliefs[0])[i] = ccm_at_most(CCM_LARGEST, value);
             s->windows = true;
             ccm_look(s, 0);
             return true;
