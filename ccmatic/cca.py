@@ -10,7 +10,8 @@ from ccmatic import source as reader
 from ccmatic.errors import InputError
 from ccmatic.formula import choice, equal, every, implies, is_max, linear, no, real, some
 from ccmatic.listing import listing, text
-from ccmatic.source import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
+from ccmatic.literals import run_exactly
+from ccmatic.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 from ccmatic.files import read_text
 from ccmatic.units import BYTES, CONSTANTS, RATE, TIME
 
@@ -23,7 +24,7 @@ class Controller:
     """A controller that has been checked by `parse`.
 
     parameters: the beliefs and constants that it reads.
-    body:       the rate that it returns, as a tree of the classes in `ccmatic.source`.
+    body:       the rate that it returns, as a tree of the classes in `ccmatic.tree`.
     start:      the name of the controller that a deployed flow runs until a large loss (section 6.4), or None; what is
                 verified and proved is from then on.
     """
@@ -70,7 +71,7 @@ class Controller:
 def parse(source, name="controller", file=None, beliefs=BELIEFS):
     """The controller that `source` defines; InputError if none. `beliefs` maps what it may read to units."""
     source = source.removeprefix("\ufeff")
-    parameters, body = reader.read(source, beliefs, file)
+    parameters, body = reader.read(source, beliefs, BELIEFS, file)
     return Controller(name, source, parameters, body, file, reader.read_start(source))
 
 
@@ -79,7 +80,7 @@ def load(path, beliefs=BELIEFS):
     return parse(read_text(path), Path(path).stem, str(path), beliefs)
 
 
-_run = lru_cache(maxsize=1024)(reader.run_exactly)
+_run = lru_cache(maxsize=1024)(run_exactly)
 
 _COMPARE = {
     "<": operator.lt,

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ccmatic.source import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
+from ccmatic.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 
 # A polynomial is a dict from a monomial, a tuple of (name, power), to its coefficient, never 0.
 

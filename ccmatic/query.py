@@ -196,7 +196,8 @@ def load(name):
     path = definitions.find_file(["examples.queries"], name, ".toml")
     text = read_text(path, LARGEST)
     try:
-        sections = tomllib.loads(text)
+        with located(str(path)):
+            sections = tomllib.loads(text, parse_float=lambda digits: exact(digits.replace("_", "")))
     except (ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", str(path)) from None
     _check_keys(sections, text, str(path))

@@ -1,112 +1,47 @@
-"""Reads a controller: checks that its Python is in the subset and in the right units, and makes it a tree."""
+"""Reads a controller: checks that its Python is in the subset and in the right units, and makes it a tree.
+
+Where a name is read that the controller assigns, the tree has what was assigned. Python works that out even where it
+is not read, so it may divide by nothing that can be 0.
+"""
 
 import ast
-import copy
-import math
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
 from ccmatic.errors import InputError, shown, suggest
-from ccmatic.source_limits import MAX_DEPTH, MAX_DIGITS, MAX_LENGTH, MAX_PATHS, too_deep, too_large
+from ccmatic.literals import Literals
+from ccmatic.source_limits import MAX_DEPTH, MAX_LENGTH, MAX_PATHS, Size, too_deep
+from ccmatic.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number, names, sign
+from ccmatic.tree import value as value_of
 from ccmatic.units import CONSTANTS, NUMBER, RATE
 
 #: The constants that are numbers in every query, so that terms may be multiplied and divided by them.
 KNOWN = ("R_m", "D")
 
-
-@dataclass(frozen=True)
-class Number:
-    """A literal."""
-
-    value: Fraction
-
-
-@dataclass(frozen=True)
-class Name:
-    """A parameter."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Binary:
-    """left op right, with op one of + - * /; -x is 0 - x."""
-
-    op: str
-    left: object
-    right: object
-    line: int | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True)
-class Extreme:
-    """The largest or the smallest of the terms: `pick` is max or min."""
-
-    pick: str
-    terms: tuple
-
-
-@dataclass(frozen=True)
-class If:
-    """`then` where `test` holds, else `other`: an `if` statement or a conditional expression."""
-
-    test: object
-    then: object
-    other: object
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """left op right, with op one of < <= > >= == !=."""
-
-    op: str
-    left: object
-    right: object
-
-
-@dataclass(frozen=True)
-class Logic:
-    """All of the parts (op is `and`) or at least one (op is `or`)."""
-
-    op: str
-    parts: tuple
-
-
-@dataclass(frozen=True)
-class Not:
-    """The opposite of a condition."""
-
-    part: object
+#: What stands for the unit of a name that is a condition.
+CONDITION = "condition"
 
 
 _ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _ORDER = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
 
-def read(source, beliefs, file=None):
-    """The parameters of a controller and its body, the rate as a tree of the classes above.
+def read(source, beliefs, reserved, file=None):
+    """The parameters of a controller and its body, the rate as a tree.
 
-    `beliefs` maps the names that it may read, besides the constants, to their units.
+    `beliefs` maps the names that it may read, besides the constants, to their units; it may assign neither these nor
+    what is `reserved`.
     """
     if len(source) > MAX_LENGTH:
         raise InputError(f"found {len(source)} characters, expected at most {MAX_LENGTH} in a controller", file)
     try:
-        return _Reader(source, {**beliefs, **CONSTANTS}, file).module(ast.parse(source))
+        return _Reader(source, {**beliefs, **CONSTANTS}, reserved, file).module(ast.parse(source))
     except SyntaxError as error:
         raise InputError(f"not Python: {error.msg}", file, error.lineno) from None
     except ValueError as error:
         raise InputError(f"not Python: {error}", file) from None
     except (RecursionError, MemoryError):
         raise InputError(f"nested too deeply, expected at most {MAX_DEPTH} levels", file) from None
-
-
-def run_exactly(source, file):
-    """The controller's own `rate`, as Python runs it, with every number in it an exact Fraction."""
-    module = _exact(ast.parse(source), source)
-    scope = _scope()
-    exec(compile(module, file, "exec"), scope)
-    return scope["rate"]
 
 
 def start_of(statement):
@@ -122,44 +57,20 @@ def read_start(source):
     return next((name for statement in ast.parse(source).body if (name := start_of(statement))), None)
 
 
-def _scope():
-    return {"__builtins__": {}, "max": max, "min": min, "Fraction": Fraction}
-
-
-class _Exact(ast.NodeTransformer):
-    """Replaces every number by the exact Fraction that its digits say."""
-
-    def __init__(self, source):
-        self.source = source
-
-    def visit_Constant(self, node):
-        if not isinstance(node.value, int | float):
-            return node
-        parts = map(ast.Constant, _literal(node, self.source).as_integer_ratio())
-        return ast.copy_location(ast.Call(ast.Name("Fraction", ast.Load()), list(parts), []), node)
-
-
-def _exact(tree, source):
-    return ast.fix_missing_locations(_Exact(source).visit(copy.deepcopy(tree)))
-
-
-def _literal(node, source):
-    """The number that a literal's digits say: 0.1 is 1/10, not the float nearest to it."""
-    if isinstance(node.value, int):
-        return Fraction(node.value)
-    return Fraction(ast.get_source_segment(source, node).replace("_", ""))
-
-
 class _Reader:
     """Reads one source; its methods give trees, or a tree and its unit (None for 0, which fits any unit)."""
 
-    def __init__(self, source, units, file):
-        self.source = source
+    def __init__(self, source, units, reserved, file):
+        self.literals = Literals(source)
         self.units = units
+        self.reserved = {*units, *reserved, "max", "min"}
         self.file = file
-        self.parameters = ()
+        self.parameters = None
+        self.names = {}  # of those assigned on the path that is read: the tree and its unit
+        self.assigned = ()
+        self.in_assignment = False
         self.paths = 0
-        self.digits = 0
+        self.size = Size()
 
     def fail(self, node, message):
         raise InputError(message, self.file, getattr(node, "lineno", None))
@@ -168,12 +79,14 @@ class _Reader:
         if node := too_deep(module):
             self.fail(node, f"nested too deeply, expected at most {MAX_DEPTH} levels")
         statements = module.body[1:] if _is_docstring(module.body) else module.body
-        statements = [statement for statement in statements if start_of(statement) is None]
         functions = [s for s in statements if isinstance(s, ast.FunctionDef)]
         for statement in statements:
-            if statement not in functions:
-                found = _first_line(statement)
-                self.fail(statement, f"found `{found}`, expected only a docstring, `start = '…'` and `def rate(...)`")
+            if _is_constant(statement):
+                self.check_target(statement, (*self.names, "rate"))
+                self.assign(statement)
+            elif statement not in functions and start_of(statement) is None:
+                expected = "only a docstring, `start = '…'`, constants such as `GAIN = 5 / 4`, and `def rate(...)`"
+                self.fail(statement, f"found `{_first_line(statement)}`, expected {expected}")
         if not functions:
             raise InputError("found no function, expected `def rate(...)`", self.file, 1)
         for function in functions:
@@ -191,6 +104,7 @@ class _Reader:
         self.parameters = self.parameter_names(function)
         body = function.body[1:] if _is_docstring(function.body) else function.body
         self.check_block(body)
+        self.assigned = {node.id for node in ast.walk(function) if _is_target(node)}
         return self.parameters, self.block(body, function)
 
     def parameter_names(self, function):
@@ -210,34 +124,75 @@ class _Reader:
         return tuple(names)
 
     def check_block(self, statements):
-        """Every statement is a `return` or an `if`, and none stands where no path leads."""
+        """Every statement is a `return`, an `if` or an assignment, and none stands where no path leads."""
         for statement in statements:
             if isinstance(statement, ast.If):
                 self.check_block(statement.body)
                 self.check_block(statement.orelse)
+            elif _assignment(statement):
+                self.check_target(statement, self.names)
             elif not isinstance(statement, ast.Return):
-                self.fail(statement, f"found `{_first_line(statement)}`, expected `if` or `return`")
+                found = _first_line(statement)
+                self.fail(statement, f"found `{found}`, expected `if`, `return` or an assignment to one name")
         for before, after in pairwise(statements):
             if _always_returns(before):
                 self.fail(after, f"`{_first_line(after)}` is never reached, expected nothing after a return")
 
+    def check_target(self, statement, taken):
+        """A name means one thing: assigning it hides nothing."""
+        name, _ = _assignment(statement)
+        if name in self.reserved or name in taken or name.startswith("__"):
+            self.fail(statement, f"assigns `{name}`, which has a meaning already; expected another name")
+
     def block(self, statements, before):
         """The rate that the statements return; `before` is the statement that leads here."""
-        if not statements:
-            kind = "`if`" if isinstance(before, ast.If) else "`def rate`"
-            self.fail(before, f"missing return: a path through this {kind} ends without one")
-        statement, *rest = statements
-        if isinstance(statement, ast.Return):
-            return self.returned(statement)
-        self.begin_term(statement.test)
-        test = self.condition(statement.test)
-        then = self.block(statement.body + rest, statement)
-        return If(test, then, self.block(statement.orelse + rest, statement))
+        for index, statement in enumerate(statements):
+            if isinstance(statement, ast.Return):
+                return self.returned(statement)
+            if isinstance(statement, ast.If):
+                return self.branches(statement, statements[index + 1 :])
+            self.assign(statement)
+        kind = "`if`" if isinstance(before, ast.If) else "`def rate`"
+        self.fail(before, f"missing return: a path through this {kind} ends without one")
 
-    def begin_term(self, node):
-        self.digits = 0
-        if reason := too_large(node):
+    def branches(self, statement, rest):
+        """The rate that an `if` and the rest return; each branch may assign other names."""
+        test = self.whole(statement.test, self.condition(statement.test))
+        known = self.names
+        trees = []
+        for branch in (statement.body, statement.orelse):
+            self.names = dict(known)
+            trees.append(self.block(branch + rest, statement))
+        return If(test, *trees)
+
+    def assign(self, statement):
+        """From here on, on this path, the name stands for the tree."""
+        name, node = _assignment(statement)
+        self.in_assignment = True
+        tree, unit = self.value(node)
+        self.in_assignment = False
+        self.names[name] = self.whole(node, tree), unit
+
+    def value(self, node):
+        """What may be assigned: a term or a condition."""
+        match node:
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                return self.condition(node), CONDITION
+            case ast.Name():
+                return self.name(node)
+        return self.expression(node)
+
+    def whole(self, node, tree):
+        """The tree of a whole term or condition, if it is not too large."""
+        if reason := self.size.ended(tree):
             self.fail(node, reason)
+        return tree
+
+    def counted(self, node, tree):
+        """A part of a term, if the term is not too large with it."""
+        if reason := self.size.grown(tree):
+            self.fail(node, reason)
+        return tree
 
     def returned(self, statement):
         self.paths += 1
@@ -245,19 +200,20 @@ class _Reader:
             self.fail(statement, f"found more than {MAX_PATHS} paths to a return, expected fewer")
         if statement.value is None:
             self.fail(statement, "found `return` alone, expected a rate after it")
-        self.begin_term(statement.value)
         tree, unit = self.expression(statement.value)
         if unit not in (None, RATE):
             found = ast.unparse(statement.value)
             self.fail(statement, f"returns `{found}` ({unit}), expected a rate")
-        return tree
+        return self.whole(statement, tree)
 
     def expression(self, node):
         match node:
             case ast.Constant():
                 return self.number(node)
             case ast.Name():
-                return self.name(node)
+                tree, unit = self.name(node)
+                if unit != CONDITION:
+                    return tree, unit
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 tree, unit = self.expression(operand)
                 return Binary("-", Number(Fraction(0)), tree, node.lineno), unit
@@ -275,7 +231,7 @@ class _Reader:
         """Why `node` is no term."""
         found = ast.unparse(node)
         match node:
-            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.Name():
                 return f"found condition `{found}`, expected a term such as 2 * C_L"
             case ast.BinOp() | ast.UnaryOp():
                 return f"found `{found}`, expected only the operators + - * /"
@@ -284,26 +240,32 @@ class _Reader:
         return f"found `{found}`, expected a term such as 2 * C_L"
 
     def number(self, node):
-        text = ast.get_source_segment(self.source, node)
         if type(node.value) not in (int, float):
-            self.fail(node, f"found `{text}`, expected a real number or a parameter")
-        if isinstance(node.value, float):
-            digits = text.lower().split("e")[0].strip("0._")
-            if math.isinf(node.value) or (node.value == 0 and digits):
-                self.fail(node, f"found `{shown(text)}`, expected a number that a float could hold")
-        value = _literal(node, self.source)
-        self.digits += (value.numerator.bit_length() + value.denominator.bit_length()) // 3
-        if self.digits > MAX_DIGITS:
-            self.fail(node, f"found a term whose numbers have more than {MAX_DIGITS} digits, expected fewer")
-        return Number(value), NUMBER if value else None
+            text = self.literals.text(node)
+            self.fail(node, f"found `{shown(text)}`, expected a real number or a parameter")
+        try:
+            number = self.literals.value(node)
+        except InputError as error:
+            self.fail(node, error.message)
+        return self.counted(node, Number(number)), NUMBER if number else None
 
     def name(self, node):
-        if node.id not in self.units:
-            self.fail(node, f"unknown name `{node.id}`, expected a parameter; {suggest(node.id, self.units)}")
-        if node.id not in self.parameters:
-            wanted = ", ".join((*self.parameters, node.id))
-            self.fail(node, f"`{node.id}` is not a parameter, expected it to be: `def rate({wanted})`")
-        return Name(node.id), self.units[node.id]
+        """What is assigned to a name, or the parameter."""
+        name = node.id
+        if name in self.names:
+            tree, unit = self.names[name]
+            return self.counted(node, tree), unit
+        if name in self.assigned:
+            self.fail(node, f"`{name}` is not assigned on every path that leads here, expected it to be")
+        if name not in self.units:
+            known = suggest(name, [*self.units, *self.names])
+            self.fail(node, f"unknown name `{name}`, expected a parameter; {known}")
+        if self.parameters is None:
+            self.fail(node, f"found `{name}` outside `rate`, expected numbers and constants made of them")
+        if name not in self.parameters:
+            wanted = ", ".join((*self.parameters, name))
+            self.fail(node, f"`{name}` is not a parameter, expected it to be: `def rate({wanted})`")
+        return self.counted(node, Name(name)), self.units[name]
 
     def arithmetic(self, node):
         op = _ARITHMETIC[type(node.op)]
@@ -316,26 +278,28 @@ class _Reader:
             right, right_unit = self.expression(node.right)
             left_unit, right_unit = left_unit or NUMBER, right_unit or NUMBER
             if op == "*":
-                self.check_product(node)
+                self.check_product(node, left, right)
                 unit = left_unit * right_unit
             else:
-                self.check_division(node)
+                self.check_division(node, right)
                 unit = left_unit / right_unit
         return Binary(op, left, right, node.lineno), unit
 
-    def check_product(self, node):
-        if not _is_known(node.left) and not _is_known(node.right):
+    def check_product(self, node, left, right):
+        if not _is_known(left) and not _is_known(right):
             left, right = ast.unparse(node.left), ast.unparse(node.right)
             self.fail(node, f"multiplies `{left}` by `{right}`, expected one of them {_OF_KNOWN}")
 
-    def check_division(self, node):
+    def check_division(self, node, divisor):
         left, right = ast.unparse(node.left), ast.unparse(node.right)
-        if not _is_known(node.right):
+        if not _is_known(divisor):
             self.fail(node, f"divides `{left}` by `{right}`, expected a divisor {_OF_KNOWN}")
-        if not _names(node.right):
-            divisor = ast.Expression(_exact(node.right, self.source))
-            if eval(compile(divisor, "divisor", "eval"), _scope()) == 0:
+        if not names(divisor):
+            if value_of(divisor) == 0:
                 self.fail(node, f"divides `{left}` by `{right}`, which is 0; expected another divisor")
+        elif self.in_assignment and sign(divisor) < 1:
+            found = f"an assignment divides `{left}` by `{right}`, which may be 0"
+            self.fail(node, f"{found}; expected a sum or product of what is above 0, or the division where it is used")
 
     def extreme(self, node):
         if len(node.args) < 2 or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
@@ -360,6 +324,10 @@ class _Reader:
 
     def condition(self, node):
         match node:
+            case ast.Name():
+                tree, unit = self.name(node)
+                if unit == CONDITION:
+                    return tree
             case ast.BoolOp(op=op, values=values):
                 return Logic("and" if isinstance(op, ast.And) else "or", tuple(map(self.condition, values)))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -382,13 +350,30 @@ class _Reader:
 _OF_KNOWN = f"made of numbers, {' and '.join(KNOWN)} only"
 
 
-def _names(node):
-    """The names in an expression, without the two functions'."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - {"max", "min"}
+def _is_known(tree):
+    return names(tree) <= set(KNOWN)
 
 
-def _is_known(node):
-    return _names(node) <= set(KNOWN)
+def _assignment(statement):
+    """The name and the expression of `name = expression` or `name += expression`; None for any other statement."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=node):
+            return name, node
+        case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=node):
+            before = ast.copy_location(ast.Name(name, ast.Load()), target)
+            return name, ast.copy_location(ast.BinOp(before, op, node), statement)
+    return None
+
+
+def _is_constant(statement):
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=node):
+            return name != "start" and not (isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return False
+
+
+def _is_target(node):
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _is_docstring(statements):
@@ -399,10 +384,9 @@ def _is_docstring(statements):
 
 
 def _always_returns(statement):
-    if isinstance(statement, ast.Return):
-        return True
-    blocks = (statement.body, statement.orelse)
-    return all(block and _always_returns(block[-1]) for block in blocks)
+    if isinstance(statement, ast.If):
+        return all(block and _always_returns(block[-1]) for block in (statement.body, statement.orelse))
+    return isinstance(statement, ast.Return)
 
 
 def _first_line(statement):

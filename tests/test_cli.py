@@ -150,7 +150,7 @@ def bad_files(tmp_path_factory):
     write(folder, "units.py", "def rate(C_L, q_U, qdel_L, MSS):\n    return (MSS + qdel_L) / 1\n".replace("q_U, ", ""))
     write(folder, "misspelt.toml", QUERY.format("horizn = 5\n", ""))
     write(folder, "threshold.toml", QUERY.format("", 'utilization = "1/2"\n'))
-    write(folder, "inexact.toml", QUERY.format("", "utilisation = 0.5\n"))
+    write(folder, "inexact.toml", QUERY.format("", "utilisation = inf\n"))
     write(folder, "broken.toml", "[network\n")
     write(folder, "file", "")
     return folder

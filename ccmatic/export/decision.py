@@ -10,7 +10,7 @@ from math import lcm
 
 from ccmatic.errors import InputError
 from ccmatic.listing import text
-from ccmatic.source import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
+from ccmatic.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 
 #: No belief is larger: 2^40 bytes, or bytes per step.
 LARGEST = 2**40
@@ -60,6 +60,9 @@ class _Decision:
             case Extreme(pick, terms):
                 values = [self.constant(term) for term in terms]
                 return None if None in values else (max if pick == "max" else min)(values)
+            case If(test, then, other):
+                decided = self.condition(test)
+                return self.constant(then if decided else other) if isinstance(decided, bool) else None
         return None
 
     def combined(self, tree, op, left, right):
