@@ -170,7 +170,10 @@ def _beside(controller):
 
 
 def _jitter(text):
-    jitter = exact(text)
+    try:
+        jitter = exact(text)
+    except InputError:
+        jitter = -1
     if not 0 <= jitter <= 1000:
         raise InputError(f"the jitter is '{shown(text)}'; expected a number from 0 to 1000, in R_m")
     return jitter
