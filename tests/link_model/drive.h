@@ -81,7 +81,8 @@ static void change_R_m(void)
 {
     const uint64_t by = between(&dice, 2, 20);
     const bool grows = troubled(R_M_GROWS) && (!troubled(R_M_FALLS) || between(&dice, 0, 1));
-    const uint64_t longer = path.R_m * by <= LONGEST_R_M ? path.R_m * by : drawn.R_m;
+    const uint64_t most = 50 * drawn.R_m < LONGEST_R_M ? 50 * drawn.R_m : LONGEST_R_M;
+    const uint64_t longer = path.R_m * by <= most ? path.R_m * by : drawn.R_m;
     /* The models want five packets in a step. */
     const uint64_t least = 5 * path.tx < path.R_m ? 5 * path.tx : path.R_m;
 
