@@ -11,7 +11,7 @@ SMALL, GROWTH = Fraction(11, 10), Fraction(3, 2)
 
 
 def utilised(model, x, k):
-    """Step k (from k to k+1) kept the link busy: more than D of delay, or a loss; a step in which the sender was limited
+    """Step k (from k to k+1) kept the link busy: more than D of delay, or a loss; a step in which the sender is limited
     does not tell. A bound is of a link that is busy from s to t-D, of which all steps from s to t tell."""
     congested = some(x.Q.at_least(k + 1, x.D + 1), model.loss_seen(x, k + 1) > model.loss_seen(x, k))
     return every(congested, no(x.limited[k + 1]))

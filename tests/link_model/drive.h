@@ -2,6 +2,7 @@
 
 static struct random dice;
 static uint64_t rate, last_sent; /* of the sender: bytes a second; when it sent last */
+static uint64_t packets = 1;     /* that it sends in a step, if not what the controller says */
 static uint64_t clock_now;       /* what happens next, happens then or later */
 static uint64_t has, wakes;      /* of the application: packets to send; when there are more of them */
 static uint64_t next_trouble;
@@ -14,8 +15,15 @@ static bool troubled(unsigned by)
 
 static void ask_rate(uint64_t now)
 {
+    static uint64_t of_step;
     rate = ccm_rate(&sender, now);
     look();
+    if (!troubled(ANY_RATE))
+        return;
+    if (of_step != sender.start)
+        packets = between(&dice, 1, between(&dice, 1, 1 + 3 * sender.step / path.tx));
+    of_step = sender.start;
+    rate = (uint64_t)((unsigned __int128)packets * drawn.bytes * 1000000000 / sender.step);
 }
 
 static uint64_t due(void)
@@ -30,13 +38,20 @@ static void pause_at(uint64_t now)
 {
     ccm_limited(&sender, now);
     look();
-    wakes = now + spread(&dice, 1, sender.step << between(&dice, 0, 12));
+    wakes = now + spread(&dice, 1, troubled(HOURS) ? HOUR : sender.step << between(&dice, 0, 12));
 }
 
 static void wake(void)
 {
-    has = troubled(IDLE) ? spread(&dice, 1, 2000) : never;
+    has = troubled(IDLE | HOURS) ? spread(&dice, 1, 2000) : never;
     wakes = never;
+}
+
+/* So much is in flight that the ring could not tell more apart, as where R_m is far longer than the sender takes it. */
+static bool crowded(void)
+{
+    const bool waits = path.pending && path.next - path.heap[0] > RING / 2;
+    return waits || (first_lost < next_lost && path.next - lost[first_lost % RING] > RING / 2);
 }
 
 static void send_one(uint64_t now)
@@ -44,6 +59,12 @@ static void send_one(uint64_t now)
     ask_rate(now);
     if (due() > now)
         return;
+    if (crowded()) {
+        last_sent = now;
+        ccm_limited(&sender, now);
+        look();
+        return;
+    }
     ccm_sent(&sender, now, drawn.bytes);
     look();
     if (!offer(&path, now))
@@ -88,7 +109,7 @@ static void change_R_m(void)
 
     lengthen(&path, grows ? longer : least + (path.R_m - least) / by);
     if (grows)
-        grace = GRACE;
+        begin_grace();
 }
 
 static void befall(uint64_t now)

@@ -2,8 +2,8 @@
  *
  *   link_model SEED RUNS STEPS TROUBLES
  *
- * TROUBLES: those of enum trouble that all runs have. Prints how many ends of steps were judged; exits with 1 at the
- * first false belief. */
+ * A run is of so many ends of steps, or of a week. TROUBLES: those of enum trouble that all runs have. Prints how many
+ * ends of steps were judged, and the seconds of all runs; exits with 1 at the first false belief. */
 #include HEADER
 #include "link.h"
 #include "scenario.h"
@@ -17,9 +17,9 @@ static void begin(uint64_t seed, unsigned troubles)
     first_lost = revealed = next_lost = 0;
     steps = grace = 0;
     last_sent = seen_start = clock_now = drawn.begins;
-    if (troubled(R_M_UNKNOWN) && drawn.claimed < drawn.R_m)
-        grace = GRACE;
     ccm_init(&sender, drawn.begins, drawn.claimed, (uint32_t)drawn.bytes);
+    if (troubled(R_M_UNKNOWN) && drawn.claimed < drawn.R_m)
+        begin_grace();
     next_trouble = troubled(SPURIOUS | R_M_FALLS | R_M_GROWS) ? drawn.begins + 50 * sender.step : never;
     ask_rate(drawn.begins);
     wake();
@@ -58,12 +58,14 @@ int main(int argc, char **argv)
         return 2;
     const uint64_t seed = strtoull(argv[1], NULL, 0), runs = strtoull(argv[2], NULL, 0);
     const uint64_t length = strtoull(argv[3], NULL, 0);
+    uint64_t seconds = 0;
 
     for (uint64_t run = 0; run < runs; run++) {
         begin(seed + run, (unsigned)strtoul(argv[4], NULL, 0));
-        while (steps < length)
+        while (steps < length && clock_now - drawn.begins < 7 * 24 * HOUR)
             take_one_event();
+        seconds += (clock_now - drawn.begins) / 1000000000;
     }
-    printf("%" PRIu64 "\n", judged);
+    printf("%" PRIu64 " %" PRIu64 "\n", judged, seconds);
     return 0;
 }

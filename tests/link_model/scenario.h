@@ -11,9 +11,12 @@ enum trouble {
     R_M_UNKNOWN = 64, /* the sender begins with another R_m, larger or smaller */
     LAZY = 128,        /* the sender acts on events only, not at the ends of steps */
     MERGED_ACKS = 256, /* packets that arrive at once are acknowledged as one */
+    ANY_RATE = 512,    /* the sender does not follow its controller: its rate is another in each step */
+    HOURS = 1024,      /* as IDLE, for up to an hour */
 };
 
 #define LONGEST_R_M UINT64_C(2000000000)
+#define HOUR UINT64_C(3600000000000)
 
 struct scenario {
     uint64_t seed, begins, bytes, R_m, claimed; /* bytes: of a packet; claimed: the R_m that the sender begins with */

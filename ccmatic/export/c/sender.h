@@ -245,15 +245,18 @@ static inline void ccm_limited(struct ccm_sender *s, uint64_t now_ns)
 /* In the models a loss is seen by the end of the step after the one in which the bytes were sent: what is found earlier
  * waits until then. Then it tells that the link was busy all that step, as the sender overfilled the buffer at a
  * constant rate. It does not if found later, nor if it is of the step's first packet, which may have met the queue of
- * the step before. */
-static inline void ccm_count_lost(struct ccm_sender *s, uint64_t sent_ns, uint64_t bytes)
+ * the step before, nor if it is not known when it was sent. */
+static inline void ccm_count_lost(struct ccm_sender *s, uint64_t sent_ns, uint64_t bytes, bool known)
 {
-    if (sent_ns > s->start) {
+    const bool early = sent_ns > s->start;
+    const uint64_t timely = known && sent_ns > (early ? s->first_out : s->first_out_before) ? bytes : 0;
+
+    if (early) {
         s->lost_early += bytes;
-        s->timely_early += sent_ns > s->first_out ? bytes : 0;
+        s->timely_early += timely;
     } else {
         s->lost += bytes;
-        s->timely += sent_ns > s->first_out_before ? bytes : 0;
+        s->timely += timely;
     }
 }
 
@@ -292,7 +295,7 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
     if (sent_ns <= s->doubted_sent) {
         s->doubted = ccm_less(s->doubted, bytes);
     } else if (s->doubted) {
-        ccm_count_lost(s, s->doubted_sent, s->doubted);
+        ccm_count_lost(s, s->doubted_sent, s->doubted, false);
         s->doubted = 0;
     }
     ccm_count_acked(s, sent_ns, bytes);
@@ -312,7 +315,7 @@ static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent
 {
     ccm_advance(s, now_ns);
     if (sent_ns < s->newest) {
-        ccm_count_lost(s, sent_ns, bytes);
+        ccm_count_lost(s, sent_ns, bytes, true);
         return;
     }
     s->doubted += bytes;
