@@ -13,7 +13,7 @@ import numpy as np
 from ccmatic import cca, proof, replay, store
 from ccmatic import query as queries
 from ccmatic.errors import InputError, located
-from ccmatic.template import Branch
+from ccmatic.template import Branch, value_of
 from ccmatic.trace import Trace
 from ccmatic.verify import UNDECIDED, VIOLATED, Verifier
 
@@ -242,7 +242,7 @@ def _coefficients(hole):
 def _values(hole, rows, others):
     """The value of each form at each step, forms × steps, and `others`, all times what makes them integers."""
     terms, coefficients, scale = _coefficients(tuple(hole))
-    values = [[Fraction(eval(term, {}, row)) for row in rows] for term in terms]
+    values = [[value_of(term, row) for row in rows] for term in terms]
     more = lcm(*(value.denominator for column in (*values, others) for value in column))
     integers = np.array([[int(value * more) for value in column] for column in values], object)
     scaled = [int(value * more * scale) for value in others]

@@ -5,6 +5,8 @@ from math import lcm
 
 import numpy as np
 
+from ccmatic.template import value_of
+
 
 class Space:
     """The holes of a template, in the order of the source, and the forms that may fill them."""
@@ -70,7 +72,7 @@ class _Values:
 
     def _scaled(self, table, others):
         """The forms' values, forms × steps, and `others`, on one scale of integers."""
-        columns = [[eval(term, {}, row) for row in self.rows] for term in table.terms]
+        columns = [[value_of(term, row) for row in self.rows] for term in table.terms]
         scale = lcm(*(v.denominator for v in others), *(v.denominator for column in columns for v in column))
         integers = np.array([[int(v * scale) for v in column] for column in columns], object)
         values = table.matrix @ integers.reshape(len(table.terms), len(self.rows))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ccmatic import __version__
 from ccmatic.errors import InputError, Unreadable, located
-from ccmatic.files import LARGEST
+from ccmatic.files import LARGEST, parse_json
 
 FORMAT = "ccmatic run 1"
 
@@ -84,7 +84,7 @@ class Store:
                 self._database.executemany("INSERT INTO about VALUES (?, ?)", wanted.items())
         about = _about(self._database, self.path)
         _check_version(about, self.path)
-        difference = _difference(json.loads(about["query"]), json.loads(wanted["query"]))
+        difference = _difference(_query(about, self.path), json.loads(wanted["query"]))
         if difference:
             raise InputError(f"the run is of another query: {difference}", str(self.path))
 
@@ -100,11 +100,14 @@ def read(path):
         _check_version(about, path)
         events = _events(database)
         database.close()
-    try:
-        query = json.loads(about["query"])
-    except (KeyError, TypeError, ValueError):
-        raise InputError("the run does not say of what query it is", str(path)) from None
-    return {**about, "query": query, "finished": about.get("finished")}, events
+    return {**about, "query": _query(about, path), "finished": about.get("finished")}, events
+
+
+def _query(about, path):
+    query = parse_json(text, str(path)) if isinstance(text := about.get("query"), str) else None
+    if not isinstance(query, dict):
+        raise InputError("the run does not say of what query it is", str(path))
+    return query
 
 
 def _open(path, create):
@@ -133,17 +136,21 @@ def _lock(path):
 def _events(database):
     columns = "kind, candidate, source, way, trace, seconds, number"
     rows = database.execute(f"SELECT {columns} FROM events ORDER BY number")
-    return [Event(kind, _indices(candidate, rest[-1]), *rest) for kind, candidate, *rest in rows]
+    return [_event(*row) for row in rows]
 
 
-def _indices(candidate, number):
-    try:
-        indices = json.loads(candidate)
-    except (TypeError, ValueError):
-        indices = None
+def _event(kind, candidate, source, way, trace, seconds, number):
+    texts = {"kind": kind, "candidate": candidate}
+    texts |= {name: text for name, text in (("source", source), ("way", way), ("trace", trace)) if text is not None}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise InputError(f"the {name} of event {number} is {text!r:.40}; expected text")
+    if not isinstance(seconds, float | int):
+        raise InputError(f"the seconds of event {number} are {seconds!r:.40}; expected a number")
+    indices = parse_json(candidate)
     if not isinstance(indices, list):
         raise InputError(f"the candidate of event {number} is {candidate!r:.40}; expected a list of indices")
-    return tuple(indices)
+    return Event(kind, tuple(indices), source, way, trace, seconds, number)
 
 
 def _about(database, path):

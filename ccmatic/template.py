@@ -5,9 +5,10 @@ that may fill it: a condition's hole reads "form > 0", a leaf's hole is the rate
 """
 
 import ast
+import operator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 
 from ccmatic.embedding import docstring as embedded
@@ -58,11 +59,45 @@ def linear_forms(domains):
 
 def names_in(term):
     """The names that occur in a term."""
+    return {node.id for node in ast.walk(_tree(term)) if isinstance(node, ast.Name)}
+
+
+def value_of(term, values):
+    """What a term is worth, exactly, where each name in it has the number that `values` gives."""
+    return _value(_tree(term), values)
+
+
+_PRODUCTS = {ast.Mult: operator.mul, ast.Div: operator.truediv}
+
+
+@lru_cache(maxsize=1024)
+def _tree(term):
+    """The syntax of a term: names and whole numbers, multiplied and divided. Raises InputError."""
     try:
-        tree = ast.parse(term, mode="eval")
+        tree = ast.parse(term, mode="eval").body
     except SyntaxError:
-        raise InputError(f"'{term}' is not a term, such as C_L or MSS / R_m") from None
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        tree = None
+    if tree is None or not _is_product(tree):
+        raise InputError(f"'{term}' is not a term, such as C_L or MSS / R_m")
+    return tree
+
+
+def _is_product(node):
+    match node:
+        case ast.Name() | ast.Constant(value=int()):
+            return True
+        case ast.BinOp(left, ast.Mult() | ast.Div(), right):
+            return _is_product(left) and _is_product(right)
+    return False
+
+
+def _value(node, values):
+    match node:
+        case ast.Name(name):
+            return Fraction(values[name])
+        case ast.Constant(number):
+            return Fraction(number)
+    return _PRODUCTS[type(node.op)](_value(node.left, values), _value(node.right, values))
 
 
 @dataclass(frozen=True)
