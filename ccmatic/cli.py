@@ -155,6 +155,23 @@ def replay_command(trace, plot, csv_file, allow_code, as_json):
     return UNKNOWN if outcome.outcome is replay.Outcome.CANNOT_BE_JUDGED else GOOD
 
 
+@cli.command("list")
+@click.argument("kinds", nargs=-1, type=_Names("ccmatic.catalogue", "KINDS"), metavar="[KIND]…")
+@_json
+def list_command(kinds, as_json):
+    """What is shipped under a name: models, queries, templates, properties, proofs and controllers, or only these
+    kinds, each with a sentence about it."""
+    from dataclasses import asdict
+
+    from ccmatic import catalogue
+
+    found = catalogue.entries(kinds or tuple(catalogue.KINDS))
+    lines = (json.dumps(asdict(entry), ensure_ascii=False) for entry in found) if as_json else catalogue.listed(found)
+    for line in lines:
+        click.echo(line)
+    return GOOD
+
+
 @cli.group("trace")
 def trace_group():
     """Traces for other tools."""

@@ -4,7 +4,7 @@ import importlib
 import importlib.util
 from pathlib import Path
 
-from ccmatic import blame, contract
+from ccmatic import blame
 from ccmatic.errors import InputError, Unreadable, shown, suggest
 
 
@@ -32,6 +32,8 @@ def load(kind, attribute, name, allow_code=False):
     if not hasattr(module, attribute):
         raise InputError(f"the definition sets no {attribute}", getattr(module, "__file__", name))
     if is_path(name):
+        from ccmatic import contract  # with the solvers' library, which names and paths alone have no use for
+
         contract.check(attribute, getattr(module, attribute), Path(name))
     return getattr(module, attribute)
 
