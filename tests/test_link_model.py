@@ -92,7 +92,7 @@ def test_beliefs_are_true(name, trouble, program):
     assert judged(program(name), [trouble], steps=steps) >= 5000
 
 
-@pytest.mark.parametrize("troubles", [TOGETHER, ("spurious", "R_m_falls")], ids="-".join)
+@pytest.mark.parametrize("troubles", [TOGETHER, (*TOGETHER, "spurious"), ("spurious", "R_m_falls")], ids="-".join)
 @pytest.mark.parametrize("name", CONTROLLERS)
 def test_troubles_together(name, troubles, program):
     assert judged(program(name), troubles) >= 5000

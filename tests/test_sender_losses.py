@@ -40,7 +40,7 @@ def believed(sender, now):
 def test_a_spurious_timeout_leaves_no_trace(acknowledged):
     """All are given up, then acknowledged one by one."""
     sender, now = with_packets_out(15)
-    sender.lost(now, 35 * MS, 15 * PACKET)
+    sender.gave_up(now, 35 * MS, 15 * PACKET)
     assert believed(sender, now) >= 15 - 3
     now += 2 * STEP
     for i in range(15):
@@ -53,12 +53,21 @@ def test_a_spurious_timeout_leaves_no_trace(acknowledged):
     assert believed(sender, now + 3 * STEP) >= 6 - 5
 
 
-def test_what_was_given_up_is_lost_when_later_bytes_are_acknowledged():
+@pytest.mark.parametrize("overtaken_first", [False, True])
+def test_what_was_given_up_is_lost_D_after_later_bytes_are_acknowledged(overtaken_first):
+    """Not before: a network may change the order within D, here 10 ms."""
     sender, now = with_packets_out(15)
-    sender.lost(now, 35 * MS, 15 * PACKET)
     sender.sent(now, PACKET)
-    sender.acked(now + 10 * MS, now, PACKET)
-    assert sender.begun_again == 0 and believed(sender, now) == 0
+    if overtaken_first:
+        sender.acked(now + 10 * MS, now, PACKET)
+    sender.gave_up(now + 10 * MS, 35 * MS, 15 * PACKET)
+    if not overtaken_first:
+        sender.acked(now + 10 * MS, now, PACKET)
+    sender.sent(now + 20 * MS, PACKET)
+    sender.found(now + 20 * MS, 21 * MS, PACKET)
+    assert believed(sender, now + STEP) >= 14 - 4
+    sender.acked(now + 3 * STEP, now + 20 * MS, PACKET)
+    assert sender.begun_again == 0 and believed(sender, now + 3 * STEP) == 0
 
 
 def test_losses_that_counted_and_were_none_make_beliefs_begin_again():

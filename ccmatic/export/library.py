@@ -87,12 +87,16 @@ class Sender:
         """Bytes were found to be lost that were sent at `sent_at`."""
         self._call("lost", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
+    def gave_up(self, now, sent_at, size):
+        """Bytes were given up, the last of which was sent at `sent_at`."""
+        self._call("gave_up", None, (_U64, now), (_U64, sent_at), (_U64, size))
+
     def limited(self, now):
         """There is nothing more to send, though the rate would let it."""
         self._call("limited", None, (_U64, now))
 
     def found(self, now, sent_at, size):
-        """Bytes were acknowledged that had been told to be lost."""
+        """Bytes were acknowledged that had been given up or told to be lost."""
         self._call("found", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def in_flight(self, now, size):

@@ -74,27 +74,32 @@ static void send_one(uint64_t now)
         pause_at(now);
 }
 
-/* One acknowledgement, or all that come now as one. */
+/* One acknowledgement, or all that come now as one; packets that were given up are told one by one. */
 static void acknowledge(uint64_t now)
 {
     uint64_t bytes = 0, sent = 0, number = 0;
     do {
         const struct packet *p = arrived(&path);
         ccm_rtt(&sender, now - p->sent);
-        bytes += drawn.bytes, sent = p->sent, number = p->number;
+        number = p->number;
+        if (p->marked)
+            ccm_found(&sender, now, p->sent, drawn.bytes);
+        else
+            bytes += drawn.bytes, sent = p->sent;
     } while (troubled(MERGED_ACKS) && path.pending && of(&path, path.heap[0])->at == now);
-    ccm_acked(&sender, now, sent, bytes);
+    if (bytes)
+        ccm_acked(&sender, now, sent, bytes);
     look();
     for (; revealed < next_lost && lost[revealed % RING] < number; revealed++)
         of(&path, lost[revealed % RING])->at = now + drawn.loss_wait;
 }
 
-static void mark(struct packet *p, uint64_t now)
+static void mark(struct packet *p, uint64_t now, void tell(struct ccm_sender *, uint64_t, uint64_t, uint64_t))
 {
     if (p->marked || p->acked)
         return;
     p->marked = true;
-    ccm_lost(&sender, now, p->sent, drawn.bytes);
+    tell(&sender, now, p->sent, drawn.bytes);
     look();
 }
 
@@ -116,7 +121,7 @@ static void befall(uint64_t now)
 {
     if (troubled(SPURIOUS))
         for (uint64_t i = path.next > RING ? path.next - RING : 0; i < path.next; i++)
-            mark(of(&path, i), now);
+            mark(of(&path, i), now, ccm_gave_up);
     if (troubled(R_M_FALLS | R_M_GROWS))
         change_R_m();
     /* A path that is longer for less than a period is not told from a queue. */

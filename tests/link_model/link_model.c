@@ -42,7 +42,7 @@ static void take_one_event(void)
     if (now == ack)
         acknowledge(now);
     else if (now == loss)
-        mark(of(&path, lost[first_lost++ % RING]), now);
+        mark(of(&path, lost[first_lost++ % RING]), now, ccm_lost);
     else if (now == send)
         send_one(now);
     else if (now == wakes)

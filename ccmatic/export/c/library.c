@@ -11,6 +11,7 @@ void NAME_rtt(struct ccm_sender *s, uint64_t rtt_ns);
 void NAME_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
 void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
 void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
+void NAME_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
 void NAME_limited(struct ccm_sender *s, uint64_t now_ns);
 void NAME_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
 void NAME_in_flight(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
@@ -63,6 +64,11 @@ void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_
 void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_lost(s, now_ns, sent_ns, bytes);
+}
+
+void NAME_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    ccm_gave_up(s, now_ns, sent_ns, bytes);
 }
 
 void NAME_limited(struct ccm_sender *s, uint64_t now_ns)

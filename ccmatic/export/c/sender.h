@@ -26,7 +26,8 @@ struct ccm_sender {
     uint64_t timely, timely_early; /* of those lost, what tells that the link was busy */
     uint64_t first_out, first_out_before; /* when the first bytes of the step under way, and of that before, left */
     bool limited, paused; /* the application had nothing to send in the step under way, and has nothing now */
-    uint64_t doubted, doubted_sent; /* bytes given up though none sent later was acknowledged; the last was sent at */
+    uint64_t doubted, doubted_sent; /* bytes given up that may be acknowledged yet; the last of them was sent at */
+    uint64_t doubted_until; /* D after bytes sent later were acknowledged, or UINT64_MAX */
     uint64_t newest; /* when the last sent of all acknowledged bytes was sent */
     bool any; /* bytes were acknowledged in the step under way: the first and the last of them were sent at */
     uint64_t first_sent, last_sent;
@@ -80,7 +81,7 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     s->sent = s->acked = s->lost = s->lost_early = 0;
     s->timely = s->timely_early = 0;
     s->first_out = s->first_out_before = now_ns;
-    s->doubted = s->doubted_sent = s->newest = 0;
+    s->doubted = s->doubted_sent = s->doubted_until = s->newest = 0;
     s->last_wait = s->first_wait = 0;
     s->last_delay = s->first_delay = s->last_sent = s->first_sent = 0;
     s->any = s->windows = s->started = s->guessed = s->limited = s->paused = false;
@@ -278,8 +279,20 @@ static inline void ccm_take_back(struct ccm_sender *s, uint64_t bytes)
     }
 }
 
-static inline void ccm_count_acked(struct ccm_sender *s, uint64_t sent_ns, uint64_t bytes)
+/* D; a whole step, where its length is fixed. */
+static inline uint64_t ccm_jitter(const struct ccm_sender *s)
 {
+    return ccm_less(s->step, s->rtt);
+}
+
+static inline void ccm_count_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    if (s->doubted && now_ns > s->doubted_until) {
+        ccm_count_lost(s, s->doubted_sent, s->doubted, false);
+        s->doubted = 0;
+    }
+    if (s->doubted_until == UINT64_MAX && sent_ns > s->doubted_sent)
+        s->doubted_until = now_ns + ccm_jitter(s);
     s->acked += bytes;
     s->last_sent = sent_ns;
     s->newest = ccm_at_least(s->newest, sent_ns);
@@ -288,38 +301,42 @@ static inline void ccm_count_acked(struct ccm_sender *s, uint64_t sent_ns, uint6
     s->any = true;
 }
 
-/* Bytes acknowledged now, the last of them sent at sent_ns; what was given up and is older is lost, or among them. */
+/* Bytes acknowledged now, the last of them sent at sent_ns. */
 static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
-    if (sent_ns <= s->doubted_sent) {
+    ccm_count_acked(s, now_ns, sent_ns, bytes);
+    if (sent_ns <= s->doubted_sent)
         s->doubted = ccm_less(s->doubted, bytes);
-    } else if (s->doubted) {
-        ccm_count_lost(s, s->doubted_sent, s->doubted, false);
-        s->doubted = 0;
-    }
-    ccm_count_acked(s, sent_ns, bytes);
 }
 
-/* Bytes acknowledged now that had been told to be lost. */
+/* Bytes acknowledged now that had been given up or told to be lost. */
 static inline void ccm_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
-    ccm_count_acked(s, sent_ns, bytes);
+    ccm_count_acked(s, now_ns, sent_ns, bytes);
     ccm_take_back(s, bytes);
 }
 
-/* Bytes given up now, that were sent at sent_ns, or about then. They are lost once bytes sent later are acknowledged,
- * as the models' networks keep order: a timeout alone is no proof. */
+/* Bytes given up now, the last of them sent at sent_ns. A timeout is no proof, nor is it that later bytes were
+ * acknowledged: they are lost if they still are not D after that, by which a network may change the order. */
+static inline void ccm_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    ccm_advance(s, now_ns);
+    s->doubted += bytes;
+    s->doubted_sent = ccm_at_least(s->doubted_sent, sent_ns);
+    s->doubted_until = s->newest > s->doubted_sent ? now_ns + ccm_jitter(s) : UINT64_MAX;
+}
+
+/* Bytes found lost now, that were sent at sent_ns, or about then: later ones were acknowledged, and the caller has
+ * waited since for as long as the network may change the order. */
 static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
-    if (sent_ns < s->newest) {
+    if (sent_ns < s->newest)
         ccm_count_lost(s, sent_ns, bytes, true);
-        return;
-    }
-    s->doubted += bytes;
-    s->doubted_sent = ccm_at_least(s->doubted_sent, sent_ns);
+    else
+        ccm_gave_up(s, now_ns, sent_ns, bytes);
 }
 
 /* For stacks that take back losses without a word: so many bytes are out now, by their own count. */

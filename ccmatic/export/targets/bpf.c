@@ -137,8 +137,10 @@ static __always_inline void tell(struct flow *flow, struct sock *sk, uint64_t no
     measure(flow, tcp);
     if (delivered)
         ccm_acked(&flow->sender, now, acked_sent, delivered * segment);
-    if (lost)
-        ccm_lost(&flow->sender, now, gave_up ? now : ccm_less(acked_sent, 1), lost * segment);
+    if (lost && gave_up)
+        ccm_gave_up(&flow->sender, now, now, lost * segment);
+    else if (lost)
+        ccm_lost(&flow->sender, now, ccm_less(acked_sent, 1), lost * segment);
     if (delivered)
         ccm_in_flight(&flow->sender, now, in_flight(tcp) * segment);
     count(flow, tcp);

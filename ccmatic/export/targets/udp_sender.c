@@ -163,13 +163,16 @@ static void take_all(void)
         take(&ack, clock_ns());
 }
 
-static void lose(uint64_t seq, uint64_t now)
+static void lose(uint64_t seq, uint64_t now, bool overtaken)
 {
     if (flow.flight.state[seq % WINDOW] != SENT)
         return;
     flow.flight.state[seq % WINDOW] = LOST;
     flow.lost += flow.options.packet;
-    ccm_lost(&flow.sender, now, flow.flight.sent_ns[seq % WINDOW], flow.options.packet);
+    if (overtaken)
+        ccm_lost(&flow.sender, now, flow.flight.sent_ns[seq % WINDOW], flow.options.packet);
+    else
+        ccm_gave_up(&flow.sender, now, flow.flight.sent_ns[seq % WINDOW], flow.options.packet);
 }
 
 static void lose_all(uint64_t now)
@@ -183,7 +186,7 @@ static void lose_all(uint64_t now)
         bool late = now > flight->sent_ns[flight->oldest % WINDOW] + timeout;
         if (!overtaken && !late && flight->next - flight->oldest < WINDOW)
             break;
-        lose(flight->oldest++, now);
+        lose(flight->oldest++, now, overtaken);
     }
 }
 
