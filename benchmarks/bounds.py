@@ -8,8 +8,8 @@ windows came to each objective's constant.
 
 import argparse
 
-from ccmatic import proved
-from ccmatic.trial import Trial
+from ccmatic import proving
+from ccmatic.proving import Trial
 
 
 def main():
@@ -19,7 +19,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1000)
     arguments = parser.parse_args()
     for file in arguments.proofs:
-        trial = Trial(proved.load(file))
+        trial = Trial(proving.load_result(file))
         for seed in range(arguments.runs):
             trial.run(seed)
         broken = dict(trial.broken) or "none"

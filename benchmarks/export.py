@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ccmatic import definitions
+from ccmatic.base import definitions
 from ccmatic.export import header
 from ccmatic.export.files import write
 from ccmatic.export.library import compile_c

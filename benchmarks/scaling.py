@@ -10,8 +10,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from ccmatic import cegis, query
-from ccmatic.template import Branch
+from ccmatic import query, synthesis
+from ccmatic.contracts import Branch
 
 HORIZONS = (5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20)
 #: Conditions and rates of the nested template: every n-th of each hole.
@@ -35,7 +35,7 @@ def against_space(every):
 
 def measure(asked, jobs):
     """Solutions, iterations and seconds of a synthesis."""
-    for now in cegis.synthesise(asked, jobs=jobs):
+    for now in synthesis.synthesise(asked, jobs=jobs):
         pass
     return {"solutions": now.solutions, "iterations": now.iterations, "seconds": now.seconds}
 

@@ -13,7 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ccmatic import definitions, query
+from ccmatic import query
+from ccmatic.base import definitions
 
 
 def table():

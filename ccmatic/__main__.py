@@ -6,7 +6,7 @@ import sys
 
 
 def main():
-    """Run a command, as `cli.main` does."""
+    """Run a command, as `commands.main` does."""
     signal.signal(signal.SIGINT, _interrupt)
     from ccmatic.cli import main
 

@@ -6,18 +6,10 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 
-from ccmatic import cca, definitions
-from ccmatic.blame import blamed
-from ccmatic.buffer import Buffer
-from ccmatic.definitions import absolute
-from ccmatic.errors import InputError, located, shown, suggest
-from ccmatic.execution import Execution, Observed
-from ccmatic.model import Model
-from ccmatic.property import Property
-from ccmatic.quantities import exact
-from ccmatic.template import Branch
-from ccmatic.files import read_text
-from ccmatic.formula import every
+from ccmatic import language
+from ccmatic.base import InputError, absolute, blamed, definitions, exact, located, read_text, shown, suggest
+from ccmatic.contracts import Branch, Buffer, Execution, Model, Observed, Property, load_definition
+from ccmatic.logic import every
 
 #: Every section of a query file and the keys that are read there; None: any key, for parameters and records.
 SECTIONS = {
@@ -145,14 +137,14 @@ def make(
     """A query from names and numbers as people write them; one InputError where one of them will not do.
 
     allow_code: whether names may be paths of a person's own files, whose code is run."""
-    network = definitions.load("models", "MODEL", model, allow_code)
+    network = load_definition("models", "MODEL", model, allow_code)
     jitter = network.default_jitter if jitter is None else _whole("jitter", jitter, 0)
     if network.default_jitter == 0 and jitter:
         raise InputError(f"the jitter is {jitter}; the {network.name} link has none, expected 0")
     horizon = _whole("horizon", horizon, jitter + 2)
     if delay not in DELAYS:
         raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
-    kind = definitions.load("properties", "PROPERTY", property, allow_code)
+    kind = load_definition("properties", "PROPERTY", property, allow_code)
     asked = Query(
         model=network,
         horizon=horizon,
@@ -160,7 +152,7 @@ def make(
         jitter=jitter,
         property=kind.from_parameters(thresholds or {}, allow_code),
         delay=delay,
-        template=definitions.load("templates", "TEMPLATE", template, allow_code) if template else None,
+        template=load_definition("templates", "TEMPLATE", template, allow_code) if template else None,
         names={"model": absolute(model), "property": absolute(property), "template": absolute(template)},
         **about,
     )
@@ -184,7 +176,7 @@ def _check_units(query):
 
 def _parse(query, source):
     try:
-        cca.parse(source, beliefs=query.units())
+        language.parse(source, beliefs=query.units())
     except InputError as error:
         message = error.message.removesuffix(".")
         raise InputError(f"the template {query.names['template']} does not fit {query.model.name}: {message}") from None

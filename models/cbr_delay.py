@@ -2,12 +2,13 @@
 
 from fractions import Fraction
 
-from ccmatic.belief import RunningMax, Sample, State
-from ccmatic.formula import choice, either, every, is_min, largest, no, some
-from ccmatic.model import Model, overflow
 from ccmatic.models.ccac import served_what_waited, served_within_jitter
 from ccmatic.models.link_rate import link_rate, timeouts
-from ccmatic.units import BYTES, RATE
+
+from ccmatic.base import BYTES, RATE
+from ccmatic.contracts import Model, RunningMax, Sample, overflow
+from ccmatic.contracts import StateBelief as State
+from ccmatic.logic import choice, either, every, is_min, largest, no, some
 
 #: T*, the interval over which C_Llambda is measured, in steps of R_m (section 6.2.1).
 MEASUREMENT = 1
@@ -90,10 +91,14 @@ def _queue_laws(x):
     for t in range(1, x.horizon):
         unacknowledged, least = _unacknowledged(x, t), _queue_least(x, t)
         grown = q_U[t - 1] + x.sent(t) - x.untimed["C_Llambda"][t]
-        yield "q_U_moves", t, every(
-            q_U[t] <= unacknowledged,
-            some(q_U[t] <= least, q_U[t] <= grown),
-            some(q_U[t] >= unacknowledged, every(q_U[t] >= least, q_U[t] >= grown)),
+        yield (
+            "q_U_moves",
+            t,
+            every(
+                q_U[t] <= unacknowledged,
+                some(q_U[t] <= least, q_U[t] <= grown),
+                some(q_U[t] >= unacknowledged, every(q_U[t] >= least, q_U[t] >= grown)),
+            ),
         )
 
 

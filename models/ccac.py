@@ -1,8 +1,9 @@
 """CCAC: a token bucket that may hide congestion, behind it a box that delays by at most D (section 3)."""
 
-from ccmatic.formula import either, every, implies, some
-from ccmatic.model import Model, overflow
 from ccmatic.models.link_rate import link_rate, timeouts
+
+from ccmatic.contracts import Model, overflow
+from ccmatic.logic import either, every, implies, some
 
 
 class CCAC(Model):

@@ -1,9 +1,10 @@
 """The ideal link: a first-in first-out queue, without jitter (section 3)."""
 
-from ccmatic.formula import either, is_min
-from ccmatic.model import Model, overflow
 from ccmatic.models.ccac import served_what_waited
 from ccmatic.models.link_rate import link_rate
+
+from ccmatic.contracts import Model, overflow
+from ccmatic.logic import either, is_min
 
 
 class Ideal(Model):

@@ -2,9 +2,10 @@
 
 from fractions import Fraction
 
-from ccmatic.belief import RunningMax, RunningMin, Sample, State
-from ccmatic.formula import choice, equal, every, implies, largest, no, some
-from ccmatic.units import RATE, TIME
+from ccmatic.base import RATE, TIME
+from ccmatic.contracts import RunningMax, RunningMin, Sample
+from ccmatic.contracts import StateBelief as State
+from ccmatic.logic import choice, equal, every, implies, largest, no, some
 
 #: A change of a bound in one window is small up to this factor; by how much a stale upper bound grows.
 SMALL, GROWTH = Fraction(11, 10), Fraction(3, 2)

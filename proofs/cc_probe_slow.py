@@ -6,10 +6,11 @@ C_Llambda converges, as in the paper.
 
 from fractions import Fraction
 
-from ccmatic.formula import every, no
-from ccmatic.lemma import Constant, Lemma, Measure, Objective, Proof, State
 from ccmatic.models.cbr_delay import explains_probe
 from ccmatic.properties.performance import inflight_within, loses_at_most, utilises
+
+from ccmatic.contracts import Constant, Lemma, Measure, Objective, Proof, State
+from ccmatic.logic import every, no
 
 
 def rate_true(x, t):
@@ -79,8 +80,15 @@ LONG_QUEUE = State(
     holds=lambda x, t, c: every(true(x, t), no(drained(x, t, c))),
     leads_to=("C_Llambda low", "steady"),
     measures=(
-        Measure("q_U", lambda x, t: x.beliefs["q_U"][t], lambda x: 0, "0", by="drain", unit=lambda x: x.alpha,
-                unit_says="MSS"),
+        Measure(
+            "q_U",
+            lambda x, t: x.beliefs["q_U"][t],
+            lambda x: 0,
+            "0",
+            by="drain",
+            unit=lambda x: x.alpha,
+            unit_says="MSS",
+        ),
     ),
     ensures=(LITTLE_LOSS,),
 )
@@ -116,24 +124,78 @@ PROOF = Proof(
     beliefs=("C_Llambda", "q_U"),
     states=(STALE, FALSE_QUEUE, LONG_QUEUE, LOW, STEADY),
     constants=(
-        Constant("loss", "packets lost in an R_m while beliefs are true, at most", Fraction(0), Fraction(10),
-                 step=Fraction(1, 4), better="smaller", paper="2"),
-        Constant("fall", "factor by which C_Llambda falls while too high", Fraction(101, 100), Fraction(2),
-                 at=Fraction(19, 10), paper="1.9"),
-        Constant("stale_utilisation", "share of the link used while C_Llambda is too high and does not fall, at least",
-                 Fraction(1, 100), Fraction(1), paper="0.295"),
-        Constant("q_U_most", "q_U in the steady state, at most, in C·R_m", Fraction(1), Fraction(6), better="smaller",
-                 step=Fraction(1, 50), paper="3.21"),
-        Constant("drain", "by how much q_U falls in a window until then, in MSS", Fraction(1, 4), Fraction(10),
-                 step=Fraction(1, 4)),
-        Constant("inflight", "inflight in the steady state, at most, in C(R_m + D)", Fraction(1), Fraction(5),
-                 better="smaller", step=Fraction(1, 50), paper="1.5, 1.7"),
-        Constant("climb", "by how much C_Llambda rises in a window until converged, in MSS/R_m", Fraction(1, 100),
-                 Fraction(1), at=Fraction(3, 10), front=(Fraction(1, 5),), paper="0.2"),
-        Constant("C_Llambda_least", "C_Llambda in the steady state, at least, in C", Fraction(1, 20), Fraction(1),
-                 paper="0.23"),
-        Constant("utilisation", "share of the link used in the steady state, at least", Fraction(1, 10), Fraction(1),
-                 paper="0.3, 0.295"),
+        Constant(
+            "loss",
+            "packets lost in an R_m while beliefs are true, at most",
+            Fraction(0),
+            Fraction(10),
+            step=Fraction(1, 4),
+            better="smaller",
+            paper="2",
+        ),
+        Constant(
+            "fall",
+            "factor by which C_Llambda falls while too high",
+            Fraction(101, 100),
+            Fraction(2),
+            at=Fraction(19, 10),
+            paper="1.9",
+        ),
+        Constant(
+            "stale_utilisation",
+            "share of the link used while C_Llambda is too high and does not fall, at least",
+            Fraction(1, 100),
+            Fraction(1),
+            paper="0.295",
+        ),
+        Constant(
+            "q_U_most",
+            "q_U in the steady state, at most, in C·R_m",
+            Fraction(1),
+            Fraction(6),
+            better="smaller",
+            step=Fraction(1, 50),
+            paper="3.21",
+        ),
+        Constant(
+            "drain",
+            "by how much q_U falls in a window until then, in MSS",
+            Fraction(1, 4),
+            Fraction(10),
+            step=Fraction(1, 4),
+        ),
+        Constant(
+            "inflight",
+            "inflight in the steady state, at most, in C(R_m + D)",
+            Fraction(1),
+            Fraction(5),
+            better="smaller",
+            step=Fraction(1, 50),
+            paper="1.5, 1.7",
+        ),
+        Constant(
+            "climb",
+            "by how much C_Llambda rises in a window until converged, in MSS/R_m",
+            Fraction(1, 100),
+            Fraction(1),
+            at=Fraction(3, 10),
+            front=(Fraction(1, 5),),
+            paper="0.2",
+        ),
+        Constant(
+            "C_Llambda_least",
+            "C_Llambda in the steady state, at least, in C",
+            Fraction(1, 20),
+            Fraction(1),
+            paper="0.23",
+        ),
+        Constant(
+            "utilisation",
+            "share of the link used in the steady state, at least",
+            Fraction(1, 10),
+            Fraction(1),
+            paper="0.3, 0.295",
+        ),
     ),
     lemmas=(
         Lemma("true beliefs stay true", lambda x, c: true(x, 0), lambda x, c: true(x, x.horizon - 1)),

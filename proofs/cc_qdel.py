@@ -7,9 +7,10 @@ says little of the queue if anything may have been sent before; what was sent wa
 
 from fractions import Fraction
 
-from ccmatic.formula import every, implies, no, some
-from ccmatic.lemma import Constant, Lemma, Measure, Objective, Proof, State
 from ccmatic.properties.performance import bdp, inflight_within, loses_at_most, utilises
+
+from ccmatic.contracts import Constant, Lemma, Measure, Objective, Proof, State
+from ccmatic.logic import every, implies, no, some
 
 
 def true(x, t):
@@ -51,10 +52,20 @@ NO_LOSS = Objective(
 )
 
 C_L = Measure(
-    "C_L", lambda x, t: x.beliefs["C_L"][t], lambda x: x.C, "C", by="shrink", falls=False,
+    "C_L",
+    lambda x, t: x.beliefs["C_L"][t],
+    lambda x: x.C,
+    "C",
+    by="shrink",
+    falls=False,
     after=lambda f, c: f / c["C_L_least"],
 )
-C_U = Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="shrink",
+C_U = Measure(
+    "C_U",
+    lambda x, t: x.beliefs["C_U"][t],
+    lambda x: x.C,
+    "C",
+    by="shrink",
     after=lambda f, c: f * c["C_U_most"],
 )
 
@@ -69,8 +80,11 @@ STALE_LOW = State(
     "C < C_L ≤ C_U",
     holds=lambda x, t, c: every(x.beliefs["C_L"][t] > x.C, no(crossed(x, t))),
     leads_to=("beliefs true", "converged", "steady"),
-    measures=(Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="fall",
-                after=lambda f, c: f * c["C_U_most"]),),
+    measures=(
+        Measure(
+            "C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="fall", after=lambda f, c: f * c["C_U_most"]
+        ),
+    ),
     unless=(UTILISES,),
 )
 STALE_HIGH = State(
@@ -79,10 +93,18 @@ STALE_HIGH = State(
     holds=lambda x, t, c: every(x.beliefs["C_U"][t] < x.C, no(crossed(x, t))),
     leads_to=("beliefs true", "converged", "steady"),
     measures=(
-        Measure("C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="rise", falls=False,
-                after=lambda f, c: f),
-        Measure("C_L", lambda x, t: x.beliefs["C_L"][t], lambda x: x.C, "C", by="rise", falls=False,
-                after=lambda f, c: f / c["C_L_least"]),
+        Measure(
+            "C_U", lambda x, t: x.beliefs["C_U"][t], lambda x: x.C, "C", by="rise", falls=False, after=lambda f, c: f
+        ),
+        Measure(
+            "C_L",
+            lambda x, t: x.beliefs["C_L"][t],
+            lambda x: x.C,
+            "C",
+            by="rise",
+            falls=False,
+            after=lambda f, c: f / c["C_L_least"],
+        ),
     ),
 )
 TRUE = State(
@@ -100,7 +122,12 @@ CONVERGED = State(
     leads_to=("steady",),
     measures=(
         Measure(
-            "queue", lambda x, t: x.queue(t), lambda x: 0, "0", by="drain", unit=lambda x: x.C,
+            "queue",
+            lambda x, t: x.queue(t),
+            lambda x: 0,
+            "0",
+            by="drain",
+            unit=lambda x: x.C,
             unit_says="C·R_m",
         ),
     ),
@@ -167,9 +194,7 @@ PAPERS = (
         lambda x, c: inflight_within(x, Fraction(44, 10)),
         paper=True,
     ),
-    Lemma(
-        "F.7: at most 3 packets lost", lambda x, c: paper_steady(x, 0), lambda x, c: loses_at_most(x, 3), paper=True
-    ),
+    Lemma("F.7: at most 3 packets lost", lambda x, c: paper_steady(x, 0), lambda x, c: loses_at_most(x, 3), paper=True),
     Lemma(
         "F.8: no large loss as the rate rises",
         lambda x, c: every(true(x, 0), x.r[x.horizon - 1] > x.r[0]),
@@ -185,43 +210,88 @@ PROOF = Proof(
     states=(CROSSED, STALE_LOW, STALE_HIGH, TRUE, CONVERGED, STEADY),
     constants=(
         Constant(
-            "C_U_most", "C_U of converged beliefs, at most, in C", Fraction(1), Fraction(6), better="smaller",
-            at=Fraction(3), front=(Fraction(3, 2), Fraction(2), Fraction(5, 2), Fraction(4)), paper="3",
+            "C_U_most",
+            "C_U of converged beliefs, at most, in C",
+            Fraction(1),
+            Fraction(6),
+            better="smaller",
+            at=Fraction(3),
+            front=(Fraction(3, 2), Fraction(2), Fraction(5, 2), Fraction(4)),
+            paper="3",
         ),
         Constant(
-            "C_L_least", "C_L of converged beliefs, at least, in C", Fraction(1, 2), Fraction(1),
-            step=Fraction(1, 200), paper="27/40",
+            "C_L_least",
+            "C_L of converged beliefs, at least, in C",
+            Fraction(1, 2),
+            Fraction(1),
+            step=Fraction(1, 200),
+            paper="27/40",
         ),
         Constant(
-            "queue", "queue in the steady state, at most, in C(R_m + D)", Fraction(0), Fraction(5), better="smaller",
-            step=Fraction(1, 20), paper="3.3",
+            "queue",
+            "queue in the steady state, at most, in C(R_m + D)",
+            Fraction(0),
+            Fraction(5),
+            better="smaller",
+            step=Fraction(1, 20),
+            paper="3.3",
         ),
         Constant(
-            "utilisation", "share of the link used, at least", Fraction(1, 2), Fraction(1), paper="0.89, 0.83",
+            "utilisation",
+            "share of the link used, at least",
+            Fraction(1, 2),
+            Fraction(1),
+            paper="0.89, 0.83",
         ),
         Constant(
-            "inflight", "inflight in the steady state, at most, in C(R_m + D)", Fraction(1), Fraction(10),
-            better="smaller", step=Fraction(1, 20), paper="4.4",
+            "inflight",
+            "inflight in the steady state, at most, in C(R_m + D)",
+            Fraction(1),
+            Fraction(10),
+            better="smaller",
+            step=Fraction(1, 20),
+            paper="4.4",
         ),
         Constant(
-            "lossless_buffer", "buffer from which nothing is lost in the steady state, in C(R_m + D)",
-            Fraction(3), Fraction(10), better="smaller", step=Fraction(1, 20), paper="3, up to 3 packets lost",
+            "lossless_buffer",
+            "buffer from which nothing is lost in the steady state, in C(R_m + D)",
+            Fraction(3),
+            Fraction(10),
+            better="smaller",
+            step=Fraction(1, 20),
+            paper="3, up to 3 packets lost",
         ),
         Constant(
-            "drain", "queue drained in a window before the steady state, in C·R_m", Fraction(1, 20), Fraction(8),
-            step=Fraction(1, 20), paper="1/2",
+            "drain",
+            "queue drained in a window before the steady state, in C·R_m",
+            Fraction(1, 20),
+            Fraction(8),
+            step=Fraction(1, 20),
+            paper="1/2",
         ),
         Constant(
-            "fall", "factor by which C_U falls while C_L is too high", Fraction(101, 100), Fraction(5),
-            step=Fraction(1, 20), paper="1.1",
+            "fall",
+            "factor by which C_U falls while C_L is too high",
+            Fraction(101, 100),
+            Fraction(5),
+            step=Fraction(1, 20),
+            paper="1.1",
         ),
         Constant(
-            "rise", "factor by which C_L or C_U rises while C_U is too low", Fraction(101, 100), Fraction(3),
-            step=Fraction(1, 100), paper="1.1",
+            "rise",
+            "factor by which C_L or C_U rises while C_U is too low",
+            Fraction(101, 100),
+            Fraction(3),
+            step=Fraction(1, 100),
+            paper="1.1",
         ),
         Constant(
-            "shrink", "factor by which a true bound moves until converged", Fraction(101, 100), Fraction(4),
-            step=Fraction(1, 20), paper="1.7",
+            "shrink",
+            "factor by which a true bound moves until converged",
+            Fraction(101, 100),
+            Fraction(4),
+            step=Fraction(1, 20),
+            paper="1.7",
         ),
     ),
     lemmas=(

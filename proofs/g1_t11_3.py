@@ -5,8 +5,9 @@ those of 10 R_m it may not."""
 from dataclasses import replace
 from fractions import Fraction
 
-from ccmatic.lemma import Constant, Lemma, Proof
 from ccmatic.proofs import cc_qdel as qdel
+
+from ccmatic.contracts import Constant, Lemma, Proof
 
 STEADY = replace(qdel.STEADY, ensures=(qdel.UTILISES, qdel.LITTLE_INFLIGHT))
 
@@ -18,23 +19,39 @@ PROOF = Proof(
     states=(qdel.CROSSED, qdel.STALE_LOW, qdel.STALE_HIGH, qdel.TRUE, qdel.CONVERGED, STEADY),
     constants=(
         Constant(
-            "C_U_most", "C_U of converged beliefs, at most, in C", Fraction(1), Fraction(6), better="smaller",
-            at=Fraction(3), front=(Fraction(2), Fraction(4)),
+            "C_U_most",
+            "C_U of converged beliefs, at most, in C",
+            Fraction(1),
+            Fraction(6),
+            better="smaller",
+            at=Fraction(3),
+            front=(Fraction(2), Fraction(4)),
         ),
         Constant(
             "C_L_least", "C_L of converged beliefs, at least, in C", Fraction(1, 20), Fraction(1), Fraction(1, 200)
         ),
         Constant(
-            "queue", "queue in the steady state, at most, in C(R_m + D)", Fraction(0), Fraction(5), Fraction(1, 20),
+            "queue",
+            "queue in the steady state, at most, in C(R_m + D)",
+            Fraction(0),
+            Fraction(5),
+            Fraction(1, 20),
             better="smaller",
         ),
         Constant("utilisation", "share of the link used, at least", Fraction(1, 10), Fraction(1)),
         Constant(
-            "inflight", "inflight in the steady state, at most, in C(R_m + D)", Fraction(1), Fraction(10),
-            Fraction(1, 20), better="smaller",
+            "inflight",
+            "inflight in the steady state, at most, in C(R_m + D)",
+            Fraction(1),
+            Fraction(10),
+            Fraction(1, 20),
+            better="smaller",
         ),
         Constant(
-            "drain", "queue drained in a window before the steady state, in C·R_m", Fraction(1, 20), Fraction(8),
+            "drain",
+            "queue drained in a window before the steady state, in C·R_m",
+            Fraction(1, 20),
+            Fraction(8),
             Fraction(1, 20),
         ),
         Constant(
@@ -42,8 +59,11 @@ PROOF = Proof(
         ),
         Constant("rise", "factor by which C_L or C_U rises while C_U is too low", Fraction(101, 100), Fraction(3)),
         Constant(
-            "shrink", "factor by which a true bound moves until converged",
-            Fraction(101, 100), Fraction(4), Fraction(1, 20),
+            "shrink",
+            "factor by which a true bound moves until converged",
+            Fraction(101, 100),
+            Fraction(4),
+            Fraction(1, 20),
         ),
     ),
     lemmas=(

@@ -6,9 +6,10 @@ loss_convergence_probes. The theorems named are in loss_convergence.v, where the
 
 from fractions import Fraction
 
-from ccmatic.formula import equal, every, implies, is_min, some
 from ccmatic.proofs import loss_convergence_probes, loss_convergence_ramp
 from ccmatic.proofs.loss_convergence_link import HORIZON, JITTER, TRACES, Link, intervals, known_rate, link, rows
+
+from ccmatic.logic import equal, every, implies, is_min, some
 from ccmatic.tradeoff import reproduce
 from ccmatic.tradeoff.statements import Construction, Hypothesis, Statement, times
 
@@ -94,9 +95,7 @@ MUST_LOSE = Statement(
     covers=TRACES,
     laws=lambda x: [*link_I(x).laws(), x("beta_s") > 0, x("C_II") > 0, x("u") > 0],
     hypotheses=(Hypothesis("link II is fast", "u·C_II ≥ C_I", lambda x: times(x("u"), x("C_II")) >= 1),),
-    conclusion=lambda x: every(
-        [link_I(x).S[t] <= times(x("u"), x("C_II")) * (t + JITTER) for t in range(HORIZON)]
-    ),
+    conclusion=lambda x: every([link_I(x).S[t] <= times(x("u"), x("C_II")) * (t + JITTER) for t in range(HORIZON)]),
 )
 
 
@@ -122,9 +121,12 @@ SOUND = Statement(
     hypotheses=(
         Hypothesis("no loss", "no byte is lost", no_loss),
         Hypothesis("rate", "the link's rate is C", known_rate),
-        Hypothesis("buffer", "β = C·β_s", lambda x: equal(x("beta"), x("beta_s")),
-                   ("β is a packet more",
-                    lambda x: every(x("packet") > 0, equal(x("beta"), x("beta_s") + x("packet"))))),
+        Hypothesis(
+            "buffer",
+            "β = C·β_s",
+            lambda x: equal(x("beta"), x("beta_s")),
+            ("β is a packet more", lambda x: every(x("packet") > 0, equal(x("beta"), x("beta_s") + x("packet")))),
+        ),
     ),
     conclusion=lambda x: explained(link(x), x("beta_s")),
 )
@@ -165,8 +167,11 @@ TIGHT = Statement(
     covers=TRACES,
     laws=step_2_laws,
     hypotheses=(
-        Hypothesis("Eq. D.1", "no interval contains more than C_Llambda·(its length + β_s)",
-                   lambda x: explained(slowest_link(x), x("beta_s"))),
+        Hypothesis(
+            "Eq. D.1",
+            "no interval contains more than C_Llambda·(its length + β_s)",
+            lambda x: explained(slowest_link(x), x("beta_s")),
+        ),
         SHALLOW,
         Hypothesis("delays tell nothing", "every RTT is R_m + D", latest, ("some RTTs are shorter", sooner)),
         Hypothesis("starts empty", "nothing was sent before", lambda x: equal(x.row("A", 1)[0], 0)),
@@ -197,9 +202,7 @@ RISKED = Statement(
 def lost_exactly(x):
     seen = link(x)
     for t in range(1, HORIZON):
-        exact = [
-            equal(seen.L[t] - seen.L[s], seen.A[t] - seen.A[s] - (t - s) - x("beta_s")) for s in range(t)
-        ]
+        exact = [equal(seen.L[t] - seen.L[s], seen.A[t] - seen.A[s] - (t - s) - x("beta_s")) for s in range(t)]
         yield implies(seen.L[t] > seen.L[t - 1], some(exact))
 
 
@@ -213,13 +216,19 @@ EXACT = Statement(
     hypotheses=(
         Hypothesis("rate", "the link's rate is C_Llambda", known_rate),
         Hypothesis("buffer", "its buffer is C_Llambda·β_s", lambda x: equal(x("beta"), x("beta_s"))),
-        Hypothesis("starts empty", "nothing is queued at first",
-                   lambda x: equal(link(x).admitted(0), link(x).K[0])),
+        Hypothesis("starts empty", "nothing is queued at first", lambda x: equal(link(x).admitted(0), link(x).K[0])),
     ),
     conclusion=lambda x: every(list(lost_exactly(x))),
 )
 
 STEPS = (
-    REPRODUCES, REPRODUCED, MUST_LOSE, SOUND, TIGHT, RISKED, EXACT,
-    *loss_convergence_ramp.STEPS, *loss_convergence_probes.STEPS,
+    REPRODUCES,
+    REPRODUCED,
+    MUST_LOSE,
+    SOUND,
+    TIGHT,
+    RISKED,
+    EXACT,
+    *loss_convergence_ramp.STEPS,
+    *loss_convergence_probes.STEPS,
 )

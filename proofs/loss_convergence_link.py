@@ -6,9 +6,10 @@ linear arithmetic only. Its laws are those of models/cbr_delay.py.
 
 from itertools import combinations_with_replacement
 
-from ccmatic.buffer import Buffer
-from ccmatic.formula import equal, every
 from ccmatic.models.cbr_delay import MODEL
+
+from ccmatic.contracts import Buffer
+from ccmatic.logic import equal, every
 
 #: Steps of a symbolic trace, and the most jitter in steps.
 HORIZON, JITTER = 12, 2

@@ -4,9 +4,9 @@ behind a queue. C_Llambda is here over D, as in Eq. 6.2."""
 from fractions import Fraction
 
 import sympy
-
-from ccmatic.formula import equal, every, is_max
 from ccmatic.proofs.loss_convergence_link import HORIZON, JITTER, TRACES, known_rate, link
+
+from ccmatic.logic import equal, every, is_max
 from ccmatic.tradeoff.statements import Derivation, Hypothesis, Statement, times
 
 ANY = "all numbers"
@@ -118,8 +118,11 @@ DRAINED = Statement(
     covers=TRACES,
     laws=lambda x: link(x).laws(),
     hypotheses=(
-        Hypothesis("Eq. E.4", "the interval contains more than C_Llambda·(its length + D)",
-                   lambda x: link(x).A[-1] - link(x).A[0] > HORIZON - 1 + JITTER),
+        Hypothesis(
+            "Eq. E.4",
+            "the interval contains more than C_Llambda·(its length + D)",
+            lambda x: link(x).A[-1] - link(x).A[0] > HORIZON - 1 + JITTER,
+        ),
         Hypothesis("rate", "the link's rate is C_Llambda", known_rate),
         Hypothesis("buffer", "its buffer is C_Llambda·D", lambda x: equal(x("beta"), JITTER)),
     ),

@@ -6,7 +6,7 @@ its unit. The induction is over numbers of any size, and an interval is as long 
 
 from itertools import combinations, permutations
 
-from ccmatic.formula import equal, every, implies, some
+from ccmatic.logic import equal, every, implies, some
 from ccmatic.tradeoff.statements import Hypothesis, Statement, times
 
 #: Round trips that the whole is asked for, and bursts in each.
@@ -108,8 +108,12 @@ EVERY_LINK = Statement(
     laws=lambda x: [*step_4_laws(x), measured(x), x("C") > 0],
     hypotheses=(
         BEHIND,
-        Hypothesis("allowance", "an interval risks at most f(F(k)) on the link of rate F(k)", risks_on_F,
-                   ("it risks a packet more", lambda x: every(equal(x("packet"), 1), risks_on_F(x, x("packet"))))),
+        Hypothesis(
+            "allowance",
+            "an interval risks at most f(F(k)) on the link of rate F(k)",
+            risks_on_F,
+            ("it risks a packet more", lambda x: every(equal(x("packet"), 1), risks_on_F(x, x("packet")))),
+        ),
         Hypothesis("f ≥ 0", "what may be lost is not negative", lambda x: x("phi") >= 0),
     ),
     conclusion=lambda x: every(x("c_next") <= x("F_next"), implies(OVERFLOWS.holds(x), x("F_next") > x("C"))),
@@ -173,11 +177,17 @@ NO_FASTER = Statement(
     covers=f"all bursts at {SENDS * ROUNDS} instants, β_s apart, in {ROUNDS} round trips",
     laws=lambda x: [*ramp_laws(x), x("C") > x("start")],
     hypotheses=(
-        Hypothesis("allowance", "each interval risks at most f(C_Llambda)", lambda x: every(list(risks_little(x))),
-                   ("each may risk a packet more",
-                    lambda x: every(equal(x("packet"), 1), list(risks_little(x, x("packet")))))),
-        Hypothesis("no shortcut", "C + f(C)/β_s does not fall",
-                   lambda x: every([implies(a <= b, a + f <= b + g) for (a, f), (b, g) in permutations(points(x), 2)])),
+        Hypothesis(
+            "allowance",
+            "each interval risks at most f(C_Llambda)",
+            lambda x: every(list(risks_little(x))),
+            ("each may risk a packet more", lambda x: every(equal(x("packet"), 1), list(risks_little(x, x("packet"))))),
+        ),
+        Hypothesis(
+            "no shortcut",
+            "C + f(C)/β_s does not fall",
+            lambda x: every([implies(a <= b, a + f <= b + g) for (a, f), (b, g) in permutations(points(x), 2)]),
+        ),
     ),
     conclusion=lambda x: every(
         [implies(reaches(x, k), x.row("F", ROUNDS + 1)[k] >= x("C")) for k in range(ROUNDS + 1)]

@@ -3,12 +3,9 @@ other property's."""
 
 from dataclasses import dataclass, field, replace
 
-from ccmatic import definitions
-from ccmatic.errors import InputError, shown, suggest
-from ccmatic.formula import every, implies, no
-from ccmatic.lemma import Reads
-from ccmatic.property import Property, WayToFail
-from ccmatic.quantities import exact
+from ccmatic.base import InputError, exact, shown, suggest
+from ccmatic.contracts import Property, Reads, WayToFail, load_definition
+from ccmatic.logic import every, implies, no
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,7 @@ class LemmaHolds(Property):
         texts = all(isinstance(value, str) for value in given.values())
         if not texts or not {"proof", "lemma"} <= given.keys() <= {"proof", "lemma", "constants"}:
             raise InputError(f"{str(given):.80} names no lemma; expected proof, lemma and constants")
-        return cls(**given, definition=definitions.load("proofs", "PROOF", given["proof"], allow_code))
+        return cls(**given, definition=load_definition("proofs", "PROOF", given["proof"], allow_code))
 
     def parameters(self):
         """As recorded."""

@@ -1,6 +1,6 @@
 """What controllers are proved to do in a window of T-1 steps: utilisation, losses, inflight (section 6.3)."""
 
-from ccmatic.formula import every
+from ccmatic.logic import every
 
 
 def bdp(x):

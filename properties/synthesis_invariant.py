@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ccmatic.formula import constant, every, implies, no, some
-from ccmatic.property import Property, WayToFail, share
+from ccmatic.contracts import Property, WayToFail, share
+from ccmatic.logic import constant, every, implies, no, some
 
 #: The first step that the controller decides.
 FIRST = 1
@@ -44,9 +44,7 @@ class SynthesisInvariant(Property):
         bounds = tuple(bound.name for bound in model.bounds())
         states = tuple(state.name for state in model.true_states())
         yield WayToFail("beliefs turn false", lambda x: _inconsistent(model, x), any_rates=True, reads=states)
-        yield WayToFail(
-            "no progress", lambda x: no(every(*self.necessary(x).values())), frozen=True, reads=bounds
-        )
+        yield WayToFail("no progress", lambda x: no(every(*self.necessary(x).values())), frozen=True, reads=bounds)
         if buffer.finite and self.constrain_loss != "never":
             yield WayToFail(
                 "large loss",
@@ -108,16 +106,12 @@ class SynthesisInvariant(Property):
 
 def _up(x):
     end = x.horizon - 1
-    return some(
-        x.r[end] > x.r[FIRST], x.inflight(end) > x.inflight(FIRST), x.queue(end) > x.queue(FIRST)
-    )
+    return some(x.r[end] > x.r[FIRST], x.inflight(end) > x.inflight(FIRST), x.queue(end) > x.queue(FIRST))
 
 
 def _down(x):
     end = x.horizon - 1
-    return some(
-        x.r[end] < x.r[FIRST], x.inflight(end) < x.inflight(FIRST), x.queue(end) < x.queue(FIRST)
-    )
+    return some(x.r[end] < x.r[FIRST], x.inflight(end) < x.inflight(FIRST), x.queue(end) < x.queue(FIRST))
 
 
 def _inconsistent(model, x):
@@ -148,9 +142,7 @@ def _at_most(most, conditions):
     most = int(most)
     reached = [constant(False)] * (most + 1)
     for condition in conditions:
-        reached = [
-            some(reached[k], every(condition, reached[k - 1]) if k else condition) for k in range(most + 1)
-        ]
+        reached = [some(reached[k], every(condition, reached[k - 1]) if k else condition) for k in range(most + 1)]
     return no(reached[most])
 
 

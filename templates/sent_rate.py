@@ -1,6 +1,6 @@
 """`if condition: rate else: rate` over C_Llambda and q_U, the beliefs of CBR-delay (Table 2, G6)."""
 
-from ccmatic.template import Branch, linear_forms
+from ccmatic.contracts import Branch, linear_forms
 
 SIGNS = (0, 1, -1)
 

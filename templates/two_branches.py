@@ -1,6 +1,6 @@
 """`if condition: rate else: rate` over the bounds of the link rate and of the queueing delay (Table 2)."""
 
-from ccmatic.template import Branch, linear_forms
+from ccmatic.contracts import Branch, linear_forms
 
 RATE = linear_forms({"C_L": (0, "1/2", 1, 2), "MSS / R_m": (0, 1, -1)})
 

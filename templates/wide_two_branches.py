@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ccmatic.template import Branch, linear_forms
+from ccmatic.contracts import Branch, linear_forms
 
 
 def steps(first, last, step):
@@ -11,10 +11,12 @@ def steps(first, last, step):
     return sorted((first + Fraction(step) * i for i in range(int(count) + 1)), key=abs)
 
 
-RATE = linear_forms({
-    "C_L": steps(0, 0, 1) + steps(Fraction(1, 4), Fraction(11, 4), "1/4"),
-    "MSS / R_m": steps(-4, 4, 1),
-})
+RATE = linear_forms(
+    {
+        "C_L": steps(0, 0, 1) + steps(Fraction(1, 4), Fraction(11, 4), "1/4"),
+        "MSS / R_m": steps(-4, 4, 1),
+    }
+)
 
 CONDITION = linear_forms(
     {"C_L": steps(-5, 5, "1/2"), "C_U": steps(-5, 5, "1/2"), "MSS / R_m": steps(-7, 7, 1)}

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
+from ccmatic.base.errors import InputError
 from ccmatic.emulate import kinds, machine
-from ccmatic.errors import InputError
 
 
 @pytest.fixture(scope="session")

@@ -5,10 +5,12 @@ import hashlib
 import json
 from pathlib import Path
 
-from ccmatic import audit, prove, proved
-from ccmatic.cca import parse
-from ccmatic.errors import InputError
-from ccmatic.trace import Trace
+from ccmatic.base.errors import InputError
+from ccmatic.language.controller import parse
+from ccmatic.proving import proof_check as audit
+from ccmatic.proving import prover as prove
+from ccmatic.proving import result as proved
+from ccmatic.traces.trace import Trace
 
 DRAINS = Path(__file__).parent / "proofs" / "drains.py"
 SOURCE = "def rate(R_m, MSS):\n    return MSS / R_m\n"
@@ -21,7 +23,7 @@ class Forgery:
         self.folder, self.path = folder, folder / "drains.py"
         self.path.write_text(DRAINS.read_text())
         prover = prove.Prover(str(self.path), parse(source, name), horizon)
-        result = proved.begin(folder, prover, str(self.path))
+        result = proved.begin_result(folder, prover, str(self.path))
         for _ in prove.search(prover, result.constants):
             pass
         result.answers.update((answer.lemma, answer) for answer in prove.verdicts(prover, result.values, ()))
@@ -70,19 +72,19 @@ class Forgery:
     def faults(self):
         """What `check` finds wrong, by what it is about; `file` for what it cannot read."""
         try:
-            result = proved.load(self.file, allow_code=True)
-            return {found.about: found.fault for found in audit.audit(result) if found.fault}
+            result = proved.load_result(self.file, allow_code=True)
+            return {found.about: found.fault for found in audit.check(result) if found.fault}
         except InputError as error:
             return {"file": error.message}
 
     def accepted(self):
         """Whether `check` finds no fault; it looks no further than the first."""
         try:
-            return not any(found.fault for found in audit.audit(proved.load(self.file, allow_code=True)))
+            return not any(found.fault for found in audit.check(proved.load_result(self.file, allow_code=True)))
         except InputError:
             return False
 
     def unchecked(self):
         """What `check` says it did not check."""
-        result = proved.load(self.file, allow_code=True)
-        return {found.about: found.how for found in audit.audit(result) if not found.checked}
+        result = proved.load_result(self.file, allow_code=True)
+        return {found.about: found.how for found in audit.check(result) if not found.checked}

@@ -15,8 +15,14 @@ BELIEFS = {
     "cbr_delay": {"C_L", "C_U", "qdel_L", "qdel_U", "C_Llambda", "q_U"},
 }
 THRESHOLDS = {
-    "utilisation": "1/2", "inflight_rates": "4", "inflight_packets": "3", "loss_steps": "1/2", "loss_rates": "1",
-    "large_loss": "1", "constrain_loss": "never", "large_buffer": "5",
+    "utilisation": "1/2",
+    "inflight_rates": "4",
+    "inflight_packets": "3",
+    "loss_steps": "1/2",
+    "loss_rates": "1",
+    "large_loss": "1",
+    "constrain_loss": "never",
+    "large_buffer": "5",
 }
 
 

@@ -5,12 +5,15 @@ import sqlite3
 from dataclasses import astuple, replace
 from itertools import product
 
-from ccmatic import cca, cegis, cover, store
-from ccmatic import query as queries
-from ccmatic.template import Branch, linear_forms
 from ccmatic.templates import two_branches
-from ccmatic.trace import Trace
-from ccmatic.verify import HOLDS, Verifier
+
+from ccmatic import query as queries
+from ccmatic.contracts.template import Branch, linear_forms
+from ccmatic.language import controller as cca
+from ccmatic.synthesis import cegis, cover
+from ccmatic.synthesis import run_file as store
+from ccmatic.traces.trace import Trace
+from ccmatic.verification.verifier import HOLDS, Verifier
 
 RATE = linear_forms({"C_L": (0, "1/2", 2)})
 CONDITION = linear_forms({"qdel_L": (0, 1, -1), "R_m": (0, 1)}) + linear_forms({"C_L": (2,), "C_U": (-1,)})
@@ -32,7 +35,7 @@ def make(path):
     kept = store.Store(path, query())
     list(cegis.synthesise(query(), store=kept))
     kept.close()
-    return store.read(path)[1]
+    return store.read_run(path)[1]
 
 
 def copy(path, target, events, **about):
@@ -47,8 +50,11 @@ def copy(path, target, events, **about):
         new.executemany("INSERT INTO about VALUES (?, ?)", header.items())
         for event in events:
             kind, candidate, *rest = astuple(event)
-            new.execute("INSERT INTO events (kind, candidate, source, way, trace, seconds, number) VALUES "
-                        "(?, ?, ?, ?, ?, ?, ?)", (kind, json.dumps(candidate), *rest))
+            new.execute(
+                "INSERT INTO events (kind, candidate, source, way, trace, seconds, number) VALUES "
+                "(?, ?, ?, ?, ?, ?, ?)",
+                (kind, json.dumps(candidate), *rest),
+            )
     return target
 
 
@@ -73,11 +79,12 @@ def holders(asked):
     verifier = Verifier(asked, TEMPLATE.names & units.keys())
     everyone = product(*(range(len(hole)) for hole in TEMPLATE.holes()))
     return frozenset(
-        candidate for candidate in everyone
+        candidate
+        for candidate in everyone
         if verifier.verify(cca.parse(source(candidate), beliefs=units)).verdict == HOLDS
     )
 
 
 def check(path, verify=None):
     """The cover's report."""
-    return cover.check(path, verify=verify)
+    return cover.check_cover(path, verify=verify)

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from pysmt import shortcuts as smt
 from pysmt.oracles import get_logic
 
-from ccmatic.cca import BELIEFS, load, parse
-from ccmatic.errors import InputError, Unreadable
-from ccmatic.formula import equal, formula as as_formula, is_max, linear, real
-from ccmatic.units import CONSTANTS, TIME
+from ccmatic.base.errors import InputError, Unreadable
+from ccmatic.base.units import CONSTANTS, TIME
+from ccmatic.language.controller import BELIEFS, load, parse
+from ccmatic.logic.terms import equal, is_max, linear, real
+from ccmatic.logic.terms import formula as as_formula
 
 ROOT = Path(__file__).parent.parent
 NAMES = (*BELIEFS, *CONSTANTS)
@@ -97,9 +98,7 @@ def branch(t):
 
 bodies = st.recursive(
     terms("rate").map(lambda term: [f"return {term}"]),
-    lambda inner: st.tuples(
-        conditions, inner, inner, st.sampled_from(["else", "elif", "after", "inside"])
-    ).map(branch),
+    lambda inner: st.tuples(conditions, inner, inner, st.sampled_from(["else", "elif", "after", "inside"])).map(branch),
     max_leaves=4,
 )
 controllers = bodies.map(lambda lines: SIGNATURE + "\n".join(indented(lines)))
@@ -212,9 +211,7 @@ def _nodes(formula):
         yield from _nodes(argument)
 
 
-@pytest.mark.parametrize(
-    "expression", ["C_L / D * R_m", "C_L * R_m / (D - 0)", "C_L / (2 / R_m - 2 / R_m) / R_m"]
-)
+@pytest.mark.parametrize("expression", ["C_L / D * R_m", "C_L * R_m / (D - 0)", "C_L / (2 / R_m - 2 / R_m) / R_m"])
 def test_division_by_a_constant_that_is_0_is_refused(expression):
     controller = parse(SIGNATURE + f"    return {expression}\n", file="c.py")
     with pytest.raises(InputError, match=r"c.py:2: divides by 0 at these values"):

@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 from pysmt.shortcuts import LE, Int, Ite, Real, Symbol, Times
 from pysmt.typing import INT, REAL
 
-from ccmatic import cca, definitions, query
-from ccmatic.certificate import check
-from ccmatic.certify import _Theory, certify
-from ccmatic.clauses import Clauses
-from ccmatic.errors import InputError
-from ccmatic.formula import Condition, Linear, boolean, choice, constant, equal, every, iff, implies, no, real, some
-from ccmatic.solve import SAT, Checker
-from ccmatic.verify import Verifier
+from ccmatic import query
+from ccmatic.base import definitions
+from ccmatic.base.errors import InputError
+from ccmatic.language import controller as cca
+from ccmatic.logic.terms import Condition, Linear, boolean, choice, constant, equal, every, iff, implies, no, real, some
+from ccmatic.solving.certificate_check import check_certificate as check
+from ccmatic.solving.certificate_search import _Theory, certify
+from ccmatic.solving.clauses import Clauses
+from ccmatic.solving.solver import SAT, Checker
+from ccmatic.verification.verifier import Verifier
 
 X, Y, Z = map(real, "xyz")
 P, Q = map(boolean, "pq")
@@ -95,8 +97,11 @@ COMPARISONS = st.one_of(
 FORMULAS = st.recursive(
     st.one_of(COMPARISONS, st.sampled_from([P, Q])),
     lambda inner: st.one_of(
-        st.builds(no, inner), st.builds(every, inner, inner), st.builds(some, inner, inner),
-        st.builds(implies, inner, inner), st.builds(iff, inner, inner),
+        st.builds(no, inner),
+        st.builds(every, inner, inner),
+        st.builds(some, inner, inner),
+        st.builds(implies, inner, inner),
+        st.builds(iff, inner, inner),
     ),
     max_leaves=4,
 )
@@ -183,7 +188,7 @@ def test_a_step_that_does_not_follow(real_question):
     formulas, certificate = real_question
     free = Clauses(formulas).literal(("symbol", "unheard of"))
     fresh = min(certificate["lemmas"])[0][0]
-    *said, = faults(
+    (*said,) = faults(
         formulas,
         certificate,
         [
@@ -209,10 +214,17 @@ def test_a_certificate_of_another_question(real_question):
 @pytest.mark.parametrize(
     "wrong",
     [
-        None, [], {}, {"question": "", "lemmas": []}, {"question": "", "lemmas": [], "steps": [], "more": 1},
-        {"question": "", "lemmas": {}, "steps": []}, {"question": "", "lemmas": [[[1, 1, 1]]], "steps": []},
-        {"question": "", "lemmas": [[[1, 0.5]]], "steps": []}, {"question": "", "lemmas": [[1, 1]], "steps": []},
-        {"question": "", "lemmas": [], "steps": [[True]]}, {"question": "", "lemmas": [], "steps": ["1"]},
+        None,
+        [],
+        {},
+        {"question": "", "lemmas": []},
+        {"question": "", "lemmas": [], "steps": [], "more": 1},
+        {"question": "", "lemmas": {}, "steps": []},
+        {"question": "", "lemmas": [[[1, 1, 1]]], "steps": []},
+        {"question": "", "lemmas": [[[1, 0.5]]], "steps": []},
+        {"question": "", "lemmas": [[1, 1]], "steps": []},
+        {"question": "", "lemmas": [], "steps": [[True]]},
+        {"question": "", "lemmas": [], "steps": ["1"]},
     ],
 )
 def test_what_is_no_certificate(wrong):

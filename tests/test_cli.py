@@ -73,8 +73,20 @@ def test_solvers_agree(tmp_path):
 
 
 def test_smt2_is_what_was_asked(tmp_path):
-    run("verify", "cc_qdel", "always_double", "--model", "ccac", "--buffer", "infinite", "--horizon", "7",
-        "--smt2", "query.smt2", cwd=tmp_path)
+    run(
+        "verify",
+        "cc_qdel",
+        "always_double",
+        "--model",
+        "ccac",
+        "--buffer",
+        "infinite",
+        "--horizon",
+        "7",
+        "--smt2",
+        "query.smt2",
+        cwd=tmp_path,
+    )
     import z3
 
     answers = []
@@ -137,7 +149,8 @@ BAD = {
     "an unknown solver": (["verify", "cc_qdel", *CCAC, "--solver", "z4"], "z4"),
     "a belief that the model lacks": (["verify", "cc_probe_slow", *CCAC], "unknown parameter `C_Llambda`"),
     "jitter on the ideal link": (
-        ["verify", "cc_qdel", "--model", "ideal", *CCAC[2:], "--jitter", "1"], "the jitter is 1"
+        ["verify", "cc_qdel", "--model", "ideal", *CCAC[2:], "--jitter", "1"],
+        "the jitter is 1",
     ),
     "not a trace": (["replay", "misspelt.toml"], "misspelt.toml:1: not JSON"),
 }

@@ -83,6 +83,9 @@ def test_coq_accepts_it_with_the_axioms_of_the_reals_alone(tmp_path):
 
 def test_steps_checked_by_solvers_name_theorems():
     """proofs/loss_convergence*.py names the theorem that each step is; there is one of that name."""
-    named = {name for file in SOURCE.parent.glob("loss_convergence*.py")
-             for name in re.findall(r'theorem="(\w+)"', file.read_text())}
+    named = {
+        name
+        for file in SOURCE.parent.glob("loss_convergence*.py")
+        for name in re.findall(r'theorem="(\w+)"', file.read_text())
+    }
     assert len(named) > 3 and named <= set(printing())

@@ -7,8 +7,8 @@ import pytest
 import small_run
 from test_cli import run
 
-from ccmatic import store
-from ccmatic.errors import InputError
+from ccmatic.base.errors import InputError
+from ccmatic.synthesis import run_file as store
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -106,8 +106,10 @@ def falsely_solved(small, target):
     path, _ = small
     everyone = [(c, a, b) for c in range(7) for a in range(3) for b in range(3)]
     classes = {small_run.kind(candidate): candidate for candidate in everyone}
-    solutions = [store.Event(store.SOLUTION, candidate, small_run.source(candidate), number=number)
-                 for number, candidate in enumerate(classes.values(), 1)]
+    solutions = [
+        store.Event(store.SOLUTION, candidate, small_run.source(candidate), number=number)
+        for number, candidate in enumerate(classes.values(), 1)
+    ]
     return small_run.copy(path, target, solutions, finished=str(len(solutions)))
 
 
@@ -116,7 +118,7 @@ def test_solutions_are_believed_and_it_says_so_unless_they_are_verified_again(sm
     believed, verified = small_run.check(forged), small_run.check(forged, verify={})
     assert believed.covered and not believed.verified
     holders = small_run.holders(small_run.query())
-    holding = sum(event.candidate in holders for event in store.read(forged)[1])
+    holding = sum(event.candidate in holders for event in store.read_run(forged)[1])
     assert not verified.covered and len(verified.faults) == believed.solutions - holding > 0
 
 
@@ -136,5 +138,3 @@ def test_a_run_of_no_template_is_bad_input(small, tmp_path):
     forged = small_run.copy(path, tmp_path / "forged.db", events, query='{"model": "ccac"}')
     code, out, err = run("check-cover", forged, cwd=tmp_path)
     assert (code, out) == (2, "") and "not complete" in err
-
-

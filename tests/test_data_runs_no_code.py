@@ -7,13 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic import cca, cli, cover, definitions, proved, store
 from ccmatic import query as queries
-from ccmatic.errors import InputError
-from ccmatic.judge import Judge
-from ccmatic.replay import replay
-from ccmatic.store import COUNTEREXAMPLE, Event, Store
-from ccmatic.trace import Trace
+from ccmatic.base import definitions
+from ccmatic.base.errors import InputError
+from ccmatic.cli import commands as cli
+from ccmatic.language import controller as cca
+from ccmatic.proving import result as proved
+from ccmatic.synthesis import cover
+from ccmatic.synthesis import run_file as store
+from ccmatic.synthesis.run_file import COUNTEREXAMPLE, Event, Store
+from ccmatic.traces.trace import Trace
+from ccmatic.verification.judgement import Judge
+from ccmatic.verification.replayer import replay
 
 ROOT = Path(__file__).parent.parent
 PROOF = ROOT / "proofs" / "cc_qdel_T10.json"
@@ -111,7 +116,7 @@ def test_check_runs_no_proof_that_a_file_names(tmp_path, definition, ran, capsys
     file.write_text(json.dumps(data))
     refused(run(capsys, "check", file), path)
     assert not ran.exists()
-    proved.load(file, allow_code=True)
+    proved.load_result(file, allow_code=True)
     assert ran.exists()
 
 
@@ -132,7 +137,7 @@ def test_check_runs_nothing_that_a_proofs_windows_name(tmp_path, definition, ran
         loaded.query["property"]["proof"] = path
         loaded.save(windows / file.name)
     (tmp_path / PROOF.name).write_text(PROOF.read_text())
-    result = proved.load(tmp_path / PROOF.name)
+    result = proved.load_result(tmp_path / PROOF.name)
     for found in result.constants.values():
         if found.edge:
             with pytest.raises(InputError, match="--allow-code"):
@@ -157,7 +162,7 @@ def test_check_cover_runs_nothing_that_a_run_names(tmp_path, definition, ran, ca
     refused(run(capsys, "check-cover", file), path)
     assert run(capsys, "runs", file)[0] == 0
     assert not ran.exists()
-    cover.check(file, allow_code=True)
+    cover.check_cover(file, allow_code=True)
     assert ran.exists()
 
 
@@ -198,6 +203,6 @@ def test_a_run_file_has_two_plain_tables(tmp_path, statement):
     with sqlite3.connect(tmp_path / "run.db") as database:
         database.execute(statement)
     with pytest.raises(InputError, match="not a run of ccmatic"):
-        store.read(tmp_path / "run.db")
+        store.read_run(tmp_path / "run.db")
     with pytest.raises(InputError, match="not a run of ccmatic"):
         Store(tmp_path / "run.db", query)

@@ -8,13 +8,13 @@ from random import Random
 import pytest
 import test_soundness as soundness
 
-from ccmatic import cca
 from ccmatic import query as queries
-from ccmatic.deployed import Deployed
-from ccmatic.errors import InputError
-from ccmatic.paths import Path
-from ccmatic.replay import check
-from ccmatic.simulate import Simulation, simulate
+from ccmatic.base.errors import InputError
+from ccmatic.language import controller as cca
+from ccmatic.simulation.deployed import Deployed
+from ccmatic.simulation.paths import Path
+from ccmatic.simulation.simulator import Simulation, simulate
+from ccmatic.verification.replayer import check_trace as check
 
 KINDS = ("ideal", "cbr_delay", "ccac")
 BDP, PERIOD, STEPS = 20, 9, 100

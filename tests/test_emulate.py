@@ -13,10 +13,10 @@ from tempfile import gettempdir
 
 import numpy as np
 import pytest
-
-from ccmatic.emulate import command, flows, kinds, link, machine, measures, replay, run
-from ccmatic.errors import InputError
 from conftest import on_time
+
+from ccmatic.base.errors import InputError
+from ccmatic.emulate import command, flows, kinds, link, machine, measures, replay, run
 
 MBIT24, RM = 3_000_000, 40_000_000
 CLI = [sys.executable, "-c", "from ccmatic.cli import main; main()", "emulate"]
@@ -268,7 +268,7 @@ GOOD = ["--rate", "24mbit", "--rtt", "40ms", "--buffer", "1bdp"]
     ],
 )
 def test_bad_input_is_one_message(options, said, monkeypatch, capsys):
-    from ccmatic import cli
+    from ccmatic.cli import commands as cli
 
     monkeypatch.setattr(sys, "argv", ["ccmatic", "emulate", *options])
     with pytest.raises(SystemExit) as ended:

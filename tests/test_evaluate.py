@@ -7,16 +7,16 @@ import sys
 from fractions import Fraction
 
 import pytest
+from conftest import on_time
+from test_targets import needs_bpf
 
-from ccmatic.cli import cli
+from ccmatic.base.errors import InputError
+from ccmatic.cli.commands import cli
 from ccmatic.emulate import command
-from ccmatic.errors import InputError
 from ccmatic.evaluate import figures, runs
 from ccmatic.evaluate.bounds import bounds, broken
 from ccmatic.evaluate.runs import Evaluation, Scenario
-from ccmatic.trace import Trace
-from conftest import on_time
-from test_targets import needs_bpf
+from ccmatic.traces.trace import Trace
 
 needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="no cc on this machine")
 SHALLOW = Scenario((24,), 20, Fraction(1, 16), "aggregation")
@@ -31,8 +31,10 @@ def test_the_grid_is_the_papers():
 
 
 @needs_compiler
-@pytest.mark.parametrize("sender, scenario, at_start", [("cc_probe_slow", SHALLOW, False), ("cc_qdel", DEEP, False),
-                                                        ("cc_probe_slow", DEEP, True)])
+@pytest.mark.parametrize(
+    "sender, scenario, at_start",
+    [("cc_probe_slow", SHALLOW, False), ("cc_qdel", DEEP, False), ("cc_probe_slow", DEEP, True)],
+)
 def test_runs_are_inside_what_is_proved(sender, scenario, at_start):
     row = runs.run(sender, scenario)
     proved = bounds(sender, row["buffer_bdp"], row["at_start"])
@@ -65,7 +67,9 @@ def test_an_evaluation_goes_on(tmp_path):
     assert again.missing(["cc_probe_slow"], [SHALLOW]) == [("cc_probe_slow", SHALLOW)]
     assert len(list(again.complete(["cc_qdel", "cc_probe_slow"], [SHALLOW], 1))) == 1
     assert [json.loads(line)["sender"] for line in done.file.read_text().splitlines()] == [
-        "cc_qdel", "cc_qdel", "cc_probe_slow"
+        "cc_qdel",
+        "cc_qdel",
+        "cc_probe_slow",
     ]
     drawn = figures.draw(Evaluation(tmp_path).rows, tmp_path)
     assert len(drawn) == 12 and all(file.stat().st_size > 5000 for file in drawn)
@@ -117,9 +121,11 @@ def test_cc_qdel_in_the_kernel_beside_bbr_and_cubic(iperf3, capsys):
                 link = {"rate": f"{rate}mbit", "rtt": "40ms", "buffer": "2bdp", "jitter": jitter, "schedule": None}
                 found = on_time(lambda: command.run(link, [flow], 5, 3.5), lateness_ms)
                 delay = found["queueing_delay_rm"]["mean"]
-                rows.append(f"{flow:<12} {rate:>3} Mbit/s  jitter {jitter or 'none':<5} {found['utilisation']:7.1%}  "
-                            f"queue {delay:5.2f} R_m  lost in R_m {found['lost_max_in_rm']:4d}  "
-                            f"{'' if found['valid'] else 'not valid: late'}")
+                rows.append(
+                    f"{flow:<12} {rate:>3} Mbit/s  jitter {jitter or 'none':<5} {found['utilisation']:7.1%}  "
+                    f"queue {delay:5.2f} R_m  lost in R_m {found['lost_max_in_rm']:4d}  "
+                    f"{'' if found['valid'] else 'not valid: late'}"
+                )
                 if flow == "bpf:cc_qdel":
                     assert found["utilisation"] > 0.5, rows[-1]
                     assert delay <= 2.01

@@ -13,17 +13,17 @@ from random import Random
 
 import pytest
 
-from ccmatic import cca
-from ccmatic.deployed import Deployed
-from ccmatic.errors import InputError
+from ccmatic.base.errors import InputError
 from ccmatic.export import header
 from ccmatic.export.files import write
 from ccmatic.export.library import Library
-from ccmatic.paths import Path
-from ccmatic.simulate import Observation, Simulation
-from ccmatic.trace import Trace
+from ccmatic.language import controller as cca
+from ccmatic.simulation.deployed import Deployed
+from ccmatic.simulation.paths import Path
+from ccmatic.simulation.simulator import Observation, Simulation
+from ccmatic.traces.trace import Trace
 
-SHIPPED = sorted(path.stem for path in File(cca.__file__).parents[1].glob("synthesized/*.py") if path.stem[0] != "_")
+SHIPPED = sorted(path.stem for path in File(cca.__file__).parents[2].glob("synthesized/*.py") if path.stem[0] != "_")
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 
 needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler (gcc or clang) on this machine")
@@ -40,9 +40,7 @@ def reference(export, path):
     """The same sender in Python, rounding as the C does."""
     packet = path.packet
     start = {"C_L": packet, "C_U": header.MOST, "C_Llambda": packet}
-    return Deployed(
-        export.model, export.controller, path, export.horizon - 1, start, alpha=packet, kept=header.rounded
-    )
+    return Deployed(export.model, export.controller, path, export.horizon - 1, start, alpha=packet, kept=header.rounded)
 
 
 def link(export, rng):
@@ -109,8 +107,11 @@ def observations(happened, steps, length, packet):
     first_out = {step: at for at in reversed(times["sent"]) for step in [max(1, -(-at // length))]}
     limited = steps_limited(happened, first_out, steps, length)
     # One tells of a full buffer that was found as early as can be, but for that of the step's first packet.
-    timely = [step for step, sent in sorted(zip(found, (sent for *_, kind, sent in happened if kind == "lost")))
-              if step == -(-sent // length) + 1 and sent > first_out[max(1, step - 1)]]
+    timely = [
+        step
+        for step, sent in sorted(zip(found, (sent for *_, kind, sent in happened if kind == "lost")))
+        if step == -(-sent // length) + 1 and sent > first_out[max(1, step - 1)]
+    ]
     last = first = before = delivered = 0
     for step in range(steps + 1):
         count = {kind: bisect_right(column, step * length) if step else 0 for kind, column in times.items()}
@@ -120,9 +121,7 @@ def observations(happened, steps, length, packet):
         sent, lost = count["sent"] * packet, count["lost"] * packet
         told = bisect_right(timely, step) * packet
         rate = Fraction(sent - before)
-        yield Observation(
-            step, sent, delivered * packet, lost, lost, None, last, first, rate, told, step in limited
-        )
+        yield Observation(step, sent, delivered * packet, lost, lost, None, last, first, rate, told, step in limited)
         before = sent
 
 
@@ -271,7 +270,7 @@ def test_decisions(name, tmp_path):
     assert True in rates
 
 
-TRACES = sorted(File(cca.__file__).parents[1].glob("proofs/*-traces/*.json"))
+TRACES = sorted(File(cca.__file__).parents[2].glob("proofs/*-traces/*.json"))
 
 
 @needs_compiler
@@ -321,7 +320,9 @@ def test_model_of_fewest_beliefs():
 def test_start_with_another_controller():
     """cc_probe_slow sends as cc_qdel does until more than two packets are lost in a step (section 6.4)."""
     sender = Library(header.make("cc_probe_slow")).sender(1500)
-    rates = [sender.step(1500 * sent, 1500 * acked, 1500 * lost, 0, 0) for sent, acked, lost in
-             [(1, 1, 0), (9, 9, 0), (27, 27, 0), (81, 76, 5), (82, 77, 5)]]
+    rates = [
+        sender.step(1500 * sent, 1500 * acked, 1500 * lost, 0, 0)
+        for sent, acked, lost in [(1, 1, 0), (9, 9, 0), (27, 27, 0), (81, 76, 5), (82, 77, 5)]
+    ]
     assert rates[:3] == [2 * 1500, 2 * 4 * 1500, 2 * 9 * 1500]
     assert rates[3] == 3 * sender.beliefs()["C_Llambda"] + 1500 or rates[3] < rates[2]

@@ -6,12 +6,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-
-from ccmatic import audit, definitions, prove, proved
-from ccmatic.cca import parse
-from ccmatic.errors import InputError
-from ccmatic.lemma import Objective
 from forgery import DRAINS, SOURCE, Forgery
+
+from ccmatic.base import definitions
+from ccmatic.base.errors import InputError
+from ccmatic.contracts.proof import Objective
+from ccmatic.language.controller import parse
+from ccmatic.proving import proof_check as audit
+from ccmatic.proving import prover as prove
+from ccmatic.proving import result as proved
 
 BASE = definitions.load("proofs", "PROOF", str(DRAINS), allow_code=True)
 
@@ -54,7 +57,7 @@ def test_steps_of_nothing_can_stall(forged):
     "limit", ["x.A[0]", "x.queue(x.horizon - 1)", "choice(x.Q.at_least(1, 1), x.S[1], 0)", "x.r[2]"]
 )
 def test_limits_that_move_are_refused(forged, limit):
-    forged.define("lambda x: 0, \"0\"", f"lambda x: {limit}, \"0\"")
+    forged.define('lambda x: 0, "0"', f'lambda x: {limit}, "0"')
     assert "'long' has a limit that may move" in forged.faults()["progress adds up"]
 
 
@@ -76,7 +79,7 @@ def test_measures_that_do_not_go_on_where_they_ended_are_refused(forged, value):
     "t == 0 or short(x, t, c)", "x.queue(max(t - 1, 0)) <= c['short'] * x.C", "x.A[0] <= x.A[t]",
 ])  # fmt: skip
 def test_states_that_are_not_one_condition_at_both_ends_are_refused(forged, holds):
-    forged.define("at most\", short,", f"at most\", lambda x, t, c: {holds},")
+    forged.define('at most", short,', f'at most", lambda x, t, c: {holds},')
     assert "'short' is not the same at a window's end" in forged.faults()["progress adds up"]
 
 
@@ -298,7 +301,7 @@ def test_a_proof_does_not_go_on_from_one_of_another_horizon_or_name(forged):
     for change in ({"horizon": 6}, {"controller": {"name": "swift", "source": SOURCE}}):
         forged.edit(lambda data: data.update(change))
         with pytest.raises(InputError, match="another version"):
-            proved.begin(forged.folder, prover, str(forged.path))
+            proved.begin_result(forged.folder, prover, str(forged.path))
         forged.restore()
 
 

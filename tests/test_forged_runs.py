@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ccmatic import query as queries
-from ccmatic import replay, store
-from ccmatic.errors import InputError
-from ccmatic.trace import Trace
-from ccmatic.verify import Verifier
+from ccmatic.base.errors import InputError
+from ccmatic.synthesis import run_file as store
+from ccmatic.traces.trace import Trace
+from ccmatic.verification import replayer as replay
+from ccmatic.verification.verifier import Verifier
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,7 +29,7 @@ def small(tmp_path_factory):
             answers[key] = ask()
         return answers[key]
 
-    check, verify = replay.check, Verifier.verify
+    check, verify = replay.check_trace, Verifier.verify
 
     def check_once(query, trace):
         return once(lambda: check(query, trace), str(query), trace.to_json())

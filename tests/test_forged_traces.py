@@ -14,14 +14,35 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_replay import FAILURES, failing
 
-from ccmatic.errors import InputError
-from ccmatic.replay import Outcome, replay
-from ccmatic.trace import Trace
+from ccmatic.base.errors import InputError
+from ccmatic.traces.trace import Trace
+from ccmatic.verification.replayer import Outcome, replay
 
 GALLERY = sorted((Path(__file__).parent.parent / "docs" / "gallery").glob("*.json"))
 
-NAMES = ("A", "S", "L", "Ld", "K", "r", "Q", "F", "C_L", "C_U", "C_Llambda", "qdel_L", "qdel_U", "q_U", "C_L_untimed",
-         "C", "R_m", "D", "MSS", "beta", "t")
+NAMES = (
+    "A",
+    "S",
+    "L",
+    "Ld",
+    "K",
+    "r",
+    "Q",
+    "F",
+    "C_L",
+    "C_U",
+    "C_Llambda",
+    "qdel_L",
+    "qdel_U",
+    "q_U",
+    "C_L_untimed",
+    "C",
+    "R_m",
+    "D",
+    "MSS",
+    "beta",
+    "t",
+)
 
 
 @cache

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic.replay import Outcome, replay
-from ccmatic.trace import Trace
+from ccmatic.traces.trace import Trace
+from ccmatic.verification.replayer import Outcome, replay
 
 TRACES = sorted((Path(__file__).parent.parent / "docs" / "gallery").glob("*.json"))
 

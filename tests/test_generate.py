@@ -7,12 +7,15 @@ from random import Random
 
 import pytest
 
-from ccmatic import cca, cover, proof, query
-from ccmatic.cover import Strike
-from ccmatic.errors import InputError
-from ccmatic.generate import ArrayGenerator, SatGenerator
-from ccmatic.template import Branch, linear_forms
-from ccmatic.trace import Trace
+from ccmatic import query
+from ccmatic.base.errors import InputError
+from ccmatic.contracts.template import Branch, linear_forms
+from ccmatic.language import controller as cca
+from ccmatic.synthesis import cover
+from ccmatic.synthesis import cover_refutation as proof
+from ccmatic.synthesis.cover import Strike
+from ccmatic.synthesis.generators import ArrayGenerator, SatGenerator
+from ccmatic.traces.trace import Trace
 
 RATE = linear_forms({"C_L": (0, 1, 2), "MSS / R_m": (0, 1)})
 CONDITION = linear_forms({"C_L": (0, -2, 1), "C_U": (1, -1)}) + linear_forms({"qdel_L": (1, -1), "R_m": (0, 1)})
@@ -22,6 +25,7 @@ NESTED = Branch(CONDITION[:3], Branch(CONDITION[3:6], RATE[:2], RATE[1:3]), Bran
 
 def made_up(rng, template, horizon=5):
     """A trace whose rates a random candidate chose, mostly."""
+
     def draw(choices):
         return tuple(Fraction(rng.choice(choices), 4) for _ in range(horizon))
 
@@ -144,7 +148,7 @@ def test_empty_domains(domains):
 def test_terms_that_do_not_fit(domains, message, tmp_path):
     file = tmp_path / "template.py"
     file.write_text(
-        "from ccmatic.template import Branch, linear_forms\n"
+        "from ccmatic.contracts import Branch, linear_forms\n"
         f"TEMPLATE = Branch(linear_forms({domains!r}), linear_forms({{'C_L': (1,)}}), linear_forms({{'C_L': (2,)}}))\n"
     )
     with pytest.raises(InputError, match=message):

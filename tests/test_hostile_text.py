@@ -9,19 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic import cca, cegis, cli, solutions
 from ccmatic import query as queries
-from ccmatic.embedding import c_comment, docstring
-from ccmatic.errors import InputError
+from ccmatic.base.embedding import c_comment, docstring
+from ccmatic.base.errors import InputError
+from ccmatic.cli import commands as cli
 from ccmatic.export import header
 from ccmatic.export.files import write
 from ccmatic.export.library import Library
-from ccmatic.judge import Judge
+from ccmatic.language import controller as cca
+from ccmatic.synthesis import cegis
+from ccmatic.synthesis import solution_files as solutions
+from ccmatic.verification.judgement import Judge
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler (gcc or clang) on this machine")
 
-INJECTED = "__attribute__((constructor)) static void injected(void) { fclose(fopen(\"%s\", \"w\")); }"
+INJECTED = '__attribute__((constructor)) static void injected(void) { fclose(fopen("%s", "w")); }'
 
 #: What a docstring or a comment of a controller may say.
 TEXTS = {
@@ -32,7 +35,7 @@ TEXTS = {
     "with a carriage return": f"*/\r#include <stdio.h>\r{INJECTED}\r/*",
     "innocent": "a rate of C_L*/2, and 2/*C_L; what??/ ???/ why??!",
     "not ASCII": "≤ β·C, \u202e turned \u2066 around, \x0c\x1b[2J \x07\x07/ \u2028*/ 🙂",
-    "directive": "#error no\n#include \"/etc/passwd\"\n%:error no\n_Pragma(\"once\")\\",
+    "directive": '#error no\n#include "/etc/passwd"\n%:error no\n_Pragma("once")\\',
     "shell": "$(touch %s) `touch %s` ; touch %s\n\tTABS\n",
 }
 
@@ -108,7 +111,9 @@ def test_the_name_of_a_query_stays_text_in_its_solutions(name, tmp_path):
     query = replace(queries.make("cbr_delay", "1", 5, template="sent_rate"), name=name)
     search = cegis._Search(query, None, {})
     progress = search._learn("solution", tuple(hole[0] for hole in search.holes), None)
-    file = solutions.write(tmp_path, query, replace(progress, controller=replace(progress.controller, name="found")))
+    file = solutions.write_solution(
+        tmp_path, query, replace(progress, controller=replace(progress.controller, name="found"))
+    )
     assert cca.load(file, query.units()).body == progress.controller.body
     assert sum("def rate" in line and '"""' not in line for line in file.read_text().splitlines()) >= 1
 

@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic import audit, cli, definitions, proved, prove
-from ccmatic.claim import steps, windows_after
-from ccmatic.lemma import Measure, State
+from ccmatic.base import definitions
+from ccmatic.cli import commands as cli
+from ccmatic.contracts.proof import Measure, State
+from ccmatic.proving import proof_check as audit
+from ccmatic.proving import prover as prove
+from ccmatic.proving import result as proved
+from ccmatic.proving.claim import steps, windows_after
 
 HERE = Path(__file__).parent
 TINY = str(HERE / "proofs" / "tiny.py")
@@ -32,7 +36,7 @@ def folder(tmp_path_factory):
     """What `prove` wrote, with the certificate of a lemma."""
     folder = tmp_path_factory.mktemp("proofs")
     prover = prove.Prover(TINY, QDEL)
-    result = proved.begin(folder, prover, TINY)
+    result = proved.begin_result(folder, prover, TINY)
     for _ in prove.search(prover, result.constants):
         result.save()
     for answer in prove.verdicts(prover, result.values, result.answers):
@@ -53,7 +57,7 @@ def copy(folder, tmp_path):
 
 def faults(file):
     """What `check` finds wrong, by what it is about."""
-    return {found.about: found.fault for found in audit.audit(proved.load(file, allow_code=True)) if found.fault}
+    return {found.about: found.fault for found in audit.check(proved.load_result(file, allow_code=True)) if found.fault}
 
 
 def edit(file, change):
@@ -74,7 +78,7 @@ def test_what_was_proved_is_accepted(copy, capsys):
 
 
 def test_a_constant_past_its_edge_is_rejected(copy):
-    rise = proved.load(copy, allow_code=True).values["rise"]
+    rise = proved.load_result(copy, allow_code=True).values["rise"]
     edit(copy, lambda data: data["constants"]["rise"].update(value=str(rise + Fraction(1, 10))))
     assert "C_U too low: progresses" in faults(copy)
 
@@ -134,7 +138,9 @@ BASE = definitions.load("proofs", "PROOF", TINY, allow_code=True)
 def test_states_that_lead_in_a_circle_are_no_proof():
     """Section 5.2: each bound may improve in one window and degrade in the next."""
     empty, high, low, true = BASE.states
-    circle = replace(BASE, states=(empty, replace(high, leads_to=("C_U too low",)), replace(low, leads_to=(high.name,)), true))
+    circle = replace(
+        BASE, states=(empty, replace(high, leads_to=("C_U too low",)), replace(low, leads_to=(high.name,)), true)
+    )
     prover = prove.Prover(TINY, QDEL)
     prover.proof = circle
     (fault,) = prover.faults({"utilisation": Fraction(1, 2), "fall": Fraction(2), "rise": Fraction(2)})
@@ -143,10 +149,14 @@ def test_states_that_lead_in_a_circle_are_no_proof():
 
 def test_a_measure_that_also_degrades_is_no_proof(tmp_path):
     """At least one of C - C_L and C_U - C decreases; but not: neither increases."""
-    text = Path(TINY).read_text().replace(
-        'TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: cc_qdel.true(x, t))',
-        "TRUE = replace(cc_qdel.CONVERGED, name='true', says='', holds=lambda x, t, c: cc_qdel.true(x, t), leads_to=(),\n"
-        "               measures=(replace(cc_qdel.C_L, by='rise'), replace(cc_qdel.C_U, by='rise')), ensures=())",
+    text = (
+        Path(TINY)
+        .read_text()
+        .replace(
+            'TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: cc_qdel.true(x, t))',
+            "TRUE = replace(cc_qdel.CONVERGED, name='true', says='', holds=lambda x, t, c: cc_qdel.true(x, t), leads_to=(),\n"
+            "               measures=(replace(cc_qdel.C_L, by='rise'), replace(cc_qdel.C_U, by='rise')), ensures=())",
+        )
     )
     (tmp_path / "tiny.py").write_text(text)
     prover = prove.Prover(str(tmp_path / "tiny.py"), QDEL)
@@ -197,4 +207,3 @@ def test_files_that_are_no_proof(tmp_path, capsys):
     assert run(capsys, "check", tmp_path / "missing.json")[0] == 2
     code, _, err = run(capsys, "prove", QDEL, "--proof", "cc_qdell")
     assert code == 2 and "cc_qdel" in err
-

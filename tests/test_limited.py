@@ -2,12 +2,12 @@
 6 assumes that new bytes are always sent), by the solver, over every execution of the models in which any steps are."""
 
 import pytest
+from ccmatic.models import cbr_delay, link_rate
 
 from ccmatic import query as queries
-from ccmatic.execution import Execution
-from ccmatic.formula import no, some
-from ccmatic.models import cbr_delay, link_rate
-from ccmatic.solve import SAT, UNSAT, Checker
+from ccmatic.contracts.execution import Execution
+from ccmatic.logic.terms import no, some
+from ccmatic.solving.solver import SAT, UNSAT, Checker
 
 CASES = [
     (kind, buffer, horizon)
@@ -48,6 +48,7 @@ def test_beliefs_stay_true(kind, buffer, horizon):
 @pytest.mark.parametrize("kind", ["ideal", "ccac", "cbr_delay"])
 def test_limited_steps_must_not_tell(kind, monkeypatch):
     """Were they taken for utilised ones, C_U would turn false."""
+
     def utilised(model, x, k):
         return some(x.Q.at_least(k + 1, x.D + 1), model.loss_seen(x, k + 1) > model.loss_seen(x, k))
 

@@ -9,14 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ccmatic import cca, cli, definitions, files, proved
 from ccmatic import query as queries
+from ccmatic.base import definitions, files
+from ccmatic.base.errors import InputError
+from ccmatic.base.quantities import DIGITS, exact
+from ccmatic.cli import commands as cli
 from ccmatic.emulate.schedule import Schedule
-from ccmatic.errors import InputError
 from ccmatic.export import header
-from ccmatic.quantities import DIGITS, exact
-from ccmatic.replay import replay
-from ccmatic.trace import Trace
+from ccmatic.language import controller as cca
+from ccmatic.proving import result as proved
+from ccmatic.traces.trace import Trace
+from ccmatic.verification.replayer import replay
 
 ROOT = Path(__file__).parent.parent
 PROOF = ROOT / "proofs" / "cc_qdel_T10.json"
@@ -47,7 +50,9 @@ def test_numbers_are_read_exactly(number, written):
     assert exact(written(number)) == number
 
 
-@pytest.mark.parametrize("text, value", [("0.1", "1/10"), (".5", "1/2"), ("3.", "3"), ("+1e-2", "1/100"), ("-2/4", "-1/2")])
+@pytest.mark.parametrize(
+    "text, value", [("0.1", "1/10"), (".5", "1/2"), ("3.", "3"), ("+1e-2", "1/100"), ("-2/4", "-1/2")]
+)
 def test_numbers_as_people_write_them(text, value):
     assert exact(text) == Fraction(value)
 
@@ -106,7 +111,7 @@ def test_numbers_and_depth_in_queries(toml, tmp_path):
 ])  # fmt: skip
 def test_depth_and_characters_of_json(text, tmp_path):
     (tmp_path / "data.json").write_text(text)
-    for read in (Trace.load, proved.load):
+    for read in (Trace.load, proved.load_result):
         with pytest.raises(InputError) as refused:
             read(tmp_path / "data.json")
         assert len(str(refused.value)) < 500
@@ -160,8 +165,15 @@ def test_what_nests_within_limits_takes_no_time(source, tmp_path):
 
 # Anything at all.
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(
-    [*HUGE, "lemma", "cc_qdel", "ccac", "infinite", "1/2", "-1", "../x.py", "def rate(C_L):\n    return C_L"]
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(
+        [*HUGE, "lemma", "cc_qdel", "ccac", "infinite", "1/2", "-1", "../x.py", "def rate(C_L):\n    return C_L"]
+    )
 )
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
                       max_leaves=6)  # fmt: skip
@@ -203,7 +215,7 @@ def test_any_proof_is_read_or_refused(tmp_path_factory, path, value):
     file.write_text(json.dumps(replaced({**PROVED, "lemmas": [], "constants": {}}, path[:1], value)
                                if path else json.dumps(value)))  # fmt: skip
     try:
-        proved.load(file)
+        proved.load_result(file)
     except InputError as refused:
         assert str(refused)
 
@@ -228,7 +240,12 @@ def test_any_schedule_is_read_or_refused(tmp_path_factory, line, text, within):
 @fuzzed
 @given(VALUES)
 def test_any_name_is_found_or_refused(value):
-    for kind, attribute in (("models", "MODEL"), ("properties", "PROPERTY"), ("templates", "TEMPLATE"), ("proofs", "PROOF")):
+    for kind, attribute in (
+        ("models", "MODEL"),
+        ("properties", "PROPERTY"),
+        ("templates", "TEMPLATE"),
+        ("proofs", "PROOF"),
+    ):
         try:
             definitions.load(kind, attribute, value)
         except InputError as refused:

@@ -5,8 +5,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from ccmatic import catalogue, definitions
-from ccmatic.cli import cli
+from ccmatic.base import catalogue, definitions
+from ccmatic.cli.commands import cli
 
 PLACES = {"models": "MODEL", "templates": "TEMPLATE", "properties": "PROPERTY", "proofs": "PROOF"}
 

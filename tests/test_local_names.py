@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pysmt import shortcuts as smt
 
-from ccmatic.cca import parse
-from ccmatic.errors import InputError
+from ccmatic.base.errors import InputError
+from ccmatic.base.units import RATE
 from ccmatic.export.decision import decision
 from ccmatic.export.files import shipped
 from ccmatic.export.library import compile_c
-from ccmatic.formula import equal, linear, real
-from ccmatic.formula import formula as as_formula
-from ccmatic.units import RATE
+from ccmatic.language.controller import parse
+from ccmatic.logic.terms import equal, linear, real
+from ccmatic.logic.terms import formula as as_formula
 
 PARAMETERS = ("C_L", "C_U", "qdel_L", "MSS", "R_m", "D")
 SIGNATURE = f"def rate({', '.join(PARAMETERS)}):\n"

@@ -12,14 +12,14 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccmatic import definitions
-from ccmatic.errors import InputError
-from ccmatic.formula import equal, every, real
+from ccmatic.base import definitions
+from ccmatic.base.errors import InputError
+from ccmatic.logic.terms import equal, every, real
 from ccmatic.tradeoff import cycle, family, family_figure, reproduce, steps
 from ccmatic.tradeoff.fluid import FluidLink, Loss, alike
 from ccmatic.tradeoff.probe_slow import ProbeSlow, run
 from ccmatic.tradeoff.statements import VACUOUS, Derivation, Hypothesis, Numbers, Statement, times
-from ccmatic.verify import HOLDS, UNDECIDED, VIOLATED
+from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED
 
 STEPS = {step.name: step for step in definitions.load("proofs", "STEPS", "loss_convergence")}
 COQ = Path(__file__).parents[1] / "proofs" / "loss_convergence.v"
@@ -84,8 +84,14 @@ def test_steps_name_theorems_of_the_coq_file():
     theorems = set(re.findall(r"^\s*(?:Theorem|Lemma|Corollary)\s+(\w+)", COQ.read_text(), re.MULTILINE))
     named = {step.theorem for step in STEPS.values() if step.theorem}
     assert named <= theorems
-    assert {"step_1_reproduces", "step_2_sound", "step_2_tight", "step_3_loss_risked", "step_4_no_faster",
-            "loss_convergence"} <= named
+    assert {
+        "step_1_reproduces",
+        "step_2_sound",
+        "step_2_tight",
+        "step_3_loss_risked",
+        "step_4_no_faster",
+        "loss_convergence",
+    } <= named
 
 
 def test_report_shows_steps_and_witnesses():
@@ -104,7 +110,11 @@ def test_report_shows_steps_and_witnesses():
 # The engine of statements.
 
 SMALL = Statement(
-    name="small", says="", equation="", theorem=None, covers="",
+    name="small",
+    says="",
+    equation="",
+    theorem=None,
+    covers="",
     laws=lambda x: [x("a") >= 0],
     hypotheses=(
         Hypothesis("b", "b ≥ 1", lambda x: x("b") >= 1, ("b ≥ 1/2", lambda x: x("b") >= Fraction(1, 2))),
@@ -147,8 +157,9 @@ def test_false_step_is_not_good():
 
 
 def test_irrational_numbers_are_no_witness():
-    root = replace(SMALL, laws=lambda x: [equal(times(x("a"), x("a")), 2), x("a") >= 0],
-                   conclusion=lambda x: x("b") > 1)
+    root = replace(
+        SMALL, laws=lambda x: [equal(times(x("a"), x("a")), 2), x("a") >= 0], conclusion=lambda x: x("b") > 1
+    )
     assert root.check().verdict == UNDECIDED
 
 
@@ -194,17 +205,23 @@ def test_wrong_algebra_is_found():
 
 def test_constructed_executions_wait_and_jitter():
     """Else link II would have nothing to make up for."""
-    path = reproduce.Path("cbr_delay", Fraction(reproduce.RATE), jitter=reproduce.JITTER, buffer=Fraction(reproduce.RATE))
-    shown = reproduce.simulate(path, reproduce._sender(reproduce.RATE, 1, False), reproduce.STEPS, 1,
-                               jitter=reproduce._adding(1))
+    path = reproduce.Path(
+        "cbr_delay", Fraction(reproduce.RATE), jitter=reproduce.JITTER, buffer=Fraction(reproduce.RATE)
+    )
+    shown = reproduce.simulate(
+        path, reproduce._sender(reproduce.RATE, 1, False), reproduce.STEPS, 1, jitter=reproduce._adding(1)
+    )
     assert (shown.started - shown.sent).max() > path.step / 2 and (shown.released - shown.started).max() > path.step / 2
     assert (shown.released - shown.sent).max() <= path.bound and not shown.lost.any()
 
 
 # Fluid links.
 
-phases = st.lists(st.tuples(*[st.fractions(0, 9, max_denominator=4)] * 2,
-                            st.fractions(Fraction(1, 4), 3, max_denominator=4)), min_size=1, max_size=6)
+phases = st.lists(
+    st.tuples(*[st.fractions(0, 9, max_denominator=4)] * 2, st.fractions(Fraction(1, 4), 3, max_denominator=4)),
+    min_size=1,
+    max_size=6,
+)
 
 
 @given(st.fractions(Fraction(1, 4), 4, max_denominator=4), st.fractions(0, 4, max_denominator=4), phases)
@@ -297,7 +314,11 @@ def points():
 def test_family_lies_above_the_bound_and_near_it():
     assert len(points()) == len(family.ALLOWANCES) * len(family.PROBES)
     for point in points():
-        assert point.bound <= point.convergence <= (point.probe + 2) * (point.probe + 1) / 2 * point.bound * Fraction(11, 10)
+        assert (
+            point.bound
+            <= point.convergence
+            <= (point.probe + 2) * (point.probe + 1) / 2 * point.bound * Fraction(11, 10)
+        )
         assert 0 < point.loss <= 2 * point.allowed
         assert point.utilisation_P2 <= point.probe / (point.probe + 1)
     assert max(point.convergence / point.bound for point in points() if point.probe == Fraction(1, 4)) < Fraction(3, 2)
@@ -310,7 +331,9 @@ def test_family_trades_loss_for_time_and_time_for_utilisation():
         assert all(a.convergence > b.convergence and a.loss < b.loss for a, b in zip(mine, mine[1:]))
     for name in family.ALLOWANCES:
         mine = [by[name, probe] for probe in family.PROBES]
-        assert all(a.convergence < b.convergence and a.utilisation_P2 < b.utilisation_P2 for a, b in zip(mine, mine[1:]))
+        assert all(
+            a.convergence < b.convergence and a.utilisation_P2 < b.utilisation_P2 for a, b in zip(mine, mine[1:])
+        )
 
 
 def test_probes_lose_at_most_twice_the_allowance_until_they_are_seen_to():
@@ -338,8 +361,15 @@ def test_bound_is_the_theorems():
 
 
 @pytest.mark.parametrize(
-    "given", [{"start": 200}, {"buffer": 2}, {"buffer": 0}, {"start": 1}, {"probes": (0,)},
-              {"allowances": {"0": lambda rate: 0}}],
+    "given",
+    [
+        {"start": 200},
+        {"buffer": 2},
+        {"buffer": 0},
+        {"start": 1},
+        {"probes": (0,)},
+        {"allowances": {"0": lambda rate: 0}},
+    ],
 )
 def test_family_of_bad_input(given):
     with pytest.raises(InputError):

@@ -14,19 +14,21 @@ from random import Random
 
 import pytest
 import test_soundness as soundness
-
-from ccmatic import cca, paths, verify
-from ccmatic import query as queries
-from ccmatic.belief import RunningMax, RunningMin
-from ccmatic.execution import Execution
-from ccmatic.formula import constant, equal, every, iff, implies, is_max, is_min, no, some
-from ccmatic.model import Model
 from ccmatic.models import cbr_delay, ccac, ideal, link_rate
 from ccmatic.properties import synthesis_invariant
 from ccmatic.properties.synthesis_invariant import SynthesisInvariant
-from ccmatic.replay import Outcome, complete, replay
-from ccmatic.simulate import simulate
-from ccmatic.verify import Verifier
+
+from ccmatic import query as queries
+from ccmatic.contracts.belief import RunningMax, RunningMin
+from ccmatic.contracts.execution import Execution
+from ccmatic.contracts.model import Model
+from ccmatic.language import controller as cca
+from ccmatic.logic.terms import constant, equal, every, iff, implies, is_max, is_min, no, some
+from ccmatic.simulation import paths
+from ccmatic.simulation.simulator import simulate
+from ccmatic.verification import verifier as verify
+from ccmatic.verification.replayer import Outcome, complete, replay
+from ccmatic.verification.verifier import Verifier
 
 CONTROLLERS = Path(__file__).parent.parent / "examples" / "controllers"
 MODELS = (ideal.MODEL, cbr_delay.MODEL, ccac.MODEL)

@@ -8,8 +8,10 @@ import sys
 import pytest
 from test_cli import ROOT, lines, run
 
-from ccmatic import cegis, query, solutions
-from ccmatic.errors import InputError
+from ccmatic import query
+from ccmatic.base.errors import InputError
+from ccmatic.synthesis import cegis
+from ccmatic.synthesis import solution_files as solutions
 
 CCAC = ["--model", "ccac", "--buffer", "any", "--horizon", "5"]
 

@@ -5,15 +5,15 @@ import sys
 import pytest
 
 from ccmatic import query as queries
-from ccmatic.cca import parse
-from ccmatic.cli import main
-from ccmatic.errors import InputError
-from ccmatic.formula import boolean, choice, equal, every, iff, implies, no, real, some
-from ccmatic.verify import Verifier
+from ccmatic.base.errors import InputError
+from ccmatic.cli.commands import main
+from ccmatic.language.controller import parse
+from ccmatic.logic.terms import boolean, choice, equal, every, iff, implies, no, real, some
+from ccmatic.verification.verifier import Verifier
 
 MODEL = """from fractions import Fraction
 
-from ccmatic.formula import choice, equal, every, implies, iff, no, real, some
+from ccmatic.logic import choice, equal, every, implies, iff, no, real, some
 from ccmatic.models.ccac import CCAC
 
 
@@ -106,13 +106,14 @@ def test_what_a_law_may_not_be_is_refused_at_its_line(law, tmp_path, capsys, mon
 MISTAKES = {
     "law_of_two": (MODEL.replace("LAW", 'yield "own", x.S[1] >= 0'), "a law is ('own', <"),
     "half_way": (
-        MODEL.replace("LAW", 'yield "own", 1, x.S[1] >= 0\n        raise ValueError("half")'), "ValueError: half"
+        MODEL.replace("LAW", 'yield "own", 1, x.S[1] >= 0\n        raise ValueError("half")'),
+        "ValueError: half",
     ),
     "no_generator": (MODEL.replace("yield from super().network(x)\n        LAW", "return None"), "laws are None"),
     "class": (MODEL.replace("LAW", "").replace("Mine()", "Mine"), "expected an instance, Mine()"),
-    "another_type": (MODEL.replace("LAW", "").replace("Mine()", "3"), "expected a Model of ccmatic.model"),
+    "another_type": (MODEL.replace("LAW", "").replace("Mine()", "3"), "expected a Model of ccmatic.contracts"),
     "no_network": (
-        "from ccmatic.model import Model\nclass Mine(Model):\n    name = 'mine'\nMODEL = Mine()\n",
+        "from ccmatic.contracts import Model\nclass Mine(Model):\n    name = 'mine'\nMODEL = Mine()\n",
         "Mine does not define network",
     ),
     "no_name": (MODEL.replace("LAW", "").replace('name = "mine"', "name = None"), "the model's name is None"),
@@ -132,9 +133,9 @@ def test_what_a_model_may_not_be_is_refused_in_its_file(mistake, tmp_path, capsy
     assert len(message.splitlines()) == 1
 
 
-BELIEF = """from ccmatic.belief import RunningMax, Sample
+BELIEF = """from ccmatic.contracts import RunningMax, Sample
 from ccmatic.models.ccac import CCAC
-from ccmatic.units import RATE
+from ccmatic.base import RATE
 
 
 class Mine(CCAC):
@@ -205,7 +206,7 @@ def test_truth_values_of_python_are_refused_wherever_unknowns_are():
 PROPERTY = """from dataclasses import dataclass
 from fractions import Fraction
 
-from ccmatic.property import Property, WayToFail
+from ccmatic.contracts import Property, WayToFail
 
 
 @dataclass(frozen=True)

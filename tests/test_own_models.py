@@ -2,15 +2,15 @@
 
 from fractions import Fraction
 
+from ccmatic.models.ccac import MODEL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysmt.shortcuts import Bool, Real, simplify, substitute
 
-from ccmatic.buffer import Buffer
-from ccmatic.execution import Execution, Observed
-from ccmatic.formula import choice, equal, every, formula, iff, implies, is_max, is_min, largest, no, some
-from ccmatic.models.ccac import MODEL
-from ccmatic.trace import Trace
+from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.execution import Execution, Observed
+from ccmatic.logic.terms import choice, equal, every, formula, iff, implies, is_max, is_min, largest, no, some
+from ccmatic.traces.trace import Trace
 
 HORIZON = 3
 BUFFER = Buffer.parse("any")

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from ccmatic import plot
-from ccmatic.errors import InputError, Unreadable
-from ccmatic.paths import Path
-from ccmatic.simulate import simulate
+from ccmatic.base.errors import InputError, Unreadable
+from ccmatic.simulation.paths import Path
+from ccmatic.simulation.simulator import simulate
+from ccmatic.traces import drawing as plot
 
 KINDS = {"ideal": 0, "cbr_delay": 1, "ccac": 2}
 SERIES = ("sent, $A$", "served, $S$", "link rate, $C$", "sent, $r$", "queue, $(A-L-K)/C$")
@@ -29,7 +29,7 @@ def trace_of(kind, steps=12, buffer=20):
 
 
 def svg_of(trace, tmp_path):
-    plot.draw(trace, tmp_path / "trace.svg")
+    plot.draw_trace(trace, tmp_path / "trace.svg")
     return (tmp_path / "trace.svg").read_text()
 
 
@@ -37,7 +37,7 @@ def svg_of(trace, tmp_path):
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_draws_every_model_in_every_format(kind, suffix, tmp_path):
     file = tmp_path / f"trace{suffix}"
-    plot.draw(trace_of(kind), file)
+    plot.draw_trace(trace_of(kind), file)
     starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
     assert file.read_bytes().startswith(starts[suffix])
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
@@ -103,7 +103,7 @@ def test_names_keep_apart_and_inside():
 @pytest.mark.parametrize("name", ["trace.gif", "trace", "trace.png.txt"])
 def test_another_suffix_is_refused(name, tmp_path):
     with pytest.raises(InputError, match=r"\.png, \.svg, \.pdf") as caught:
-        plot.draw(trace_of("ideal"), tmp_path / name)
+        plot.draw_trace(trace_of("ideal"), tmp_path / name)
     assert caught.value.file == str(tmp_path / name)
 
 
@@ -112,7 +112,7 @@ def test_a_file_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "taken.png").mkdir()
     for path in (tmp_path / "file" / "trace.png", tmp_path / "taken.png"):
         with pytest.raises(Unreadable, match="cannot write"):
-            plot.draw(trace_of("ideal"), path)
+            plot.draw_trace(trace_of("ideal"), path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "taken.png"]
 
 
@@ -121,7 +121,7 @@ def test_a_trace_without_a_column_is_refused(name, tmp_path):
     trace = trace_of("ideal")
     columns = {key: column for key, column in trace.columns.items() if key != name}
     with pytest.raises(InputError, match=f"it has no {name}$"):
-        plot.draw(replace(trace, columns=columns), tmp_path / "trace.png")
+        plot.draw_trace(replace(trace, columns=columns), tmp_path / "trace.png")
 
 
 @pytest.mark.parametrize("constants", [{"C": 0}, {"R_m": 0}, {"beta": 10**400}])
@@ -129,11 +129,11 @@ def test_a_trace_that_makes_no_sense_is_refused(constants, tmp_path):
     trace = trace_of("ideal")
     wrong = {name: Fraction(value) for name, value in constants.items()}
     with pytest.raises(InputError, match="cannot draw the trace"):
-        plot.draw(replace(trace, constants={**trace.constants, **wrong}), tmp_path / "trace.png")
+        plot.draw_trace(replace(trace, constants={**trace.constants, **wrong}), tmp_path / "trace.png")
     assert not list(tmp_path.iterdir())
 
 
 def test_without_matplotlib_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match="pip install matplotlib"):
-        plot.draw(trace_of("ideal"), tmp_path / "trace.png")
+        plot.draw_trace(trace_of("ideal"), tmp_path / "trace.png")

@@ -10,12 +10,12 @@ from fractions import Fraction
 from hashlib import sha256
 
 import pytest
+from forgery import DRAINS, SOURCE, Forgery
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from ccmatic.clauses import Clauses
-from ccmatic.prove import Prover
-from forgery import DRAINS, SOURCE, Forgery
+from ccmatic.proving.prover import Prover
+from ccmatic.solving.clauses import Clauses
 
 TWO = "def rate(R_m, MSS):\n    return 2 * MSS / R_m\n"
 PACKETS = {SOURCE: 1, TWO: 2, "def rate(R_m, MSS):\n    return MSS / R_m / 2\n": 1}
@@ -220,7 +220,11 @@ def forge(proofs, examples):
     count = {"edited": 0, "accepted, as still true": 0}
 
     @settings(
-        max_examples=examples, derandomize=True, deadline=None, database=None, phases=[Phase.generate],
+        max_examples=examples,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
     @given(st.integers(0, 2), st.integers(0, 2), st.lists(EDITS, min_size=1, max_size=3))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic import proved
-from ccmatic.trial import Trial
+from ccmatic.proving import result as proved
+from ccmatic.proving.simulation_test import Trial
 
 RESULTS = sorted((Path(__file__).parent.parent / "proofs").glob("*.json"))
 results = pytest.mark.parametrize("file", RESULTS, ids=lambda file: file.stem)
@@ -14,7 +14,7 @@ results = pytest.mark.parametrize("file", RESULTS, ids=lambda file: file.stem)
 
 def trial(file, runs):
     """A Trial of so many runs."""
-    tried = Trial(proved.load(file))
+    tried = Trial(proved.load_result(file))
     for seed in range(runs):
         tried.run(seed)
     return tried
@@ -34,7 +34,7 @@ def test_no_window_breaks_a_lemma(file):
 @results
 def test_a_bound_that_is_too_good_is_broken(file):
     """The check can fail: no queue at all is more than any controller ensures."""
-    result = proved.load(file)
+    result = proved.load_result(file)
     found = result.constants["inflight"]
     result.constants["inflight"] = type(found)(found.value / 100)
     tried = Trial(result)

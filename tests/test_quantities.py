@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from ccmatic import quantities
-from ccmatic.errors import InputError
+from ccmatic.base import quantities
+from ccmatic.base.errors import InputError
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 import pytest
 
-from ccmatic import cegis, definitions, query, solutions
+from ccmatic import query
+from ccmatic.base import definitions
+from ccmatic.synthesis import cegis
+from ccmatic.synthesis import solution_files as solutions
 
 
 def solve(name):

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from test_cli import ROOT, run
 
-from ccmatic.cli import cli
+from ccmatic.cli.commands import cli
 
 #: Those that take minutes, or root; other tests run the like of them.
 COSTLY = ("synth", "prove", "check", "check-cover", "runs", "emulate", "evaluate", "tradeoff")

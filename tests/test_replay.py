@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic import cca, counterexample
 from ccmatic import query as queries
-from ccmatic.errors import InputError
-from ccmatic.replay import Outcome, replay
-from ccmatic.trace import Trace
-from ccmatic.verify import VIOLATED, Verifier
+from ccmatic.base.errors import InputError
+from ccmatic.language import controller as cca
+from ccmatic.traces.trace import Trace
+from ccmatic.verification import counterexample
+from ccmatic.verification.replayer import Outcome, replay
+from ccmatic.verification.verifier import VIOLATED, Verifier
 
 ROOT = Path(__file__).parent.parent
 CONTROLLERS = ROOT / "examples" / "controllers"
@@ -91,7 +92,7 @@ def with_a_digit_changed(data, place):
         holder = holder[key]
     first = next(i for i, char in enumerate(holder[last]) if char.isdigit())
     digit = int(holder[last][first]) % 9 + 1
-    holder[last] = f"{holder[last][:first]}{digit}{holder[last][first + 1:]}"
+    holder[last] = f"{holder[last][:first]}{digit}{holder[last][first + 1 :]}"
     return copy
 
 
@@ -224,7 +225,7 @@ def test_a_broken_file_is_an_input_error_that_names_it(name, tmp_path):
         replay_text(edited(*EDITS[name]), tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "t,A,S\n0,1,2\n", "{\"format\": \"ccmatic trace 1\""])
+@pytest.mark.parametrize("text", ["", "[]", "t,A,S\n0,1,2\n", '{"format": "ccmatic trace 1"'])
 def test_a_file_of_something_else_is_an_input_error_that_names_it(text, tmp_path):
     with pytest.raises(InputError, match=r"trace\.json"):
         replay_text(text, tmp_path)

@@ -9,9 +9,9 @@ import pytest
 from test_cli import lines, run
 from test_replay import failing
 
-from ccmatic.errors import InputError
-from ccmatic.replay import Outcome, replay
-from ccmatic.trace import Trace
+from ccmatic.base.errors import InputError
+from ccmatic.traces.trace import Trace
+from ccmatic.verification.replayer import Outcome, replay
 
 ROOT = Path(__file__).parent.parent
 LATE_DRAIN = ROOT / "docs" / "gallery" / "late_drain.json"
@@ -22,8 +22,11 @@ PROBE_WINDOW = ROOT / "proofs" / "cc_probe_slow_T10-traces" / "beyond_inflight.j
 WITH_OTHER_CONSTANTS = {
     "R_m": ("def rate(C_L, qdel_L, R_m):\n    if qdel_L > R_m:\n        return C_L / 2\n    return 2 * C_L\n", "9/2"),
     "D": ("def rate(C_L, qdel_L, D):\n    if qdel_L > D:\n        return C_L / 2\n    return 2 * C_L\n", "9/2"),
-    "MSS": ("def rate(C_L, qdel_L, R_m, MSS):\n    if qdel_L > 4 * R_m:\n        return C_L / 2\n"
-            "    return 2 * C_L + MSS / R_m\n", "0"),
+    "MSS": (
+        "def rate(C_L, qdel_L, R_m, MSS):\n    if qdel_L > 4 * R_m:\n        return C_L / 2\n"
+        "    return 2 * C_L + MSS / R_m\n",
+        "0",
+    ),
 }
 
 
@@ -136,8 +139,16 @@ def test_replay_says_what_it_replayed():
     assert (code, answer["outcome"], answer["query"]) == (0, "breaks", trace["query"])
     assert answer["controller"] == trace["controller"]
     code, out, _ = run("replay", LATE_DRAIN, cwd=ROOT)
-    for said in ("model ccac", "buffer infinite", "horizon 7", "jitter 1", "delay published", "utilisation 1/2",
-                 "if qdel_L > 4·R_m:", "breaks: bounds shrink; bounds inflight, or backs off"):
+    for said in (
+        "model ccac",
+        "buffer infinite",
+        "horizon 7",
+        "jitter 1",
+        "delay published",
+        "utilisation 1/2",
+        "if qdel_L > 4·R_m:",
+        "breaks: bounds shrink; bounds inflight, or backs off",
+    ):
         assert said in out
 
 

@@ -7,11 +7,22 @@ import small_run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ccmatic import cover, store
-from ccmatic.errors import InputError
-from ccmatic.template import value_of
+from ccmatic.base.errors import InputError
+from ccmatic.contracts.template import value_of
+from ccmatic.synthesis import cover
+from ccmatic.synthesis import run_file as store
 
-HUGE = ("[" * 10**4, "9" * 10**4, "1e400000000", '{"a": ' * 500 + "1" + "}" * 500, "\0", "[256]", "[[1]]", "[1e9]", "null")
+HUGE = (
+    "[" * 10**4,
+    "9" * 10**4,
+    "1e400000000",
+    '{"a": ' * 500 + "1" + "}" * 500,
+    "\0",
+    "[256]",
+    "[[1]]",
+    "[1e9]",
+    "null",
+)
 VALUES = st.none() | st.integers(-(2**63), 2**63 - 1) | st.floats() | st.text(max_size=20) | st.binary(max_size=20)
 FIELDS = ("kind", "candidate", "source", "way", "trace", "seconds", "number")
 
@@ -27,7 +38,9 @@ def run(tmp_path_factory):
 
 
 @given(st.sampled_from(FIELDS), VALUES | st.sampled_from(HUGE), st.integers(1, 3))
-@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_any_event_is_read_or_refused(run, field, value, number):
     forged = run.with_name("forged.db")
     forged.write_bytes(run.read_bytes())
@@ -37,13 +50,15 @@ def test_any_event_is_read_or_refused(run, field, value, number):
         except sqlite3.Error:
             return
     try:
-        cover.check(forged)
+        cover.check_cover(forged)
     except InputError as error:
         assert error.message
 
 
 @given(st.sampled_from(("format", "version", "name", "query", "finished")), VALUES | st.sampled_from(HUGE))
-@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_anything_a_run_says_of_itself_is_read_or_refused(run, key, value):
     forged = run.with_name("forged.db")
     forged.write_bytes(run.read_bytes())
@@ -53,7 +68,7 @@ def test_anything_a_run_says_of_itself_is_read_or_refused(run, key, value):
         except sqlite3.Error:
             return
     try:
-        cover.check(forged)
+        cover.check_cover(forged)
     except InputError as error:
         assert error.message
 
@@ -63,10 +78,12 @@ def test_a_run_that_claims_to_have_ended_late_lacks_events_and_is_read_at_once(r
     forged.write_bytes(run.read_bytes())
     with sqlite3.connect(forged) as database:
         database.execute("INSERT OR REPLACE INTO about VALUES ('finished', ?)", (str(10**18),))
-    assert any("is missing" in fault for fault in cover.check(forged).faults)
+    assert any("is missing" in fault for fault in cover.check_cover(forged).faults)
 
 
-@pytest.mark.parametrize("term", ["__import__('os')", "C_L + 1", "C_L ** 2", "f(C_L)", "C_L if C_L else 1", "", "C_L, R_m", "0.5 * C_L"])
+@pytest.mark.parametrize(
+    "term", ["__import__('os')", "C_L + 1", "C_L ** 2", "f(C_L)", "C_L if C_L else 1", "", "C_L, R_m", "0.5 * C_L"]
+)
 def test_a_term_of_a_template_is_a_product_and_runs_nothing(term):
     with pytest.raises(InputError, match="is not a term"):
         value_of(term, {"C_L": 1, "R_m": 1})
@@ -78,4 +95,4 @@ def test_an_event_of_the_wrong_type_is_named(run):
     with sqlite3.connect(forged) as database:
         database.execute("UPDATE events SET trace = ? WHERE number = 2", (b"\x80",))
     with pytest.raises(InputError, match="the trace of event 2 is b'.x80'; expected text"):
-        store.read(forged)
+        store.read_run(forged)

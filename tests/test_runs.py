@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 from test_cli import lines, run
 
-from ccmatic import cegis, cover, query, store
+from ccmatic import query
+from ccmatic.synthesis import cegis, cover
+from ccmatic.synthesis import run_file as store
 
 
 def command(*arguments):
@@ -23,7 +25,7 @@ def command(*arguments):
 
 def classes(file):
     """The solution classes of a run, whatever represents them."""
-    about, events = store.read(file)
+    about, events = store.read_run(file)
     holes = query.from_record(about["query"]).template.holes()
     solutions = [event.candidate for event in events if event.kind == store.SOLUTION]
     return {tuple(hole[i].beliefs for hole, i in zip(holes, candidate)) for candidate in solutions}
@@ -42,7 +44,7 @@ def test_a_finished_run_is_not_run_again(finished):
     code, out, _ = run("synth", "g1_t5", "--run", finished, "--json", cwd=finished.parent)
     *solutions, summary = lines(out)
     assert (code, len(solutions), summary["solutions"]) == (0, 4, 4)
-    about, events = store.read(finished)
+    about, events = store.read_run(finished)
     assert summary["iterations"] == sum(event.kind != store.PROVED for event in events)
 
 
@@ -95,7 +97,9 @@ def test_the_number_of_jobs_does_not_matter(finished, tmp_path):
 def test_a_worker_that_dies_is_replaced(finished, tmp_path):
     process = subprocess.Popen(
         command("synth", "g1_t5", "--run", "run.db", "--jobs", "2", "--json"),
-        cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     victim = _child_at_work(process.pid, tmp_path / "run.db")
     os.kill(victim, signal.SIGKILL)
@@ -133,7 +137,7 @@ def test_a_killed_run_goes_on(finished, tmp_path):
     code, out, _ = kill_at_random(["synth", "g1_t5", "--run", "run.db", "--json"], tmp_path, 4, 1.5, seed=1)
     assert (code, lines(out)[-1]["solutions"]) == (0, 4)
     assert classes(tmp_path / "run.db") == classes(finished)
-    assert cover.check(tmp_path / "run.db").covered
+    assert cover.check_cover(tmp_path / "run.db").covered
 
 
 @pytest.mark.slow
@@ -152,11 +156,14 @@ def test_a_full_disk_leaves_the_run_intact(finished, tmp_path):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (90_000, 90_000)); from ccmatic.cli import main; main()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, "synth", "g1_t5", "--run", "run.db"], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-c", program, "synth", "g1_t5", "--run", "run.db"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 2
     assert "run.db: cannot use the run file" in done.stderr and len(done.stderr.splitlines()) == 1
-    assert store.read(tmp_path / "run.db")[1]
+    assert store.read_run(tmp_path / "run.db")[1]
     code, out, _ = run("synth", "g1_t5", "--run", "run.db", "--json", cwd=tmp_path)
     assert (code, lines(out)[-1]["solutions"]) == (0, 4)
 
@@ -169,11 +176,11 @@ def altered(source, target, statement, *values):
 
 
 def test_check_cover(finished, tmp_path):
-    assert cover.check(finished).covered
-    _, events = store.read(finished)
+    assert cover.check_cover(finished).covered
+    _, events = store.read_run(finished)
     for event in (events[1], events[20], events[-1]):
         file = altered(finished, tmp_path / "less.db", "DELETE FROM events WHERE number = ?", event.number)
-        report = cover.check(file)
+        report = cover.check_cover(file)
         assert not report.covered and f"event {event.number} is missing" in report.faults
 
 
@@ -188,12 +195,12 @@ def test_check_cover_says_whether_it_believes_the_solutions(finished):
 
 
 def test_check_cover_finds_an_altered_counterexample(finished, tmp_path):
-    event = next(e for e in store.read(finished)[1] if e.kind == store.COUNTEREXAMPLE)
+    event = next(e for e in store.read_run(finished)[1] if e.kind == store.COUNTEREXAMPLE)
     trace = json.loads(event.trace)
     del trace["digest"]
     trace["columns"]["S"][2] = "17/3"
     statement = "UPDATE events SET trace = ? WHERE number = ?"
-    report = cover.check(altered(finished, tmp_path / "run.db", statement, json.dumps(trace), event.number))
+    report = cover.check_cover(altered(finished, tmp_path / "run.db", statement, json.dumps(trace), event.number))
     assert not report.covered and f"event {event.number}, a counterexample: it breaks ccac." in report.faults[0]
 
 
@@ -206,7 +213,7 @@ def test_check_cover_finds_a_run_that_leaves_something_open(tmp_path):
             break
     search.close()
     part.close()
-    report = cover.check(tmp_path / "run.db")
+    report = cover.check_cover(tmp_path / "run.db")
     assert not report.covered and report.faults == () and "def rate(" in report.uncovered
     code, out, _ = run("check-cover", "run.db", "--json", cwd=tmp_path)
     assert code == 1 and lines(out)[0]["covered"] is False
@@ -215,12 +222,12 @@ def test_check_cover_finds_a_run_that_leaves_something_open(tmp_path):
 def test_large_spaces_are_refuted(finished, monkeypatch, tmp_path):
     """The refutation and the enumeration agree, also where something is open."""
     monkeypatch.setattr(cover, "LARGEST_ENUMERATED", 0)
-    report = cover.check(finished)
+    report = cover.check_cover(finished)
     assert report.covered and report.method == "refutation" and report.steps > 0
-    about, events = store.read(finished)
+    about, events = store.read_run(finished)
     last = max(event.number for event in events)
     file = altered(finished, tmp_path / "less.db", "DELETE FROM events WHERE number = ?", last)
-    assert cover.check(file).uncovered is not None
+    assert cover.check_cover(file).uncovered is not None
 
 
 def test_an_unreachable_scheduler_is_one_message(tmp_path):
@@ -236,7 +243,9 @@ def test_a_cluster_that_loses_a_worker(finished, tmp_path):
     with cluster:
         process = subprocess.Popen(
             command("synth", "g1_t5", "--run", "run.db", "--cluster", cluster.scheduler_address, "--json"),
-            cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         while not (tmp_path / "run.db").exists() or (tmp_path / "run.db").stat().st_size < 20_000:
             time.sleep(0.05)
@@ -253,7 +262,7 @@ def test_beliefs_that_turn_false_leave_no_controller(tmp_path):
     code, out, _ = run("synth", "far.toml", "--run", "run.db", "--json", cwd=tmp_path)
     [summary] = lines(out)
     assert (code, summary["solutions"], summary["whatever_the_rates"]) == (1, 0, True)
-    assert cover.check(tmp_path / "run.db").covered
+    assert cover.check_cover(tmp_path / "run.db").covered
     code, out, _ = run("verify", "cc_qdel", "--query", "far.toml", "--json", cwd=tmp_path)
     [verdict] = lines(out)
     assert (code, verdict["verdict"], verdict["broken"]) == (1, "violated", ["beliefs stay true"])

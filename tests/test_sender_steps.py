@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from ccmatic.errors import InputError
+from ccmatic.base.errors import InputError
 from ccmatic.export import header
 from ccmatic.export.files import write
 from ccmatic.export.library import Library, compile_c
@@ -86,5 +86,3 @@ def test_products_of_more_than_64_bits_are_exact(tmp_path):
         else:
             assert function(amount, times, over, False) >= 2**63
     assert function(2**38, 10**9, 1, False) == 2**64 - 1
-
-

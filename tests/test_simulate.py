@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccmatic.errors import InputError
-from ccmatic.paths import HIDING, JITTER, NEVER, TICKS, Path
-from ccmatic.simulate import Simulation, simulate
-from ccmatic.trace import Trace
+from ccmatic.base.errors import InputError
+from ccmatic.simulation.paths import HIDING, JITTER, NEVER, TICKS, Path
+from ccmatic.simulation.simulator import Simulation, simulate
+from ccmatic.traces.trace import Trace
 
 KINDS = ("ideal", "cbr_delay", "ccac")
 repeatably = settings(derandomize=True, deadline=None, max_examples=100)
@@ -122,9 +122,15 @@ def executions(draw, kind):
     jitter = 0 if kind == "ideal" else draw(st.integers(1, 2))
     path = Path(kind, rate=bdp, jitter=jitter, buffer=room)
     queue = draw(st.sampled_from([0, 1, bdp, room or 2 * bdp, 5 * bdp]))
-    run = simulate(path, scripted(counts, path), len(counts), seed=draw(st.integers(0, 2**32)),
-                   initial_queue=queue, jitter=draw(st.sampled_from(sorted(JITTER))),
-                   hiding=draw(st.sampled_from(sorted(HIDING))))
+    run = simulate(
+        path,
+        scripted(counts, path),
+        len(counts),
+        seed=draw(st.integers(0, 2**32)),
+        initial_queue=queue,
+        jitter=draw(st.sampled_from(sorted(JITTER))),
+        hiding=draw(st.sampled_from(sorted(HIDING))),
+    )
     start = draw(st.integers(1, len(counts) - 4))
     horizon = draw(st.integers(1, len(counts) + 1 - start))
     return run, run.trace(start, horizon, alpha=Fraction(1, 2 * bdp))

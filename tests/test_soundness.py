@@ -11,20 +11,21 @@ from pathlib import Path as File
 from random import Random
 
 import pytest
+from ccmatic.templates.two_branches import TEMPLATE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccmatic import cca, counterexample
 from ccmatic import query as queries
-from ccmatic.formula import constant, equal, every, iff, implies, no, some
-from ccmatic.paths import HIDING, JITTER, NEVER, TICKS, Path
-from ccmatic.property import WayToFail
-from ccmatic.replay import Outcome, complete, replay
-from ccmatic.simulate import Simulation, simulate
-from ccmatic.solve import SAT, UNSAT, Checker
-from ccmatic.template import Branch, Form, linear_forms
-from ccmatic.templates.two_branches import TEMPLATE
-from ccmatic.verify import HOLDS, VIOLATED, Part, Verifier
+from ccmatic.contracts.property import WayToFail
+from ccmatic.contracts.template import Branch, Form, linear_forms
+from ccmatic.language import controller as cca
+from ccmatic.logic.terms import constant, equal, every, iff, implies, no, some
+from ccmatic.simulation.paths import HIDING, JITTER, NEVER, TICKS, Path
+from ccmatic.simulation.simulator import Simulation, simulate
+from ccmatic.solving.solver import SAT, UNSAT, Checker
+from ccmatic.verification import counterexample
+from ccmatic.verification.replayer import Outcome, complete, replay
+from ccmatic.verification.verifier import HOLDS, VIOLATED, Part, Verifier
 
 KINDS = ("ideal", "cbr_delay", "ccac")
 BOUNDS = ("C_L", "C_U", "C_Llambda")

@@ -6,7 +6,7 @@ import click
 import pytest
 from test_cli import ROOT
 
-from ccmatic.cli import cli
+from ccmatic.cli.commands import cli
 
 PAGE = (ROOT / "docs/threats.md").read_text()
 

@@ -6,10 +6,12 @@ import time
 import pytest
 from test_cli import ROOT, lines, run
 
-from ccmatic import cca, prove, query
-from ccmatic.clock import Clock, OutOfTime
-from ccmatic.judge import Judge
-from ccmatic.verify import UNDECIDED
+from ccmatic import query
+from ccmatic.language import controller as cca
+from ccmatic.proving import prover as prove
+from ccmatic.solving.clock import Clock, OutOfTime
+from ccmatic.verification.judgement import Judge
+from ccmatic.verification.verifier import UNDECIDED
 
 LONG = ["--model", "ccac", "--buffer", "any", "--horizon", "200"]
 TEMPLATE = '[network]\nmodel = "ccac"\nbuffer = "any"\nhorizon = 200\n[template]\nname = "two_branches"\n'

@@ -16,14 +16,15 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccmatic import cca, paths
 from ccmatic import query as queries
-from ccmatic.cli import cli
-from ccmatic.errors import InputError
-from ccmatic.judge import Judge
-from ccmatic.simulate import simulate
-from ccmatic.trace import Trace
+from ccmatic.base.errors import InputError
+from ccmatic.cli.commands import cli
+from ccmatic.language import controller as cca
+from ccmatic.simulation import paths
+from ccmatic.simulation.simulator import simulate
 from ccmatic.trace_export import FORMATS, Scale, export
+from ccmatic.traces.trace import Trace
+from ccmatic.verification.judgement import Judge
 
 ROOT = Path(__file__).parent.parent
 #: All but one that reads beliefs of CBR-delay alone.

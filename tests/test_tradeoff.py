@@ -10,8 +10,8 @@ import pytest
 import sympy
 from click.testing import CliRunner
 
-from ccmatic.cli import cli
-from ccmatic.errors import InputError
+from ccmatic.base.errors import InputError
+from ccmatic.cli.commands import cli
 from ccmatic.tradeoff import figures
 from ccmatic.tradeoff.allowance import Allowance, Path
 from ccmatic.tradeoff.enclosure import C, compiled, least_is
@@ -32,10 +32,22 @@ def needed(text, path=PATH):
 # F and its inverse
 
 
-@pytest.mark.parametrize("text, round_trips", [
-    ("1", 998), ("2", 499), ("C/10", 66), ("C", 9), ("log(C)", 178), ("sqrt(C)", 62), ("min(C, 10)", 102),
-    ("C**2/1000", 505), ("0", None), ("log(C/2)", None), ("max(0, (10 - C)/2)", None),
-])
+@pytest.mark.parametrize(
+    "text, round_trips",
+    [
+        ("1", 998),
+        ("2", 499),
+        ("C/10", 66),
+        ("C", 9),
+        ("log(C)", 178),
+        ("sqrt(C)", 62),
+        ("min(C, 10)", 102),
+        ("C**2/1000", 505),
+        ("0", None),
+        ("log(C/2)", None),
+        ("max(0, (10 - C)/2)", None),
+    ],
+)
 def test_round_trips(text, round_trips):
     assert needed(text) == round_trips
 
@@ -86,11 +98,18 @@ def test_floats_agree(text, path):
 # Closed forms and classes
 
 
-@pytest.mark.parametrize("text, form", [
-    ("1", 2 + k), ("C/10", 2 * sympy.Rational(11, 10) ** k), ("C", 2 * 2**k),
-    ("1 + C/10", 12 * sympy.Rational(11, 10) ** k - 10),
-    ("2*sqrt(C) + 1", (sympy.sqrt(2) + k) ** 2), ("log(C)", None), ("min(C, 10)", None),
-])
+@pytest.mark.parametrize(
+    "text, form",
+    [
+        ("1", 2 + k),
+        ("C/10", 2 * sympy.Rational(11, 10) ** k),
+        ("C", 2 * 2**k),
+        ("1 + C/10", 12 * sympy.Rational(11, 10) ** k - 10),
+        ("2*sqrt(C) + 1", (sympy.sqrt(2) + k) ** 2),
+        ("log(C)", None),
+        ("min(C, 10)", None),
+    ],
+)
 def test_closed_forms(text, form):
     found = closed_form(Allowance.parse(text), PATH)
     assert found is form is None or sympy.simplify(found - form) == 0
@@ -104,8 +123,19 @@ def test_closed_forms_are_what_is_iterated():
             assert form.subs(k, i) == sympy.Rational(low.numerator, low.denominator)
 
 
-CLASSES = {"1": "C", "log(C)": "C/log C", "sqrt(C)": "√C", "C/10": "log C", "C": "log C", "C**2/1000": "log log C",
-           "1/C": "C^2", "C/log(C)": "(log C)^2", "min(C, 10)": "C", "C*log(C)": "log C/log log C", "0": None}
+CLASSES = {
+    "1": "C",
+    "log(C)": "C/log C",
+    "sqrt(C)": "√C",
+    "C/10": "log C",
+    "C": "log C",
+    "C**2/1000": "log log C",
+    "1/C": "C^2",
+    "C/log(C)": "(log C)^2",
+    "min(C, 10)": "C",
+    "C*log(C)": "log C/log log C",
+    "0": None,
+}
 
 
 @pytest.mark.parametrize("text", CLASSES)
@@ -113,8 +143,10 @@ def test_classes(text):
     assert inverse_class(Allowance.parse(text)) == CLASSES[text]
 
 
-@pytest.mark.parametrize("text, growth", [
-    ("log(C)", lambda C: C / math.log(C)), ("sqrt(C)", math.sqrt), ("C/log(C)", lambda C: math.log(C) ** 2)])
+@pytest.mark.parametrize(
+    "text, growth",
+    [("log(C)", lambda C: C / math.log(C)), ("sqrt(C)", math.sqrt), ("C/log(C)", lambda C: math.log(C) ** 2)],
+)
 def test_classes_are_how_round_trips_grow(text, growth):
     allowance = Allowance.parse(text)
     targets = [Fraction(10**i) for i in (2, 3, 4)]
@@ -126,12 +158,37 @@ def test_classes_are_how_round_trips_grow(text, growth):
 # What is no allowance
 
 
-@pytest.mark.parametrize("text", [
-    "", "x", "C C", "__import__('os')", "C.real", "C if C else 1", "(lambda: 1)()", "9**9**9", "C**C", "log(C, 2)",
-    "1/0", "sqrt(-1)", "log(0)", "'C'", "True", "1j", "min()", "C < 2", "1e999999999", "((9**20)**20)**20",
-    "(" * 100 + "C" + ")" * 100,
-    "2 - C", "log(C) - 1", "1/(C - 500)", "(C - 5)**2", "1000/C**2",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        "C C",
+        "__import__('os')",
+        "C.real",
+        "C if C else 1",
+        "(lambda: 1)()",
+        "9**9**9",
+        "C**C",
+        "log(C, 2)",
+        "1/0",
+        "sqrt(-1)",
+        "log(0)",
+        "'C'",
+        "True",
+        "1j",
+        "min()",
+        "C < 2",
+        "1e999999999",
+        "((9**20)**20)**20",
+        "(" * 100 + "C" + ")" * 100,
+        "2 - C",
+        "log(C) - 1",
+        "1/(C - 500)",
+        "(C - 5)**2",
+        "1000/C**2",
+    ],
+)
 def test_bad_allowances(text):
     with pytest.raises(InputError) as caught:
         needed(text)
@@ -219,8 +276,15 @@ def test_one_command_regenerates_everything(tmp_path):
     outcome = tradeoff("--out", str(tmp_path), "--json", "--up-to", "100", "--allowance", "1", "--allowance", "log(C)")
     assert outcome.exception is None and outcome.return_value == 0
     rows = [json.loads(line) for line in outcome.output.splitlines()]
-    files = {"figure_7.png", "family.png", "figure_8.png", "table_3.md", "proof.md",
-             "blind_additive.json", "blind_additive.png"}
+    files = {
+        "figure_7.png",
+        "family.png",
+        "figure_8.png",
+        "table_3.md",
+        "proof.md",
+        "blind_additive.json",
+        "blind_additive.png",
+    }
     assert files <= {file.name for file in tmp_path.iterdir()}
     counts = next(row["round_trips"] for row in rows if row.get("figure") == 7)
     assert counts["1"]["100"] == 90 and counts["log(C)"]["100"] == 25 and counts["AIMD (Reno)"]["50"] == 40
@@ -234,16 +298,29 @@ def test_one_command_regenerates_everything(tmp_path):
 
 def test_sympy_is_not_imported_before_it_is_needed():
     """It would take half a second of every command."""
-    found = subprocess.run([sys.executable, "-c", "import sys, ccmatic.cli; print('sympy' in sys.modules)"],
-                           capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [sys.executable, "-c", "import sys, ccmatic.cli; print('sympy' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert found.stdout.strip() == "False"
 
 
-@pytest.mark.parametrize("arguments", [
-    ["--from", "10", "--up-to", "10"], ["--allowance", "2 - C"], ["--allowance", "C +"], ["--allowance", "(C-20)**2"],
-    ["--up-to", "fast"], ["--buffer-time", "1/0"], ["--from", "nan"], ["--allowance", "1/10**9"],
-    ["--buffer-time", "2"],
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--from", "10", "--up-to", "10"],
+        ["--allowance", "2 - C"],
+        ["--allowance", "C +"],
+        ["--allowance", "(C-20)**2"],
+        ["--up-to", "fast"],
+        ["--buffer-time", "1/0"],
+        ["--from", "nan"],
+        ["--allowance", "1/10**9"],
+        ["--buffer-time", "2"],
+    ],
+)
 def test_bad_input_is_one_message_and_leaves_nothing(tmp_path, arguments):
     outcome = tradeoff("--out", str(tmp_path / "out"), *arguments)
     assert isinstance(outcome.exception, InputError) and "expected" in str(outcome.exception)

@@ -5,19 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic import prove, proved
 from ccmatic import query as queries
-from ccmatic.cca import parse
-from ccmatic.cli import main
-from ccmatic.errors import InputError
-from ccmatic.solve import Checker
-from ccmatic.verify import HOLDS, Verifier
+from ccmatic.base.errors import InputError
+from ccmatic.cli.commands import main
+from ccmatic.language.controller import parse
+from ccmatic.proving import prover as prove
+from ccmatic.proving import result as proved
+from ccmatic.solving.solver import Checker
+from ccmatic.verification.verifier import HOLDS, Verifier
 
 HERE = Path(__file__).parent
 TINY = HERE / "proofs" / "tiny.py"
 QDEL = HERE.parent / "synthesized" / "cc_qdel.py"
 
-MODEL = """from ccmatic.formula import equal
+MODEL = """from ccmatic.logic import equal
 from ccmatic.models.ccac import CCAC
 
 
@@ -137,7 +138,7 @@ def proof(folder, old="PROOF = ", new="PROOF = "):
 #: No bound is below 0: a state in which no window begins.
 NEVER = 'TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: x.beliefs["C_L"][t] < 0)\n\nPROOF = '
 #: Of a measure in a state that every window leaves at once.
-LEAVES = """from ccmatic.formula import every
+LEAVES = """from ccmatic.logic import every
 ONCE = State("once", "at first only", lambda x, t, c: every(cc_qdel.true(x, t), x.S[t] <= 0), leads_to=("true",),
              measures=tuple(replace(measure, after=None) for measure in cc_qdel.TRUE.measures))
 
@@ -163,7 +164,7 @@ def test_a_state_that_every_window_leaves_is_remarked(tmp_path):
     assert (answer.verdict, answer.empty) == (HOLDS, True)
     result = proved.Result(tmp_path / "r.json", str(file), prover.controller, 9, "", answers={lemma.name: answer})
     result.save()
-    assert proved.load(tmp_path / "r.json", allow_code=True).answers[lemma.name].empty
+    assert proved.load_result(tmp_path / "r.json", allow_code=True).answers[lemma.name].empty
     begins = prover.lemmas["once: leads on"]
     assert not prover.confirm(prover.ask(begins, known), known).empty
 

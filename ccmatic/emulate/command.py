@@ -5,16 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ccmatic.emulate import picture
+from ccmatic.base import InputError, writable_folder, write_bytes, write_text
 from ccmatic.emulate import link as links
+from ccmatic.emulate import picture
 from ccmatic.emulate.kinds import flow
 from ccmatic.emulate.link import SECOND
 from ccmatic.emulate.machine import require
 from ccmatic.emulate.measures import as_json, as_text, measures
 from ccmatic.emulate.run import emulate
-from ccmatic.errors import InputError
-from ccmatic.files import writable_folder, write_bytes, write_text
-from ccmatic.plot import require as require_drawing
+from ccmatic.traces import require as require_drawing
 
 __all__ = ["as_json", "as_text", "run"]
 

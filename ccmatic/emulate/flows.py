@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ccmatic.base import InputError
 from ccmatic.emulate.link import Link
-from ccmatic.errors import InputError
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 

@@ -1,8 +1,8 @@
 """Every kind of flow by its name: the table to which another kind is added."""
 
+from ccmatic.base import InputError, suggest
 from ccmatic.emulate.exported import Bpf, Udp
 from ccmatic.emulate.flows import AVAILABLE, Kernel, in_kernel
-from ccmatic.errors import InputError, suggest
 
 #: Those that are no congestion control of the kernel's.
 KINDS = {"udp": Udp, "bpf": Bpf}

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ccmatic import quantities
+from ccmatic.base import InputError, quantities, suggest
 from ccmatic.emulate.schedule import Schedule
-from ccmatic.errors import InputError, suggest
 
 SECOND = 10**9
 

@@ -13,7 +13,7 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ccmatic.errors import InputError
+from ccmatic.base import InputError
 from ccmatic.export import build as exports
 
 DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"

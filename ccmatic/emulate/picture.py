@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ccmatic import plot
+from ccmatic import traces
 from ccmatic.emulate.link import SECOND
-from ccmatic.plot import JITTER, LOSS, NETWORK, SENDER
+from ccmatic.traces import JITTER, LOSS, NETWORK, SENDER
 
 #: Of flows, in turn; bins and dots of a drawing, at most.
 COLOURS = (SENDER, "#E69F00", NETWORK, "#CC79A7", JITTER, "#666666")
@@ -14,7 +14,7 @@ BINS, POINTS = 200, 4000
 def draw(emulation, start, path):
     """Draw the run to a file: PNG, SVG or PDF, by the name's suffix. What is before `start` seconds is shaded. Raises
     InputError."""
-    with plot.figure(path, (8, 6.6)) as figure:
+    with traces.figure(path, (8, 6.6)) as figure:
         panels = figure.subplots(3, sharex=True, height_ratios=(2, 2, 1))
         painters = {"Throughput (Mbit/s)": _rates, "Delay (ms)": _delays, "Packets lost in R_m": _losses}
         for axes, (title, painter) in zip(panels, painters.items()):

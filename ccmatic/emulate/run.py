@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ccmatic.base import InputError
 from ccmatic.emulate import machine, replay
 from ccmatic.emulate.flows import Context
 from ccmatic.emulate.link import SECOND, Link
-from ccmatic.errors import InputError
 
 SOURCE = Path(__file__).with_name("emulator.c")
 

@@ -3,9 +3,7 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ccmatic.errors import InputError, located
-from ccmatic.files import read_text
-from ccmatic.quantities import exact
+from ccmatic.base import InputError, exact, located, read_text
 
 FORMAT = "# ccmatic schedule 1"
 COLUMNS = ["time_ns", "admitted", "served"]

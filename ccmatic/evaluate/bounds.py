@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from ccmatic import definitions, proved
-from ccmatic.buffer import Buffer
+from ccmatic import proving
+from ccmatic.base import definitions
+from ccmatic.contracts import Buffer, load_definition
 from ccmatic.export import header
 
 
@@ -49,7 +50,7 @@ def bounds(sender, buffer_bdp, at_start=False):
 
 def _of(result, buffer, step):
     """buffer: in C·step; step: in R_m."""
-    proof, c = definitions.load("proofs", "PROOF", result.proof), result.values
+    proof, c = load_definition("proofs", "PROOF", result.proof), result.values
     needs = Buffer.parse(proof.buffer)
     if needs.size is not None and buffer < needs.size or needs.kind == "infinite":
         return Bounds()
@@ -73,4 +74,4 @@ def _export(sender):
 @cache
 def _results():
     names = definitions.shipped("proofs", ".json")
-    return [proved.load(definitions.find_file(["proofs"], name, ".json")) for name in names]
+    return [proving.load_result(definitions.find_file(["proofs"], name, ".json")) for name in names]

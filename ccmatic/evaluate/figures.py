@@ -1,9 +1,9 @@
 """The figures of an evaluation: a summary (like Figure 9), every run (15 and 16), and convergence (18 and 19)."""
 
-from ccmatic import plot
+from ccmatic import traces
 from ccmatic.evaluate.bounds import bounds
 from ccmatic.evaluate.runs import BETWEEN, SECONDS
-from ccmatic.plot import QUIET
+from ccmatic.traces import QUIET
 
 #: Of senders, in turn.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -15,7 +15,10 @@ MEASURES = {
     "loss": (lambda row: row["lost_max_in_rm"], "packets lost within an R_m, most", None, "symlog"),
     "inflight": (lambda row: row.get("inflight_max_bdp"), "inflight, most (C·R_m)", "inflight_bdp", "linear"),
     "loss_in_step": (
-        lambda row: row.get("lost_max_in_step"), "packets lost within a step, most", "lost_in_step", "symlog"
+        lambda row: row.get("lost_max_in_step"),
+        "packets lost within a step, most",
+        "lost_in_step",
+        "symlog",
     ),
 }
 
@@ -46,7 +49,7 @@ def _senders(rows):
 
 def _summary(rows, file):
     """Of each sender the worst run: utilisation, delay and losses, beside shallow buffers alone."""
-    with plot.figure(file, (9, 3.4)) as figure:
+    with traces.figure(file, (9, 3.4)) as figure:
         panels = figure.subplots(1, 3)
         for axes, measure, worst in zip(panels, ("utilisation", "queueing", "loss"), (min, max, max)):
             value, label, _, scale = MEASURES[measure]
@@ -66,7 +69,7 @@ def _every_run(rows, measure, file):
     """A panel for each rate and R_m, over the buffer; dashed: what is proved of a sender."""
     value, label, bound, scale = MEASURES[measure]
     rates, rtts = sorted({row["rates_mbit"][0] for row in rows}), sorted({row["R_m_ms"] for row in rows})
-    with plot.figure(file, (3 * len(rtts) + 1.6, 2.1 * len(rates) + 0.8)) as figure:
+    with traces.figure(file, (3 * len(rtts) + 1.6, 2.1 * len(rates) + 0.8)) as figure:
         panels = figure.subplots(len(rates), len(rtts), sharex=True, sharey=True, squeeze=False)
         for axes, (rate, rtt) in zip(panels.flat, ((rate, rtt) for rate in rates for rtt in rtts)):
             here = [row for row in rows if row["rates_mbit"][0] == rate and row["R_m_ms"] == rtt]
@@ -97,7 +100,7 @@ def _bound(row, name):
 def _convergence(rows, file):
     """What is delivered over time, as the link's rate changes."""
     changes = sorted({tuple(row["rates_mbit"]) for row in rows})
-    with plot.figure(file, (8, 2.6 * len(changes))) as figure:
+    with traces.figure(file, (8, 2.6 * len(changes))) as figure:
         panels = figure.subplots(len(changes), 1, squeeze=False, sharex=True)
         for axes, rates in zip(panels.flat, changes):
             times = [i * BETWEEN for i in range(len(rates))]

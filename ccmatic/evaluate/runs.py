@@ -13,17 +13,15 @@ from itertools import product
 
 import numpy as np
 
+from ccmatic.base import InputError, read_text, writable_folder
 from ccmatic.emulate.kinds import flow
 from ccmatic.emulate.link import SECOND, Link, of_texts
 from ccmatic.emulate.measures import summed_up
 from ccmatic.emulate.run import RECORD, Emulation, emulate
-from ccmatic.errors import InputError
 from ccmatic.export import header
 from ccmatic.export.library import Library
-from ccmatic.files import read_text, writable_folder
-from ccmatic.paths import NEVER, Path
-from ccmatic.simulate import Simulation
-from ccmatic.work import Team
+from ccmatic.simulation import NEVER, Path, Simulation
+from ccmatic.synthesis import Team
 
 PACKET = 1500
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from ccmatic.errors import InputError
+from ccmatic.base import InputError
 from ccmatic.export.targets import kernel_name
 
 _BTF = Path("/sys/kernel/btf/vmlinux")

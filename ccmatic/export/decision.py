@@ -8,15 +8,19 @@ import operator
 from fractions import Fraction
 from math import lcm
 
-from ccmatic.errors import InputError
-from ccmatic.listing import text
-from ccmatic.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
+from ccmatic.base import InputError
+from ccmatic.language import Binary, Comparison, Extreme, If, Logic, Name, Not, Number, text
 
 #: No belief is larger: 2^40 bytes, or bytes per step.
 LARGEST = 2**40
 
 _COMPARE = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
 }
 _COMBINE = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 _C_LOGIC = {"and": " && ", "or": " || "}
@@ -181,5 +185,3 @@ class _Decision:
 
 def _number(value):
     return str(int(value)) if abs(value) < 2**31 else f"INT64_C({int(value)})"
-
-

@@ -2,8 +2,8 @@
 
 from importlib import resources
 
+from ccmatic.base import writable_folder, write_text
 from ccmatic.export import targets
-from ccmatic.files import writable_folder, write_text
 
 TARGETS = ("c", "bpf", "udp")
 

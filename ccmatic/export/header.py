@@ -6,16 +6,12 @@ from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
 
-from ccmatic import __version__, cca, definitions
-from ccmatic.belief import RunningMax, RunningMin
-from ccmatic.cca import Controller
-from ccmatic.embedding import c_comment, c_name
-from ccmatic.errors import InputError, shown
+from ccmatic import __version__, language
+from ccmatic.base import CONSTANTS, InputError, c_comment, c_name, definitions, exact, read_text, shown
+from ccmatic.contracts import RunningMax, RunningMin, load_definition
 from ccmatic.export.decision import LARGEST, decision
 from ccmatic.export.files import shipped
-from ccmatic.files import read_text
-from ccmatic.quantities import exact
-from ccmatic.units import CONSTANTS
+from ccmatic.language import Controller
 
 #: More bytes in a step than any link for which beliefs are claimed serves (100 Gbit/s for 22 s).
 MOST = 2**38
@@ -35,7 +31,7 @@ class Export:
     """What is exported.
 
     controller: a Controller; at_start: another, that runs until a large loss, or None.
-    model:      the network model (`ccmatic.model`) whose beliefs they read.
+    model:      the network model (`ccmatic.contracts.model`) whose beliefs they read.
     horizon:    T; beliefs time out every T-1 steps.
     jitter:     the most that non-congestive delay may vary on the path, in R_m: a step is R_m + that.
     """
@@ -100,12 +96,14 @@ class Export:
             calls = "".join(f"    {part}_{call};\n" for part in parts)
             return f"static inline void {signature}\n{{\n{calls}}}\n"
 
-        return "\n".join([
-            each("ccm_start_beliefs(const struct ccm_window *w, struct ccm_beliefs *b)", "start(w, b)"),
-            each("ccm_move(struct ccm_window *w, unsigned t)", "move(w, t)"),
-            each("ccm_time_out(const struct ccm_window *w, struct ccm_beliefs *after)", "time_out(w, after)"),
-            each(rescale, "rescale(w, b, to, from)"),
-        ])
+        return "\n".join(
+            [
+                each("ccm_start_beliefs(const struct ccm_window *w, struct ccm_beliefs *b)", "start(w, b)"),
+                each("ccm_move(struct ccm_window *w, unsigned t)", "move(w, t)"),
+                each("ccm_time_out(const struct ccm_window *w, struct ccm_beliefs *after)", "time_out(w, after)"),
+                each(rescale, "rescale(w, b, to, from)"),
+            ]
+        )
 
     def _decisions(self):
         yield shipped("c", "decision.h")
@@ -147,7 +145,7 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1)):
     loaded = _load(controller)
     at_start = _load(_beside(loaded)) if loaded.start else None
     reads = {name for each in (loaded, at_start) if each for name in each.parameters if name not in CONSTANTS}
-    found = definitions.load("models", "MODEL", model, allow_code=True) if model else _smallest(reads)
+    found = load_definition("models", "MODEL", model, allow_code=True) if model else _smallest(reads)
     missing = reads - {belief.name for belief in found.beliefs}
     if missing:
         raise InputError(f"{loaded.name} reads {', '.join(sorted(missing))}, which {found.name} does not define")
@@ -181,7 +179,7 @@ def _jitter(text):
 
 def _load(name):
     path = definitions.find_file(["synthesized", "examples.controllers"], name, ".py")
-    controller = cca.load(path)
+    controller = language.load(path)
     c_name(controller.name, "the controller's name", str(path))
     return controller
 

@@ -1,4 +1,4 @@
-"""An exported controller's C, built and called from Python: a sender for `ccmatic.simulate`, one call a step."""
+"""An exported controller's C, built and called from Python: a sender for `ccmatic.simulation.simulator`, one call a step."""
 
 import ctypes
 import os
@@ -8,7 +8,7 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic.errors import InputError
+from ccmatic.base import InputError
 from ccmatic.export.files import write
 from ccmatic.export.header import LONGEST_RTT
 
@@ -145,8 +145,13 @@ class Sender:
         name, value = ctypes.c_char_p(), _U64()
         found = {}
         for i in range(len(self._library.names)):
-            self._call("beliefs", ctypes.c_bool, (ctypes.c_uint, i), (ctypes.c_void_p, ctypes.byref(name)),
-                       (ctypes.c_void_p, ctypes.byref(value)))
+            self._call(
+                "beliefs",
+                ctypes.c_bool,
+                (ctypes.c_uint, i),
+                (ctypes.c_void_p, ctypes.byref(name)),
+                (ctypes.c_void_p, ctypes.byref(value)),
+            )
             found[name.value.decode()] = value.value
         return found
 

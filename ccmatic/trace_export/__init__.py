@@ -2,7 +2,7 @@
 
 import json
 
-from ccmatic.errors import located
+from ccmatic.base import located
 from ccmatic.trace_export import arrays, mahimahi, schedule
 from ccmatic.trace_export.scaled import Scale, Scaled
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from io import BytesIO
 
-from ccmatic import definitions
-from ccmatic.errors import InputError
-from ccmatic.units import BYTES, RATE, TIME
+from ccmatic.base import BYTES, RATE, TIME, InputError
+from ccmatic.contracts import load_definition
 
 #: What the name of an array ends in, by its unit; and by which scale the trace's numbers become it.
 _SUFFIX = {BYTES: "bytes", RATE: "bytes_per_s", TIME: "s"}
@@ -138,7 +137,7 @@ def _beliefs(scaled):
     named = [name for name in scaled.trace.columns if name not in _NETWORK]
     if not named:
         return
-    model = definitions.load("models", "MODEL", scaled.trace.query.get("model"), scaled.allow_code)
+    model = load_definition("models", "MODEL", scaled.trace.query.get("model"), scaled.allow_code)
     units = {belief.name: belief.unit for belief in model.beliefs}
     factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.second, TIME: scaled.second}
     for name in named:

@@ -10,7 +10,7 @@ arrived, its opportunities would be lost. S never is: S ≤ A - L. By the end of
 from fractions import Fraction
 from math import ceil, floor, lcm
 
-from ccmatic.errors import InputError
+from ccmatic.base import InputError
 from ccmatic.trace_export.scaled import milliseconds, number
 
 #: Bytes in an opportunity, with the 4 bytes that mahimahi's tunnel adds to every packet.

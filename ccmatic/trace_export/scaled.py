@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil
 
-from ccmatic.errors import InputError
+from ccmatic.base import InputError
 
 
 @dataclass(frozen=True)

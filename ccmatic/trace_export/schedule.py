@@ -3,8 +3,8 @@
 from fractions import Fraction
 from math import floor
 
-from ccmatic.cca import BELIEFS
-from ccmatic.errors import InputError
+from ccmatic.base import InputError
+from ccmatic.language import BELIEFS
 from ccmatic.trace_export.scaled import number
 
 _NS = Fraction(1, 10**9)

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import sympy
 
-from ccmatic.errors import InputError
+from ccmatic.base import InputError
 from ccmatic.tradeoff.enclosure import C, compiled, least_is, rounded_down, rounded_up
 
 #: The longest expression (in characters), the longest number in it (in bits) and the largest exponent that are read.
@@ -49,8 +49,10 @@ class Path:
         if self.start >= self.end:
             raise InputError(f"C_0 is {self.start} and C is {self.end}; expected C_0 < C, a ramp up")
         if not 0 < self.buffer_time <= 1:
-            raise InputError(f"β_s is {self.buffer_time} R_m; expected more than 0 and at most D = 1 R_m: "
-                             "with larger buffers delay tells what losses do, and there is no trade-off")
+            raise InputError(
+                f"β_s is {self.buffer_time} R_m; expected more than 0 and at most D = 1 R_m: "
+                "with larger buffers delay tells what losses do, and there is no trade-off"
+            )
 
 
 @dataclass(frozen=True)
@@ -83,16 +85,20 @@ class Allowance:
         between = f"between C = {path.start} and {path.end}"
         true, where = _never_below_zero(self.f, path)
         if where is not None:
-            raise InputError(f"the allowance '{self.text}' is negative or undefined at C = {_short(where)}; "
-                             f"expected f(C) ≥ 0 {between}")
+            raise InputError(
+                f"the allowance '{self.text}' is negative or undefined at C = {_short(where)}; "
+                f"expected f(C) ≥ 0 {between}"
+            )
         if true is None:
-            raise InputError(f"the allowance '{self.text}' may be negative or undefined {between}: it could "
-                             "not be told")
+            raise InputError(
+                f"the allowance '{self.text}' may be negative or undefined {between}: it could not be told"
+            )
         true, where = _rises(self.step(path), path)
         if not true:
             how = "may fall: it could not be told" if where is None else f"falls at C = {_short(where)}"
-            raise InputError(f"the allowance '{self.text}' is not monotone enough: C + f(C)/β_s {how}; "
-                             f"expected it to rise {between}")
+            raise InputError(
+                f"the allowance '{self.text}' is not monotone enough: C + f(C)/β_s {how}; expected it to rise {between}"
+            )
 
     def ramp(self, path, bits=BITS):
         """Intervals (low, high) that hold F(0), F(1), …; low = high where F is exact. They end when F has reached C, or
@@ -108,8 +114,10 @@ class Allowance:
             if up == high or low >= path.end:
                 return
             low, high = rounded_down(low + below[0] / path.buffer_time, bits), up
-        raise InputError(f"the allowance '{self.text}' takes more than {MOST_STEPS:,} round trips; "
-                         "expected a smaller C, or a larger allowance")
+        raise InputError(
+            f"the allowance '{self.text}' takes more than {MOST_STEPS:,} round trips; "
+            "expected a smaller C, or a larger allowance"
+        )
 
     def inverse(self, path, targets=None):
         """F⁻¹ at each of the targets (C's at most path.end, ascending; by default path.end alone): a dict to a number
@@ -121,8 +129,10 @@ class Allowance:
                 return self._inverse(path, targets, bits)
             except _Open as error:
                 bits, at = 4 * bits, error.args
-        raise InputError(f"the allowance '{self.text}': whether F({at[0]}) ≥ {at[1]} could not be told with "
-                         f"{bits // 4} bits; expected another C")
+        raise InputError(
+            f"the allowance '{self.text}': whether F({at[0]}) ≥ {at[1]} could not be told with "
+            f"{bits // 4} bits; expected another C"
+        )
 
     def _inverse(self, path, targets, bits):
         found, waiting = dict.fromkeys(targets), list(targets)
@@ -185,8 +195,9 @@ class _Reader:
 
     def _power(self, base, exponent):
         if not exponent.is_Rational or max(abs(exponent.p), exponent.q) > LARGEST_POWER:
-            raise InputError(f"an exponent is {exponent}; expected a number such as 2 or 1/3, "
-                             f"its parts at most {LARGEST_POWER}")
+            raise InputError(
+                f"an exponent is {exponent}; expected a number such as 2 or 1/3, its parts at most {LARGEST_POWER}"
+            )
         return self._real(base**exponent)
 
     def _real(self, value):

@@ -6,11 +6,10 @@ from fractions import Fraction
 from functools import partial
 from math import floor
 
-from ccmatic import cca, definitions, plot
+from ccmatic import language, traces
 from ccmatic import query as queries
-from ccmatic.errors import InputError
-from ccmatic.files import writable_folder, write_text
-from ccmatic.judge import Judge
+from ccmatic.base import InputError, definitions, writable_folder, write_text
+from ccmatic.contracts import load_definition
 from ccmatic.tradeoff import cycle, family, family_figure, figures, steps
 from ccmatic.tradeoff.allowance import Allowance, Path
 from ccmatic.tradeoff.enclosure import compiled
@@ -18,7 +17,7 @@ from ccmatic.tradeoff.growth import closed_form, inverse_class
 from ccmatic.tradeoff.least import least
 from ccmatic.tradeoff.probe_slow import LEAST_RATE
 from ccmatic.tradeoff.rules import RULES
-from ccmatic.verify import HOLDS, VIOLATED
+from ccmatic.verification import HOLDS, VIOLATED, Judge
 
 #: The allowances of the figure, unless others are given.
 DEFAULT = ("1", "log(C)", "sqrt(C)", "C/10", "C")
@@ -89,8 +88,10 @@ def _probing(rule, path, rates):
 
 
 def _convergence(inverses, probing, path, rates, folder):
-    yield Found({"C_0": str(path.start), "C": str(path.end), "buffer_time": str(path.buffer_time)},
-                f"Round trips to ramp up from C_0 = {path.start}, in packets per R_m; β_s = {path.buffer_time} R_m")
+    yield Found(
+        {"C_0": str(path.start), "C": str(path.end), "buffer_time": str(path.buffer_time)},
+        f"Round trips to ramp up from C_0 = {path.start}, in packets per R_m; β_s = {path.buffer_time} R_m",
+    )
     columns, curves, ramps = {}, [], []
     for allowance, inverse in inverses.items():
         columns[allowance.text] = inverse
@@ -124,8 +125,14 @@ def _allowance(allowance, path, inverse):
     most = MOST_ASKED if allowance.affine else MOST_TANGENTS
     asked = [rate for rate, n in inverse.items() if n is not None and n <= most]
     solver, good = _ask(allowance, path, inverse, asked)
-    row = {"allowance": allowance.text, "F": None if form is None else str(form), "class": grows, "round_trips": end,
-           "time_rm": end and str(end * (1 + path.buffer_time)), "solver": solver}
+    row = {
+        "allowance": allowance.text,
+        "F": None if form is None else str(form),
+        "class": grows,
+        "round_trips": end,
+        "time_rm": end and str(end * (1 + path.buffer_time)),
+        "solver": solver,
+    }
     text = f"f = {allowance.text:<8} F⁻¹({path.end}) = {_count(end)}"
     text += f", Θ({grows})" if grows and end is not None else ""
     text += f"; F(k) = {form}" if form is not None else ""
@@ -150,10 +157,19 @@ def _ask(allowance, path, inverse, asked):
 
 def _rule(rule, allowance, path, round_trips):
     least = float(compiled(allowance.f, 64)((path.end, path.end))[0])
-    row = {"controller": rule.name, "increase": rule.increase, "every": rule.every, "source": rule.source,
-           "round_trips": round_trips, "risk": round(least, 3)}
-    return Found(row, f"{rule.name}: {round_trips} round trips; to be as fast for sure is to risk f(C) = {least:.3g} "
-                      f"packets; {rule.source}")
+    row = {
+        "controller": rule.name,
+        "increase": rule.increase,
+        "every": rule.every,
+        "source": rule.source,
+        "round_trips": round_trips,
+        "risk": round(least, 3),
+    }
+    return Found(
+        row,
+        f"{rule.name}: {round_trips} round trips; to be as fast for sure is to risk f(C) = {least:.3g} "
+        f"packets; {rule.source}",
+    )
 
 
 def table(rates, columns):
@@ -172,20 +188,30 @@ def _family(inverses, probing, path, folder):
     if path.start < LEAST_RATE:
         yield Found({"family": None}, f"cc_probe_slow left out: it needs C_0 of at least {LEAST_RATE}")
         return
-    exact = {allowance.text: partial(_allowed, compiled(allowance.f, 64)) for allowance, inverse in inverses.items()
-             if inverse[path.end] and inverse[path.end] <= MOST_ASKED}
+    exact = {
+        allowance.text: partial(_allowed, compiled(allowance.f, 64))
+        for allowance, inverse in inverses.items()
+        if inverse[path.end] and inverse[path.end] <= MOST_ASKED
+    }
     points = []
     for point in family.points(exact, rate=path.end, start=path.start, buffer=path.buffer_time):
         points.append(point)
         good = point.convergence >= point.bound and point.loss <= 2 * point.allowed
         yield Found({"family": "cc_probe_slow", **family.row(point)}, "", good)
-    others = [(rule.name, compiled(allowance.f, 64)((path.end, path.end))[0],
-               rule.round_trips(inverse[path.end]) * (1 + path.buffer_time))
-              for rule, (allowance, inverse) in probing.items()]
+    others = [
+        (
+            rule.name,
+            compiled(allowance.f, 64)((path.end, path.end))[0],
+            rule.round_trips(inverse[path.end]) * (1 + path.buffer_time),
+        )
+        for rule, (allowance, inverse) in probing.items()
+    ]
     file = folder / "family.png"
     family_figure.draw(points, file, others)
-    yield Found({"file": str(file), "what": "the family cc_probe_slow_k"},
-                f"\ncc_probe_slow_k, by exact executions\n\n{family.markdown(points)}\ndrawn: {file}")
+    yield Found(
+        {"file": str(file), "what": "the family cc_probe_slow_k"},
+        f"\ncc_probe_slow_k, by exact executions\n\n{family.markdown(points)}\ndrawn: {file}",
+    )
 
 
 def _allowed(f, rate):
@@ -195,8 +221,11 @@ def _allowed(f, rate):
 def _beliefs(folder):
     for row in figures.beliefs():
         lost = [value for name, value in row.items() if name.startswith("lost")]
-        yield Found(row, f"{row['path']}: C = {row['C']}, β = {row['buffer']}; a probe over T* loses {lost[0]}, "
-                         f"one over T*/2 {lost[1]}")
+        yield Found(
+            row,
+            f"{row['path']}: C = {row['C']}, β = {row['buffer']}; a probe over T* loses {lost[0]}, "
+            f"one over T*/2 {lost[1]}",
+        )
     file = folder / "figure_8.png"
     figures.draw_beliefs(file)
     yield _file(file, "Figure 8")
@@ -214,24 +243,35 @@ def _table_3(folder):
 def _counterexample(folder):
     query = queries.make(**NETWORK, thresholds={"constrain_loss": "always"})
     source = definitions.find_file(["synthesized", "examples.controllers"], ADDITIVE, ".py")
-    judgement = Judge(query).judge(cca.load(source, query.units()))
+    judgement = Judge(query).judge(language.load(source, query.units()))
     if judgement.verdict != VIOLATED:
-        yield Found({"counterexample": ADDITIVE, "verdict": judgement.verdict}, f"{ADDITIVE}: {judgement.verdict}",
-                    False if judgement.verdict == HOLDS else None)
+        yield Found(
+            {"counterexample": ADDITIVE, "verdict": judgement.verdict},
+            f"{ADDITIVE}: {judgement.verdict}",
+            False if judgement.verdict == HOLDS else None,
+        )
         return
     trace, file = judgement.trace, folder / f"{ADDITIVE}.json"
     trace.save(file)
-    plot.draw(trace, file.with_suffix(".png"))
+    traces.draw_trace(trace, file.with_suffix(".png"))
     lost = trace.columns["L"][-1] - trace.columns["L"][0]
     sent = trace.columns["A"][-1] - trace.columns["A"][0]
-    row = {"counterexample": ADDITIVE, "verdict": judgement.verdict, "lost": str(lost), "sent": str(sent),
-           "file": str(file)}
-    yield Found(row, f"{ADDITIVE} (section 6.2): violated; of {float(sent):.3g} C·R_m sent, {float(lost):.3g} are "
-                     f"lost; trace: {file}")
+    row = {
+        "counterexample": ADDITIVE,
+        "verdict": judgement.verdict,
+        "lost": str(lost),
+        "sent": str(sent),
+        "file": str(file),
+    }
+    yield Found(
+        row,
+        f"{ADDITIVE} (section 6.2): violated; of {float(sent):.3g} C·R_m sent, {float(lost):.3g} are "
+        f"lost; trace: {file}",
+    )
 
 
 def _proof(folder):
-    proof = definitions.load("proofs", "STEPS", "loss_convergence")
+    proof = load_definition("proofs", "STEPS", "loss_convergence")
     checked = []
     for each in steps.check(proof):
         checked.append(each)

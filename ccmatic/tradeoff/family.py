@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, isqrt
 
-from ccmatic.errors import InputError
+from ccmatic.base import InputError
 from ccmatic.tradeoff.cycle import paths
 from ccmatic.tradeoff.fluid import FluidLink
 from ccmatic.tradeoff.probe_slow import JITTER, PROPAGATION, ProbeSlow, run
@@ -96,10 +96,21 @@ def row(point):
 
 def markdown(found):
     """The points, Markdown."""
-    lines = ["| f | T* (R_m) | loses (packets) | f(C) | sees a loss after (R_m) | the bound | times the bound "
-             "| utilisation | on P2 |", "|" + "---|" * 9]
+    lines = [
+        "| f | T* (R_m) | loses (packets) | f(C) | sees a loss after (R_m) | the bound | times the bound "
+        "| utilisation | on P2 |",
+        "|" + "---|" * 9,
+    ]
     for point in found:
-        numbers = (point.probe, point.loss, point.allowed, point.convergence, point.bound,
-                   point.convergence / point.bound, point.utilisation, point.utilisation_P2)
+        numbers = (
+            point.probe,
+            point.loss,
+            point.allowed,
+            point.convergence,
+            point.bound,
+            point.convergence / point.bound,
+            point.utilisation,
+            point.utilisation_P2,
+        )
         lines.append(f"| {point.allowance} | {' | '.join(f'{float(number):.4g}' for number in numbers)} |")
     return "\n".join(lines) + "\n"

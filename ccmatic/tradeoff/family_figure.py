@@ -1,7 +1,7 @@
 """Loss against convergence time: Theorem 6.1's bound, the family cc_probe_slow_k, and others beside it."""
 
-from ccmatic import plot
-from ccmatic.plot import BELIEF, LOSS, NETWORK, PROBE, SENDER, SMALL, TRUTH
+from ccmatic import traces
+from ccmatic.traces import BELIEF, LOSS, NETWORK, PROBE, SENDER, SMALL, TRUTH
 
 #: Of each T*, in turn.
 COLOURS, MARKERS = (SENDER, NETWORK, PROBE, BELIEF), ("o", "s", "^", "D")
@@ -11,7 +11,7 @@ def draw(points, path, others=()):
     """Draw Points of `family.points` to a file: PNG, SVG or PDF, by the name's suffix. others: (name, packets lost, R_m
     until the first loss) of other senders. Raises InputError."""
     points = list(points)
-    with plot.figure(path, (8, 5)) as figure:
+    with traces.figure(path, (8, 5)) as figure:
         axes = figure.subplots()
         _bound(axes, points)
         _family(axes, points)
@@ -25,8 +25,15 @@ def _bound(axes, points):
     """A bar at f(C) for each f: the theorem is about an f, not about what lies between two."""
     bounds = {(float(point.allowed), float(point.bound), point.allowance) for point in points}
     losses, times = [loss for loss, *_ in bounds], [time for _, time, _ in bounds]
-    axes.plot(losses, times, "_", color=TRUTH, markersize=26, markeredgewidth=2.5,
-              label="Theorem 6.1: $F^{-1}(C)·(R_m + β_s)$")
+    axes.plot(
+        losses,
+        times,
+        "_",
+        color=TRUTH,
+        markersize=26,
+        markeredgewidth=2.5,
+        label="Theorem 6.1: $F^{-1}(C)·(R_m + β_s)$",
+    )
     for loss, time, name in bounds:
         axes.annotate(f"f = {name}", (loss, time), (0, -12), textcoords="offset points", ha="center", fontsize=SMALL)
 
@@ -38,8 +45,13 @@ def _family(axes, points):
         colour, times = COLOURS[i % len(COLOURS)], [float(point.convergence) for point in mine]
         allowed, lost = [float(point.allowed) for point in mine], [float(point.loss) for point in mine]
         axes.hlines(times, lost, allowed, color=colour, linewidth=1)
-        axes.plot(allowed, times, MARKERS[i % len(MARKERS)], color=colour,
-                  label=f"cc_probe_slow, T* = {probe} $R_m$; uses {min(used):.0%} to {max(used):.0%} of $P_2$")
+        axes.plot(
+            allowed,
+            times,
+            MARKERS[i % len(MARKERS)],
+            color=colour,
+            label=f"cc_probe_slow, T* = {probe} $R_m$; uses {min(used):.0%} to {max(used):.0%} of $P_2$",
+        )
 
 
 def _dress(axes):

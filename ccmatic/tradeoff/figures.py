@@ -2,8 +2,8 @@
 
 from itertools import cycle, pairwise
 
-from ccmatic import plot
-from ccmatic.plot import BELIEF, LARGE, LOSS, QUIET, SENDER, SMALL, TRUTH
+from ccmatic import traces
+from ccmatic.traces import BELIEF, LARGE, LOSS, QUIET, SENDER, SMALL, TRUTH
 
 #: Of allowances, and of controllers, in turn.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#666666")
@@ -16,7 +16,7 @@ LEAST_RATE, MEASURED, JITTER, EXTRA, SHORT = 100, 1, 1, 10, 0.5
 def draw_convergence(curves, rules, path, file):
     """Figure 7: round trips F⁻¹ over the rate reached. curves: of each allowance, (name, [(k, F(k)), …]). rules: of
     each controller, dashed, (name, [(round trips, rate), …])."""
-    with plot.figure(file, (8.6, 5)) as figure:
+    with traces.figure(file, (8.6, 5)) as figure:
         axes = figure.subplots()
         label = f"link rate C (packets per $R_m$), from $C_0$ = {path.start}"
         _prepare(axes, "Time to ramp up under a loss allowance", label)
@@ -29,13 +29,20 @@ def draw_convergence(curves, rules, path, file):
         axes.set(xscale="log", yscale="log", xlim=(float(path.start), float(path.end)))
         axes.set_ylim(bottom=0.9)
         title = f"at least, if at most f is lost\n($β_s$ = {path.buffer_time} $R_m$); dashed:\nas controllers probe"
-        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), title=title, fontsize=SMALL,
-                    title_fontsize=SMALL, alignment="left")
+        axes.legend(
+            frameon=False,
+            loc="upper left",
+            bbox_to_anchor=(1.01, 1),
+            title=title,
+            fontsize=SMALL,
+            title_fontsize=SMALL,
+            alignment="left",
+        )
 
 
 def draw_beliefs(file):
     """Figure 8: the links that explain what was seen, and how much a probe may lose on them."""
-    with plot.figure(file, (9.6, 4.2)) as figure:
+    with traces.figure(file, (9.6, 4.2)) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         most, top = LEAST_RATE * (MEASURED + JITTER), LEAST_RATE * (MEASURED + JITTER) / MEASURED
         _prepare(left, "The belief set of CBR-delay", "buffer β (packets)")
@@ -53,8 +60,10 @@ def draw_beliefs(file):
         left.text(0.3 * most, 0.73 * top, "$L_2$: $C·T^* + β = C_{L\\lambda}(T^* + D)$", color=BELIEF)
         _probe(right, "Prb 1: over $T^*$", MEASURED, SENDER, top)
         _probe(right, f"Prb 2: over {SHORT} $T^*$", SHORT, LOSS, top)
-        caption = (f"$C_{{L\\lambda}}$ = {LEAST_RATE} packets per $R_m$, $T^*$ = D = $R_m$, α = {EXTRA} packets. "
-                   "A probe may lose what lies between its line and $L_2$: at most α, or if it is shorter a share of C.")
+        caption = (
+            f"$C_{{L\\lambda}}$ = {LEAST_RATE} packets per $R_m$, $T^*$ = D = $R_m$, α = {EXTRA} packets. "
+            "A probe may lose what lies between its line and $L_2$: at most α, or if it is shorter a share of C."
+        )
         figure.supxlabel(caption, fontsize=SMALL, color=QUIET)
 
 
@@ -84,8 +93,14 @@ def _probe(axes, name, T, colour, top):
     added = [_queue(T, rate) for rate in rates]
     axes.plot(added, rates, color=colour, linewidth=1.6)
     lost = max(added[1], added[0] - LEAST_RATE * JITTER)
-    axes.annotate(f"{name}\nloses up to {lost:g}", (added[1], top), xytext=(4, 8), textcoords="offset points",
-                  color=colour, fontsize=SMALL)
+    axes.annotate(
+        f"{name}\nloses up to {lost:g}",
+        (added[1], top),
+        xytext=(4, 8),
+        textcoords="offset points",
+        color=colour,
+        fontsize=SMALL,
+    )
 
 
 def _stairs(ramp):

@@ -109,6 +109,7 @@ def _sum(parts):
 
 def _extreme(parts, largest):
     """Which of the parts the largest (or smallest) is, once C is large."""
+
     def order(part):
         sign = 1 if part[2] > 0 else -1
         return sign, sign * part[0], sign * part[1], part[2]

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import sympy
 
-from ccmatic.errors import InputError
-from ccmatic.formula import real
-from ccmatic.solve import SAT, UNSAT, Checker
+from ccmatic.base import InputError
+from ccmatic.logic import real
+from ccmatic.solving import SAT, UNSAT, Checker
 from ccmatic.tradeoff.enclosure import C, compiled, rounded_down, rounded_up
 
 #: Significant bits of f at a point, and of a tangent's numbers, coarse first; its point has half as many.
@@ -34,7 +34,7 @@ class Reached:
 
 def least(allowance, path, targets=None, most=1000, **options):
     """For each target (rates at most path.end, ascending; by default path.end alone) a Reached, or None where more
-    than `most` round trips are needed or the solver cannot tell. `options`: as `solve.Checker`. f must be linear or
+    than `most` round trips are needed or the solver cannot tell. `options`: as `solver.Checker`. f must be linear or
     concave, and `allowance.require(path)` must hold; raises InputError."""
     if allowance.affine is None and not allowance.concave:
         raise InputError(f"the allowance '{allowance.text}' is neither linear nor concave; expected one that is")

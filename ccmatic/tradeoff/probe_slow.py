@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ccmatic.errors import InputError
+from ccmatic.base import InputError
 
 #: D and R_m are the unit of time, a packet that of bytes: the least that is sent in an R_m.
 JITTER = PROPAGATION = PACKET = Fraction(1)

@@ -8,8 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-from ccmatic.paths import Path
-from ccmatic.simulate import simulate
+from ccmatic.simulation import Path, simulate
 
 #: Packets per step that link I serves, steps of an execution, the senders' seeds, and how much faster link II is.
 RATE, STEPS, SEEDS, FACTORS = 12, 40, range(12), (1, 3, 100)
@@ -49,8 +48,13 @@ def _difference(room, most, factor, seed, dice):
     if shown.lost.any():
         raise AssertionError(f"seed {seed}: link I loses packets, expected none")
     releases = iter(shown.released.tolist())
-    again = simulate(two, _sender(room, seed + 1 if dice else seed, dice), STEPS, seed,
-                     jitter=lambda *_: lambda now: next(releases, now))
+    again = simulate(
+        two,
+        _sender(room, seed + 1 if dice else seed, dice),
+        STEPS,
+        seed,
+        jitter=lambda *_: lambda now: next(releases, now),
+    )
     for i, (sent, released, sent_again) in enumerate(zip(shown.sent, shown.released, again.sent)):
         jitter = Fraction(int(released - again.started[i]), one.step)
         if sent != sent_again or again.lost[i] or released != again.released[i] or not 0 <= jitter <= JITTER:

@@ -38,8 +38,16 @@ _PROBES = f"min(C - C_0, ((C - C_0)/0.4)**(1/3)/({R_M_SECONDS}))"
 
 RULES = (
     Rule("AIMD (Reno)", "1", 1, "one packet an R_m: RFC 5681, section 3.1"),
-    Rule("CUBIC, R_m = 40 ms", f"max({_PROBES} + 1, 0.4*(({_PROBES} + 1)*{R_M_SECONDS})**3) - (C - C_0)", 1,
-         "W_max + 0.4·t³, or a packet an R_m where that is more: RFC 9438, sections 4.2 and 4.3"),
-    Rule("BBR (probing)", "C/4", 8,
-         "a pacing gain of 5/4 in one of eight R_m: draft-cardwell-iccrg-bbr-congestion-control-00, section 4.3.4"),
+    Rule(
+        "CUBIC, R_m = 40 ms",
+        f"max({_PROBES} + 1, 0.4*(({_PROBES} + 1)*{R_M_SECONDS})**3) - (C - C_0)",
+        1,
+        "W_max + 0.4·t³, or a packet an R_m where that is more: RFC 9438, sections 4.2 and 4.3",
+    ),
+    Rule(
+        "BBR (probing)",
+        "C/4",
+        8,
+        "a pacing gain of 5/4 in one of eight R_m: draft-cardwell-iccrg-bbr-congestion-control-00, section 4.3.4",
+    ),
 )

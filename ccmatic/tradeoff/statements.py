@@ -15,9 +15,9 @@ from pysmt.logics import QF_LRA, QF_NRA
 from pysmt.oracles import get_logic
 from pysmt.shortcuts import And, Times
 
-from ccmatic.formula import Condition, Linear, every, formula, no, real
-from ccmatic.solve import SAT, UNSAT, Checker
-from ccmatic.verify import HOLDS, UNDECIDED, VIOLATED
+from ccmatic.logic import Condition, Linear, every, formula, no, real
+from ccmatic.solving import SAT, UNSAT, Checker
+from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 #: A verdict of its own: nothing satisfies the hypotheses, so nothing is said.
 VACUOUS = "vacuous"

@@ -6,7 +6,7 @@ from fractions import Fraction
 from re import fullmatch
 
 from ccmatic.tradeoff.statements import Finding, Step
-from ccmatic.verify import HOLDS, VIOLATED
+from ccmatic.verification import HOLDS, VIOLATED
 
 #: Of the solver's witnesses the report shows columns; elsewhere numbers are listed one by one.
 COLUMN = r"(\w+?)_(\d+)"
@@ -52,8 +52,13 @@ def row(checked):
         "seconds": round(finding.seconds, 3),
         "witness": _exact(finding.witness),
         "broken": [
-            {"hypothesis": name, "says": says, "verdict": found.verdict, "seconds": round(found.seconds, 3),
-             "witness": _exact(found.witness)}
+            {
+                "hypothesis": name,
+                "says": says,
+                "verdict": found.verdict,
+                "seconds": round(found.seconds, 3),
+                "witness": _exact(found.witness),
+            }
             for name, says, found in checked.broken
         ],
         "good": checked.good,
@@ -79,8 +84,10 @@ def _report(found):
     for checked in found:
         step = checked.step
         theorem = f"`{step.theorem}`" if step.theorem else ""
-        yield (f"| {step.name} | {step.equation} | {theorem} | {step.covers} | {checked.finding.verdict} "
-               f"| {checked.seconds:.1f} |")
+        yield (
+            f"| {step.name} | {step.equation} | {theorem} | {step.covers} | {checked.finding.verdict} "
+            f"| {checked.seconds:.1f} |"
+        )
     for checked in found:
         yield f"\n### {checked.step.name}\n"
         yield f"{checked.step.says}."

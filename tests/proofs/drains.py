@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from ccmatic.formula import choice, every, no
-from ccmatic.lemma import Constant, Lemma, Measure, Objective, Proof, State
+from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, State
+from ccmatic.logic.terms import every, no
 
 
 def short(x, t, c):

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from ccmatic.lemma import Constant, Proof, State
 from ccmatic.proofs import cc_qdel
+
+from ccmatic.contracts.proof import Constant, Proof, State
 
 EMPTY = replace(cc_qdel.CROSSED, leads_to=("C_L too high", "C_U too low", "true"))
 HIGH, LOW = (
@@ -20,8 +21,15 @@ PROOF = Proof(
     beliefs=("C_L", "C_U"),
     states=(EMPTY, HIGH, LOW, TRUE),
     constants=(
-        Constant("utilisation", "used at least", Fraction(0), Fraction(1), Fraction(1, 10),
-                 at=Fraction(1, 2), front=(Fraction(3, 5),)),
+        Constant(
+            "utilisation",
+            "used at least",
+            Fraction(0),
+            Fraction(1),
+            Fraction(1, 10),
+            at=Fraction(1, 2),
+            front=(Fraction(3, 5),),
+        ),
         Constant("fall", "C_U falls by", Fraction(101, 100), Fraction(4), Fraction(1, 10)),
         Constant("rise", "a bound rises by", Fraction(101, 100), Fraction(2), Fraction(1, 10)),
     ),

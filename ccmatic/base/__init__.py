@@ -1,0 +1,44 @@
+"""What every other package stands on: errors, files, units, quantities, and finding definitions."""
+
+from ccmatic.base.blame import blamed, blamed_files, place_of
+from ccmatic.base.catalogue import KINDS, entries, listed
+from ccmatic.base.definitions import absolute
+from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
+from ccmatic.base.errors import Disagreement, InputError, Unreadable, located, shown, suggest
+from ccmatic.base.files import LARGEST, parse_json, read_text, writable_folder, write_bytes, write_text
+from ccmatic.base.quantities import exact
+from ccmatic.base.units import BYTES, CONSTANTS, NUMBER, RATE, TIME, Unit
+
+__all__ = [
+    "BYTES",
+    "CONSTANTS",
+    "KINDS",
+    "LARGEST",
+    "NUMBER",
+    "RATE",
+    "TIME",
+    "Disagreement",
+    "InputError",
+    "Unit",
+    "Unreadable",
+    "absolute",
+    "blamed",
+    "blamed_files",
+    "c_comment",
+    "c_name",
+    "docstring",
+    "entries",
+    "exact",
+    "listed",
+    "located",
+    "parse_json",
+    "place_of",
+    "read_text",
+    "shown",
+    "smtlib_comment",
+    "smtlib_name",
+    "suggest",
+    "writable_folder",
+    "write_bytes",
+    "write_text",
+]

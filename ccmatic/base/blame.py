@@ -1,0 +1,53 @@
+"""Whose fault an error is: what comes of a definition that a person wrote is bad input, at a line of that file."""
+
+from contextlib import contextmanager
+from pathlib import Path
+
+from ccmatic.base.errors import InputError
+
+_files = set()
+
+
+def register(file):
+    """A person's file is about to be run."""
+    _files.add(str(Path(file).absolute()))
+
+
+def blamed_files():
+    """Those that were run."""
+    return sorted(_files)
+
+
+@contextmanager
+def blamed():
+    """What is raised within by a line of a person's file, or by what that line called, becomes an InputError that
+    names the innermost such line. Other errors pass."""
+    try:
+        yield
+    except InputError as error:
+        if error.file is None:
+            error.file, error.line = _place(error) or (None, error.line)
+        raise
+    except (Exception, SystemExit) as error:
+        place = _place(error)
+        if place is None:
+            raise
+        raise InputError(f"{type(error).__name__}: {error}", *place) from None
+
+
+def place_of(part):
+    """File and line of a function, or of the place that a generator has reached; (None, None) if no person wrote it."""
+    code = getattr(part, "gi_code", None) or getattr(part, "__code__", None)
+    if code is None or code.co_filename not in _files:
+        return None, None
+    frame = getattr(part, "gi_frame", None)
+    return code.co_filename, frame.f_lineno if frame else code.co_firstlineno
+
+
+def _place(error):
+    place, step = None, error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename in _files:
+            place = step.tb_frame.f_code.co_filename, step.tb_lineno
+        step = step.tb_next
+    return place

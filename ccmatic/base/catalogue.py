@@ -1,0 +1,71 @@
+"""What ccmatic ships, by kind and name, each with the first sentence that its file says; no file is run."""
+
+import ast
+import re
+from dataclasses import dataclass
+
+from ccmatic.base import definitions
+from ccmatic.base.files import read_text
+
+#: The folders of each kind and what a file there defines; no name stands for a file of TOML.
+KINDS = {
+    "models": (("models",), "MODEL"),
+    "queries": (("examples.queries",), None),
+    "templates": (("templates",), "TEMPLATE"),
+    "properties": (("properties",), "PROPERTY"),
+    "proofs": (("proofs",), "PROOF"),
+    "controllers": (("synthesized", "examples.controllers"), "rate"),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that commands take by its name. says: the first sentence of its file."""
+
+    kind: str
+    name: str
+    says: str
+
+
+def entries(kinds=tuple(KINDS)):
+    """The entries of these kinds, in order."""
+    for kind in kinds:
+        folders, defined = KINDS[kind]
+        suffix = ".py" if defined else ".toml"
+        for folder in folders:
+            for name in definitions.shipped(folder, suffix):
+                text = read_text(definitions.find_file([folder], name, suffix))
+                if not defined:
+                    yield Entry(kind, name, _first_sentence(_comment(text)))
+                elif defined in _defined(module := ast.parse(text)):
+                    yield Entry(kind, name, _first_sentence(ast.get_docstring(module) or ""))
+
+
+def _comment(text):
+    """The lines of comment at the top of a TOML file."""
+    return re.match(r"(?:#.*\n)*", text)[0].replace("# ", "")
+
+
+def _defined(module):
+    """The names that a module gives a value or a function."""
+    for statement in module.body:
+        if isinstance(statement, ast.FunctionDef):
+            yield statement.name
+        elif isinstance(statement, ast.Assign):
+            yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+
+
+def _first_sentence(text):
+    """Up to the first full stop before a new sentence, an empty line or the end; on one line."""
+    paragraph = " ".join(text.strip().split("\n\n")[0].split())
+    return re.split(r"(?<=\.)\s+(?=[A-Z])", paragraph)[0]
+
+
+def listed(found):
+    """Entries as lines for people, under a line for each kind."""
+    kind = None
+    for entry in found:
+        if entry.kind != kind:
+            kind = entry.kind
+            yield f"{kind}:"
+        yield f"  {entry.name:<22} {entry.says}"

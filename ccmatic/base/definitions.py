@@ -1,0 +1,84 @@
+"""Finds definitions by name, among those that ccmatic ships, or by path, among a person's own files."""
+
+import importlib
+import importlib.util
+from pathlib import Path
+
+from ccmatic.base import blame
+from ccmatic.base.errors import InputError, Unreadable, shown, suggest
+
+
+def load(kind, attribute, name, allow_code=False):
+    """The object `attribute` of a definition file: `name` is a file's path, or a name in the folder `kind`.
+
+    A file's code is run, so a path will do only where `allow_code` says so: for names that a person gave, not for
+    those that stand in data. Raises InputError.
+    """
+    if not isinstance(name, str):
+        raise InputError(f"{shown(name)} is no name in {kind}; {suggest(shown(name), shipped(kind))}")
+    if is_path(name):
+        if not allow_code:
+            raise InputError(
+                f"it names '{name}' for its {kind}, a file whose code would be run; if you trust that file, "
+                "give --allow-code, else expected the name of a shipped definition"
+            )
+        if not Path(name).is_file():
+            raise Unreadable("cannot read: no such file", str(name))
+        spec = importlib.util.spec_from_file_location(Path(name).stem, name)
+        module = importlib.util.module_from_spec(spec)
+        _run(lambda: spec.loader.exec_module(module), name)
+    elif name in shipped(kind):
+        module = importlib.import_module(f"ccmatic.{kind}.{name}")
+    else:
+        raise InputError(f"there is no '{shown(name)}' in {kind}; {suggest(shown(name), shipped(kind))}")
+    if not hasattr(module, attribute):
+        raise InputError(f"the definition sets no {attribute}", getattr(module, "__file__", name))
+    return getattr(module, attribute)
+
+
+def find_file(kinds, name, suffix):
+    """The path of a file that people name: a path, or a name among those shipped in the folders `kinds`."""
+    if is_path(name):
+        return Path(name)
+    known = {path.stem: path for kind in kinds for path in reversed(_files(kind, suffix))}
+    if name not in known:
+        folders = " or ".join(kind.replace(".", "/") for kind in kinds)
+        raise InputError(f"there is no '{name}' in {folders}; {suggest(name, known)}")
+    return known[name]
+
+
+def shipped(kind, suffix=".py"):
+    """The names in a folder of definitions."""
+    return [path.stem for path in _files(kind, suffix)]
+
+
+def every(kind, attribute):
+    """The objects `attribute` of all definitions in the folder `kind` that set it."""
+    modules = [importlib.import_module(f"ccmatic.{kind}.{name}") for name in shipped(kind)]
+    return [getattr(module, attribute) for module in modules if hasattr(module, attribute)]
+
+
+def is_path(name):
+    """Whether `name` is a path rather than the name of something shipped."""
+    return Path(name).suffix in (".py", ".toml", ".json") or "/" in str(name)
+
+
+def absolute(name):
+    """The name, or the path made absolute, so that a record of it can be read from another folder."""
+    return str(Path(name).absolute()) if name and is_path(name) else name
+
+
+def _files(kind, suffix):
+    package = importlib.import_module(f"ccmatic.{kind}")
+    folder = Path(package.__file__).parent
+    return sorted(path for path in folder.glob(f"*{suffix}") if path.stem != "__init__")
+
+
+def _run(load_module, name):
+    """Run a person's file."""
+    blame.register(name)
+    try:
+        with blame.blamed():
+            load_module()
+    except SyntaxError as error:
+        raise InputError(f"not Python: {error.msg}", str(name), error.lineno) from None

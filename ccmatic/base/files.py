@@ -1,0 +1,95 @@
+"""Files, read and written whole. The folder of a file that a person names is there already; folders that a command fills
+are made (`writable_folder`)."""
+
+import json
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from ccmatic.base.errors import InputError, Unreadable, located, shown
+
+#: The most bytes of a file that is read, and the most levels of lists and objects within JSON.
+LARGEST, DEEPEST = 64 * 2**20, 20
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def read_text(path, most=LARGEST):
+    """The text of a file of at most so many bytes; Unreadable, with the reason, if there is none."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(most + 1)
+        text = content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except OSError as error:
+        raise Unreadable(f"cannot read: {error.strerror}", str(path)) from None
+    except UnicodeDecodeError:
+        raise Unreadable("cannot read: not UTF-8 text", str(path)) from None
+    except ValueError as error:
+        raise Unreadable(f"cannot read: {error}", str(path)) from None
+    if len(content) > most:
+        raise Unreadable(f"cannot read: it holds more than {most / 2**20:g} MiB, the most that is read", str(path))
+    return text
+
+
+def parse_json(text, file=None):
+    """The data in JSON text, nested no deeper than DEEPEST. Raises InputError that names `file`."""
+    try:
+        with located(file):
+            data = json.loads(text, object_pairs_hook=_no_doubles)
+        level = [data]
+        for _ in range(DEEPEST):
+            level = [child for node in level if isinstance(node, list | dict) for child in _children(node)]
+            found = next((text for text in level if isinstance(text, str) and _CONTROL.search(text)), None)
+            if found is not None:
+                raise InputError(f"a text with a control character, {found[:40]!r}; expected none", file)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not JSON: {error.msg}", file, error.lineno) from None
+    except ValueError:
+        raise InputError("a whole number of thousands of digits; expected fewer", file) from None
+    except RecursionError:
+        level = [[]]
+    if any(isinstance(node, list | dict) for node in level):
+        raise InputError(f"nested too deeply; expected at most {DEEPEST} levels", file)
+    return data
+
+
+def _no_doubles(pairs):
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        raise InputError(f"two keys of one name among {', '.join(shown(name) for name, _ in pairs[:20])}")
+    return data
+
+
+def _children(node):
+    return node if isinstance(node, list) else [*node, *node.values()]
+
+
+def write_text(path, text):
+    """Write a text file, whole or not at all; Unreadable, with the reason, if it cannot be."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path, content):
+    """Write a whole file or nothing, by a temporary neighbour that then takes the name."""
+    path = Path(path)
+    neighbour = path.with_name(path.name + ".partial")
+    try:
+        neighbour.write_bytes(content)
+        neighbour.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            neighbour.unlink()
+        raise Unreadable(f"cannot write: {error.strerror}", str(path)) from None
+
+
+def writable_folder(path):
+    """A folder in which files can be written: made now, so that work is not lost later; Unreadable if it cannot."""
+    path = Path(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise Unreadable(f"cannot write files there: {error.strerror}", str(path)) from None
+    return path

@@ -1,0 +1,76 @@
+"""Numbers, and quantities with units, as people write them: "3/10", "24mbit", "40ms", "2bdp"; read exactly."""
+
+import re
+from fractions import Fraction
+from numbers import Rational
+
+from ccmatic.base.errors import InputError, shown
+
+#: Bytes a second in one of each unit; seconds in one of each; bytes in one of each. Prefixes are decimal.
+RATES = {"bit": Fraction(1, 8), "kbit": Fraction(125), "mbit": Fraction(125_000), "gbit": Fraction(125_000_000)}
+DURATIONS = {"ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "ms": Fraction(1, 1000), "s": Fraction(1)}
+SIZES = {"": Fraction(1), "b": Fraction(1), "kb": Fraction(1000), "mb": Fraction(10**6)}
+
+#: The most digits of a number, above and below its fraction's line.
+DIGITS = 1000
+
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:/\d+)?|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.ASCII | re.IGNORECASE)
+
+QUANTITY = re.compile(r"(\d{1,30}(?:\.\d{1,30})?|\d{1,30}/\d{1,30})\s*([a-z]*)", re.ASCII)
+
+
+def exact(value, digits=DIGITS):
+    """The Fraction that a text such as "-3/10", "0.3" or "1e-3" says, or a whole number. Raises InputError, also where it
+    has more than so many digits."""
+    number = value
+    if isinstance(value, str):
+        text = value.strip()
+        _, _, power = text.lower().partition("e")
+        if len(text) > 3 * digits or len(power) > 20:
+            number = None
+        elif not _NUMBER.fullmatch(text):
+            number = value
+        else:
+            number = _fraction(text) if abs(int(power or 0)) <= digits else None
+    if number is not None and (not isinstance(number, Rational) or isinstance(number, bool)):
+        raise InputError(f'found \'{shown(value)}\'; expected an exact number such as 3, "3/10" or "0.3"')
+    if number is None or max(abs(number.numerator), number.denominator) >= 10**digits:
+        raise InputError(f"found '{shown(value)}'; expected a number of at most {digits} digits")
+    return Fraction(number)
+
+
+def _fraction(text):
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        raise InputError(f"found '{text:.40}', which divides by 0; expected a number") from None
+
+
+def rate(text):
+    """Bytes per second, a Fraction above 0, of "24mbit", "1/2gbit", "1.5kbit". Raises InputError."""
+    return _positive(_read(text, RATES, "a rate such as 24mbit"), text, "rate")
+
+
+def duration(text):
+    """Seconds, a Fraction of at least 0, of "40ms", "2.5s". Raises InputError."""
+    return _read(text, DURATIONS, "a duration such as 40ms")
+
+
+def size(text, bdp):
+    """Whole bytes, at least 1, rounded down, of "30000", "30kb", or "1/4bdp", where a BDP is `bdp` bytes. Raises
+    InputError."""
+    found = _read(text, {**SIZES, "bdp": Fraction(bdp)}, "a size such as 2bdp or 30000 (bytes)")
+    return int(_positive(found // 1, text, "size"))
+
+
+def _read(text, units, expected):
+    found = QUANTITY.fullmatch(str(text).strip().lower())
+    if not found or found[2] not in units:
+        raise InputError(f"cannot read '{text}'; expected {expected}; units: {', '.join(filter(None, units))}")
+    return _fraction(found[1]) * units[found[2]]
+
+
+def _positive(value, text, what):
+    if value <= 0:
+        raise InputError(f"a {what} of '{text}'; expected more than 0")
+    return value

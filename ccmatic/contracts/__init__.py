@@ -1,0 +1,41 @@
+"""What a definition file fills: models, beliefs, properties, templates, proofs."""
+
+from ccmatic.contracts.belief import RunningMax, RunningMin, Sample, StateBelief, is_bound
+from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.checker import load_definition
+from ccmatic.contracts.execution import Execution, Following, Observed, Watched
+from ccmatic.contracts.model import Model, overflow
+from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
+from ccmatic.contracts.property import Property, WayToFail, share
+from ccmatic.contracts.template import Branch, linear_forms, value_of
+
+__all__ = [
+    "Branch",
+    "Buffer",
+    "Constant",
+    "Execution",
+    "Following",
+    "Lemma",
+    "Measure",
+    "Model",
+    "Objective",
+    "Observed",
+    "Proof",
+    "Property",
+    "Reads",
+    "RunningMax",
+    "RunningMin",
+    "Sample",
+    "State",
+    "StateBelief",
+    "Watched",
+    "WayToFail",
+    "beyond",
+    "file_stem",
+    "is_bound",
+    "linear_forms",
+    "load_definition",
+    "overflow",
+    "share",
+    "value_of",
+]

@@ -1,0 +1,149 @@
+"""Beliefs: what the sender can infer of the path, declared once (section 5.1 of the paper).
+
+A `RunningMax` or `RunningMin` names the samples that may move it; its two encodings follow. *Moving*: one
+unknown a step. *Frozen*: one unknown in all, and every sample on the side that leaves it where it is; since the
+bound moves one way only, that is exactly the set of traces over which it ends where it began (ENCODING 8.1).
+A `State` is a function of the trace so far, and has one encoding.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ccmatic.base import Unit
+from ccmatic.logic import every, implies, is_max, is_min, no, real, some
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The value amount/over (a term over a positive number), observed when `when` holds."""
+
+    amount: object
+    over: object = 1
+    when: object = True
+
+    @property
+    def value(self):
+        return self.amount / self.over
+
+
+@dataclass(frozen=True)
+class StateBelief:
+    """A belief that follows from the trace: `laws(x)` yields (law name, t, formula) that define it.
+    `value(x, t)`: what a sender takes it to be, by what it has seen and its beliefs; at 0 before it has any.
+    `reads`: the beliefs that these read. `holds_at(x, t)`: the truth is where the belief says, for one that can
+    be false; `start(x, t)`: what is known of such a one's value even then."""
+
+    name: str
+    unit: Unit
+    laws: Callable
+    value: Callable
+    reads: tuple = ()
+    holds_at: Callable = None
+    start: Callable = None
+
+    def initial(self, x):
+        """Laws of the value at 0."""
+        if self.holds_at:
+            start = self.start if x.deployed else self.holds_at
+            yield f"{self.name}_starts", 0, start(x, 0)
+
+
+@dataclass(frozen=True)
+class _Running:
+    """A bound that samples move one way. `samples(x, t)` yields what is observed at t ≥ 1;
+    `start(x, t)`: what is known of its value at t, where a trace begins, true or not; `true_start(x)`: such a value
+    that is true, as a term;
+    `holds(x, value)`: a bound of this value is true of the path."""
+
+    name: str
+    unit: Unit
+    samples: Callable
+    start: Callable
+    true_start: Callable
+    holds: Callable
+
+    def initial(self, x):
+        """Laws of the value at 0."""
+        yield f"{self.name}_starts", 0, self.start(x, 0)
+        if not x.deployed:
+            yield f"{self.name}_holds_at_first", 0, self.holds(x, x.beliefs[self.name][0])
+
+    def moving(self, x):
+        """Laws that give the bound at each step from the one before and the samples."""
+        bound = x.untimed[self.name]
+        for t in range(1, x.horizon):
+            samples = [(sample.when, sample.value) for sample in self.samples(x, t)]
+            yield f"{self.name}_moves", t, self._extreme(bound[t], (True, bound[t - 1]), *samples)
+
+    def frozen(self, x):
+        """Laws that say: no sample moves the bound."""
+        bound = x.beliefs[self.name][0]
+        for t in range(1, x.horizon):
+            for sample in self.samples(x, t):
+                yield f"{self.name}_stays", t, implies(sample.when, self._within(sample, bound))
+
+    def follow(self, x):
+        """The bound at each step of an observed execution, from a true start on."""
+        column = [self.true_start(x)]
+        for t in range(1, x.horizon):
+            column.append(self._pick([column[-1], *self._seen(x, t)]))
+        return tuple(column)
+
+    def moved(self, x, t):
+        """The bound at t ≥ 1 of an observed execution, from its value the step before."""
+        return self._pick([x.beliefs[self.name][t - 1], *self._seen(x, t)])
+
+    def _seen(self, x, t):
+        return [sample.value for sample in self.samples(x, t) if sample.when is True]
+
+    def false_sample(self, x):
+        """Some sample contradicts the path: the bound, true at 0, is not at the end."""
+        return some(
+            [
+                every(sample.when, no(self.holds(x, sample.value)))
+                for t in range(1, x.horizon)
+                for sample in self.samples(x, t)
+            ]
+        )
+
+
+class RunningMax(_Running):
+    """A lower bound: the largest sample so far."""
+
+    _extreme = staticmethod(is_max)
+    _pick = staticmethod(max)
+
+    @staticmethod
+    def _within(sample, bound):
+        return sample.amount <= bound * sample.over
+
+    def tighter(self, x):
+        """The bound says more at the end than at first."""
+        return x.beliefs[self.name][x.horizon - 1] > x.beliefs[self.name][0]
+
+
+class RunningMin(_Running):
+    """An upper bound: the smallest sample so far."""
+
+    _extreme = staticmethod(is_min)
+    _pick = staticmethod(min)
+
+    @staticmethod
+    def _within(sample, bound):
+        return sample.amount >= bound * sample.over
+
+    def tighter(self, x):
+        """The bound says more at the end than at first."""
+        return x.beliefs[self.name][x.horizon - 1] < x.beliefs[self.name][0]
+
+
+def unknowns(belief, horizon, frozen):
+    """A belief's value at each step, as unknowns: one in all for a frozen bound, else one a step."""
+    if frozen and isinstance(belief, _Running):
+        return [real(belief.name)] * horizon
+    return [real(f"{belief.name}_{t}") for t in range(horizon)]
+
+
+def is_bound(belief):
+    """Whether the belief is a running bound, which can be frozen."""
+    return isinstance(belief, _Running)

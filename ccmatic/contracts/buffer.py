@@ -1,0 +1,59 @@
+"""The bottleneck's buffer, as a query states it."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ccmatic.base import InputError, exact
+from ccmatic.logic import linear, real
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """`infinite`, `any`, a size, or at least a size; sizes in units of C·R_m.
+
+    size is None for `infinite` and `any`; exact tells a given size from a least one.
+    """
+
+    kind: str
+    size: Fraction | None = None
+
+    @staticmethod
+    def parse(text):
+        """`infinite`, `any`, a positive number such as 1/2, or >= and such a number."""
+        text = str(text).strip()
+        if text in ("infinite", "any"):
+            return Buffer(text)
+        kind, digits = ("at least", text[2:]) if text.startswith(">=") else ("exactly", text)
+        try:
+            size = exact(digits)
+        except InputError:
+            size = 0
+        if size <= 0:
+            found = "infinite, any, a number > 0, or >=NUMBER (in C·R_m)"
+            raise InputError(f"the buffer is '{text:.40}'; expected {found}")
+        return Buffer(kind, size)
+
+    def __str__(self):
+        return {"exactly": str(self.size), "at least": f">={self.size}"}.get(self.kind, self.kind)
+
+    @property
+    def finite(self):
+        """Whether losses can happen at all."""
+        return self.kind != "infinite"
+
+    def term(self):
+        """β as a term: a number, an unknown, or None if infinite."""
+        if not self.finite:
+            return None
+        return linear(self.size) if self.kind == "exactly" else real("beta")
+
+    def agrees(self, beta):
+        """Whether a trace's β can be this buffer's, as far as the size is given exactly."""
+        return self.kind != "exactly" or beta == self.size
+
+    def laws(self, beta, alpha):
+        """What is known of β: at least the stated size, and room for more than one packet."""
+        if self.finite:
+            yield "buffer_holds_a_packet", 0, beta > alpha
+        if self.kind == "at least":
+            yield "buffer_size", 0, beta >= self.size

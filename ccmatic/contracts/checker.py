@@ -1,0 +1,143 @@
+"""What a definition that a person wrote must be, before anything is asked of it."""
+
+import inspect
+import re
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from ccmatic.base import CONSTANTS, InputError, Unit, definitions, place_of
+from ccmatic.contracts import proof as lemma
+from ccmatic.contracts.belief import StateBelief as State
+from ccmatic.contracts.belief import is_bound
+from ccmatic.contracts.model import Model
+from ccmatic.contracts.property import Property
+from ccmatic.contracts.template import Branch
+
+#: What unknowns and columns of an execution are called; those of a belief begin with its name.
+TAKEN = {"A", "S", "L", "Ld", "K", "r", "Q", "F", "C", "t", "alpha", "beta", *CONSTANTS}
+
+
+def check(attribute, found, file):
+    """Raise InputError, at the line that sets `attribute`, unless `found` is what is expected there."""
+    try:
+        {"MODEL": _model, "PROPERTY": _property, "PROOF": _proof, "TEMPLATE": _template}[attribute](found)
+    except InputError as error:
+        error.file = error.file or str(file)
+        error.line = error.line or _line(attribute, file)
+        raise
+
+
+def load_definition(kind, attribute, name, allow_code=False):
+    """What `definitions.load` finds, checked if it is a person's own. Raises InputError."""
+    found = definitions.load(kind, attribute, name, allow_code)
+    if definitions.is_path(name):
+        check(attribute, found, Path(name))
+    return found
+
+
+def _line(attribute, file):
+    lines = file.read_text().splitlines()
+    return next((n for n, line in enumerate(lines, 1) if re.match(rf"{attribute}\b", line)), None)
+
+
+def _instance(attribute, found, kind):
+    if isinstance(found, type):
+        raise InputError(f"{attribute} is the class {found.__name__}; expected an instance, {found.__name__}()")
+    if not isinstance(found, kind):
+        article = f"{type(found).__name__} {found!r}"
+        raise InputError(f"{attribute} is the {article}; expected a {kind.__name__} of {kind.__module__}")
+
+
+def _template(found):
+    _instance("TEMPLATE", found, Branch)
+
+
+def _model(found):
+    _instance("MODEL", found, Model)
+    _overrides(type(found), Model, ("network",))
+    _expect(isinstance(found.name, str), "the model's name", found.name, "text")
+    _expect(
+        type(found.default_jitter) is int and found.default_jitter >= 0,
+        "default_jitter",
+        found.default_jitter,
+        "a whole number of steps",
+    )
+    _expect(isinstance(found.has_tokens, bool), "has_tokens", found.has_tokens, "True or False")
+    _expect(set(found.measures) <= {"Q", "F"}, "measures", found.measures, "some of Q and F")
+    for name, count in {"network": 1, "timeouts": 1, "loss_seen": 2}.items():
+        _takes(getattr(found, name), count)
+    _expect(isinstance(found.beliefs, (tuple, list)), "beliefs", found.beliefs, "a tuple of beliefs")
+    for belief in found.beliefs:
+        _belief(belief)
+    names = [belief.name for belief in found.beliefs]
+    _expect(len({*names}) == len(names), "beliefs", tuple(names), "beliefs of different names")
+
+
+def _belief(belief):
+    _expect(isinstance(belief, State) or is_bound(belief), "a belief", belief, "a State, RunningMax or RunningMin")
+    name = belief.name
+    usable = isinstance(name, str) and name.isidentifier() and name not in TAKEN
+    usable = usable and not re.search(r"_(\d+|untimed)$", name)
+    _expect(usable, "a belief's name", name, "an identifier that no column has, not ending in _NUMBER or _untimed")
+    _expect(isinstance(belief.unit, Unit), f"the unit of {name}", belief.unit, "one of ccmatic.units")
+    if is_bound(belief):
+        takes = {"samples": 2, "start": 2, "true_start": 1, "holds": 2}
+    else:
+        takes = {"laws": 1, "value": 2, **{part: 2 for part in ("holds_at", "start") if getattr(belief, part)}}
+    for part, count in takes.items():
+        _takes(getattr(belief, part), count, f"{part} of {name}")
+
+
+def _property(found):
+    if not (isinstance(found, type) and issubclass(found, Property)):
+        raise InputError(f"PROPERTY is {found!r}; expected the class itself, a subclass of ccmatic.contracts.Property")
+    _overrides(found, Property, ("ways_to_fail", "objectives", "holds"))
+    _expect(isinstance(found.name, str), "the property's name", found.name, "text")
+    _expect(is_dataclass(found), found.__name__, found, "a frozen dataclass, whose fields are its thresholds")
+    reads_text = found.from_parameters.__func__ is Property.from_parameters.__func__
+    for field in fields(found) if reads_text else ():
+        exact = field.type in (Fraction, "Fraction")
+        _expect(
+            exact or "choices" in field.metadata,
+            f"the threshold {field.name}",
+            field.type,
+            'a Fraction, or text with field(metadata={"choices": …})',
+        )
+
+
+def _proof(found):
+    _instance("PROOF", found, lemma.Proof)
+    states = [("a state", state, lemma.State, {"holds": 3}) for state in found.states]
+    objectives = [("an objective", o, lemma.Objective, {"holds": 2}) for s in found.states for o in s.ensures]
+    measures = [("a measure", m, lemma.Measure, {"value": 2, "limit": 1}) for s in found.states for m in s.measures]
+    lemmas = [("a lemma", other, lemma.Lemma, {"given": 2, "then": 2}) for other in found.lemmas]
+    for what, part, kind, takes in [*states, *objectives, *measures, *lemmas]:
+        _expect(isinstance(part, kind), what, part, f"a {kind.__name__} of ccmatic.contracts")
+        for name, count in takes.items():
+            _takes(getattr(part, name), count, f"{name} of {part.name}")
+    for constant in found.constants:
+        _expect(isinstance(constant, lemma.Constant), "a constant", constant, "a Constant of ccmatic.contracts")
+
+
+def _overrides(found, base, names):
+    for name in names:
+        given = getattr(found, name, None)
+        if given is None or given is getattr(base, name, None):
+            raise InputError(f"{found.__name__} does not define {name}; expected `def {name}(self, …)`")
+
+
+def _expect(good, what, found, expected):
+    if not good:
+        raise InputError(f"{what} is {found!r}; expected {expected}")
+
+
+def _takes(function, count, name=None):
+    """That a function can be called with so many arguments."""
+    name = name or function.__name__
+    if not callable(function):
+        raise InputError(f"{name} is {function!r}; expected a function of {count} arguments")
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError as error:
+        raise InputError(f"{name} is called with {count} arguments: {error}", *place_of(function)) from None

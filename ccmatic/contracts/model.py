@@ -1,0 +1,211 @@
+"""Network models: the contract that a file in models/ fills, and the laws that all of them share."""
+
+from dataclasses import dataclass
+
+from ccmatic.base import InputError, place_of
+from ccmatic.contracts.belief import is_bound
+from ccmatic.logic import Condition, either, equal, every, iff, implies, no, some
+
+
+@dataclass(frozen=True)
+class Law:
+    """One named condition at one step; `str` gives the name that reports use."""
+
+    model: str
+    name: str
+    t: int
+    formula: object
+
+    def __str__(self):
+        return f"{self.model}.{self.name} at t={self.t}"
+
+
+class Model:
+    """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `has_tokens`, `measures`
+    (which delays it reads), `network(x)`, which yields (law name, t, formula) for its own part, `timeouts(x)`, and
+    `runtime`: names of C headers beside its file that compute its beliefs, each NAME.h with functions NAME_start,
+    NAME_move and NAME_time_out (`ccmatic.export`); none if a real sender cannot know what they read."""
+
+    name = None
+    beliefs = ()
+    default_jitter = 1
+    has_tokens = True
+    measures = ("Q",)
+    runtime = ()
+
+    def network(self, x):
+        """The laws of this network, beyond what all of them share."""
+        raise NotImplementedError
+
+    def timeouts(self, x):
+        """(name, term) for each belief that times out at the end of a window of a deployed controller: its value after
+        that, of `x.untimed` and the window's observations (section 5.1.2)."""
+        return ()
+
+    def loss_seen(self, x, t):
+        """The loss that the sender has seen by t: one step late."""
+        return x.timely[t]
+
+    def laws(self, x):
+        """Every law of the network, the sender and the measured delays; not of the beliefs. Each is true of
+        every execution."""
+        parts = [_path(x), _sender(x), _losses(x), self.network(x)]
+        parts += [_measured_delay(x, name) for name in self.measures]
+        for part in parts:
+            yield from self._named(x, part)
+
+    def assumptions(self, x):
+        """Laws of the published model that some executions break (ENCODING section 5)."""
+        for name in self.measures:
+            yield from self._named(x, _published_delay(x, name))
+
+    def belief_laws(self, x, reads=None):
+        """The laws of the beliefs named in `reads` (and what they read), or of all: bounds frozen where `x` is."""
+        encoded = {belief.name for belief in self.beliefs} if reads is None else self.closure(reads)
+        for belief in self.beliefs:
+            if belief.name not in encoded:
+                continue
+            yield from self._named(x, belief.initial(x))
+            if is_bound(belief):
+                yield from self._named(x, belief.frozen(x) if x.frozen else belief.moving(x))
+            else:
+                yield from self._named(x, belief.laws(x))
+        if x.deployed:
+            yield from self._named(x, self._after_timeouts(x, encoded))
+
+    def _after_timeouts(self, x, encoded):
+        after = dict(self.timeouts(x))
+        for belief in self.lasting():
+            if belief.name in encoded:
+                end = after.get(belief.name, x.untimed[belief.name][x.horizon - 1])
+                yield f"{belief.name}_after_timeout", x.horizon - 1, equal(x.beliefs[belief.name][x.horizon - 1], end)
+
+    def closure(self, names):
+        """The beliefs named, and those that their laws read."""
+        by_name = {belief.name: belief for belief in self.beliefs}
+        states = [by_name[name] for name in names if name in by_name and not is_bound(by_name[name])]
+        return set(names).union(*(state.reads for state in states))
+
+    def bounds(self):
+        """The beliefs that are running bounds."""
+        return [belief for belief in self.beliefs if is_bound(belief)]
+
+    def true_states(self):
+        """The other beliefs that can be true or false of the path."""
+        return [belief for belief in self.beliefs if not is_bound(belief) and belief.holds_at]
+
+    def lasting(self):
+        """The beliefs that carry over from what was observed before: those that can be false."""
+        return [*self.bounds(), *self.true_states()]
+
+    def _named(self, x, part):
+        if not hasattr(part, "__iter__"):
+            raise self._malformed(part, f"laws are {part!r}")
+        for law in part:
+            if not (isinstance(law, tuple) and len(law) == 3):
+                raise self._malformed(part, f"a law is {law!r}")
+            named = Law(self.name, *law)
+            if not isinstance(named.formula, (bool, Condition)):
+                raise self._malformed(part, f"{named} is {named.formula!r}")
+            if x.known and not isinstance(named.formula, bool):
+                message = f"{named} reads unknowns that no trace has; expected those of the execution and its beliefs"
+                raise InputError(message, *self._place(part))
+            if named.formula is False and not x.known and x.horizon > 1:
+                raise InputError(f"{named} is false on every trace, so that nothing could break", *self._place(part))
+            yield named
+
+    def _malformed(self, part, found):
+        return InputError(f"{found}; expected (law name, t, condition)", *self._place(part))
+
+    def _place(self, part):
+        """Where a part was written; if ccmatic made it of what the model gives, the model."""
+        file, line = place_of(part)
+        written = filter(None, (place_of(member)[0] for member in vars(type(self)).values()))
+        return (file, line) if file else (next(written, None), None)
+
+
+def _path(x):
+    yield "packet_size", 0, every(x.alpha > 0, x.alpha < x.C / 5)
+    yield "origin", 0, equal(x.S[0], 0)
+    if x.buffer.finite:
+        yield from x.buffer.laws(x.beta, x.alpha)
+
+
+def _sender(x):
+    yield "sent_before", 0, x.A[0] >= 0
+    yield "sends", 0, x.r[0] > 0
+    for t in range(1, x.horizon):
+        less = every(x.A[t] >= x.A[t - 1], x.A[t] <= x.A[t - 1] + x.r[t])
+        sent = either(x.limited[t], less, equal(x.A[t], x.A[t - 1] + x.r[t]))
+        yield "sends", t, every(x.r[t] >= x.alpha, sent)
+
+
+def _losses(x):
+    if not x.buffer.finite:
+        return
+    yield "loss_detected", 0, every(x.Ld[0] >= 0, x.Ld[0] <= x.L[0])
+    for t in range(1, x.horizon):
+        yield "loss_grows", t, x.L[t] >= x.L[t - 1]
+        yield "loss_is_of_new_bytes", t, x.admitted(t) >= x.admitted(t - 1)
+
+
+def overflow(x, drained, served=None):
+    """Laws of a finite buffer behind which `drained` is cumulative: what does not fit is lost."""
+    if not x.buffer.finite:
+        return
+    full = [drained[t] + x.beta for t in range(x.horizon)]
+    yield "fits_at_first", 0, x.admitted(0) <= full[0]
+    recent = every(x.L[0] > x.Ld[0], no(x.limited[0]))
+    yield "recent_loss_means_full", 0, implies(recent, equal(x.admitted(0), full[0]))
+    for t in range(1, x.horizon):
+        overfull = x.A[t] - x.L[t - 1] > full[t]
+        filled = either(x.limited[t], x.admitted(t) <= full[t], equal(x.admitted(t), full[t]))
+        yield "overflow_is_lost", t, implies(overfull, filled)
+        overfull = some(overfull, every(x.limited[t], x.A[t] - x.L[t - 1] > full[t - 1]))
+        yield "only_overflow_is_lost", t, implies(no(overfull), equal(x.L[t], x.L[t - 1]))
+
+
+def _measured_delay(x, name):
+    """ENCODING section 5, for the last (`Q`) or first (`F`) byte served."""
+    delay = x.Q if name == "Q" else x.F
+    for t in range(x.horizon):
+        for k in range(1, x.horizon):
+            yield f"{name}_is_one_delay", t, implies(delay.at_least(t, k + 1), delay.at_least(t, k))
+        if x.buffer.finite:
+            for k in range(1, x.horizon + 1):
+                longest = x.beta / x.C + x.D + int(name == "F")
+                yield f"{name}_fits_buffer", t, implies(delay.at_least(t, k), longest >= k)
+    for t in range(1, x.horizon):
+        served = x.S[t] > x.S[t - 1]
+        for k in range(1, x.horizon + 1):
+            stays = iff(delay.at_least(t, k), delay.at_least(t - 1, k))
+            yield f"{name}_stays_unless_served", t, implies(no(served), stays)
+        for k in range(1, t + 1):
+            sent = x.admitted(t - k)
+            waited = x.S[t] <= sent if name == "Q" else x.S[t - 1] < sent
+            yield f"{name}_is_time_since_sent", t, implies(served, iff(delay.at_least(t, k), waited))
+        yield from _delay_growth(x, name, delay, t)
+
+
+def _delay_growth(x, name, delay, t):
+    """Bytes are served in order: one served at t was not sent before one served at an earlier step. Service
+    comes at least every D + 1 steps, so the delay known at t = 0 may be D steps old."""
+    for back in range(1, t + 1):
+        served_then = x.S[t - back] > x.S[t - back - 1] if back < t else True
+        stale = 0 if back < t else x.D
+        for k in range(1, x.horizon - back - stale + 1):
+            grown = implies(delay.at_least(t, k + back + stale), delay.at_least(t - back, k))
+            yield f"{name}_grows_with_time", t, implies(served_then, grown)
+
+
+def _published_delay(x, name):
+    """What the published model says more: the measured delay grows by at most one step a step, and the first
+    byte's, too, fits the buffer. Executions in which a step passes without any service break both."""
+    delay = x.Q if name == "Q" else x.F
+    for t in range(x.horizon):
+        for k in range(1, x.horizon + 1):
+            if t and k < x.horizon:
+                grown = implies(delay.at_least(t, k + 1), delay.at_least(t - 1, k))
+                yield f"{name}_grows_by_one_a_step", t, grown
+            if name == "F" and x.buffer.finite:
+                yield "F_fits_buffer_at_once", t, implies(delay.at_least(t, k), x.beta / x.C + x.D >= k)

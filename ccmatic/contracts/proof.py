@@ -1,0 +1,237 @@
+"""Proofs of performance: the contract that a file in proofs/ fills (section 5.2 and Appendix F of the paper).
+
+A proof is a transition system. Its states are conditions on beliefs and network at one step; the controller's life is
+cut into windows of T-1 steps, each of which begins in one. From the declaration follow the lemmas, each about one
+window: it ends in its state or in one that this leads to; while it stays, some measure improves and none degrades, so
+that progress adds up; objectives are met. Each lemma is a statement about every trace that begins anyhow.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ccmatic.base import InputError, suggest
+from ccmatic.contracts.execution import Ending
+from ccmatic.logic import every, no, some
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An unknown number of the lemmas, to be found between `low` and `high` to a resolution of `step`.
+
+    better: `larger` or `smaller`. at: a value that the author chose, for one that trades off with the next constant;
+    front: other values, at which the next one is found too. paper: what the paper has.
+    """
+
+    name: str
+    says: str
+    low: Fraction
+    high: Fraction
+    step: Fraction = Fraction(1, 100)
+    better: str = "larger"
+    at: Fraction | None = None
+    front: tuple = ()
+    paper: str = "–"
+
+    def grid(self):
+        """The values, from the loosest to the best."""
+        values = [self.low + i * self.step for i in range(int((self.high - self.low) / self.step) + 1)]
+        return values if self.better == "larger" else values[::-1]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What a window ensures: holds(x, c), c giving constants by name. says: in words, `{constant}` for its value."""
+
+    name: str
+    says: str
+    holds: Callable
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How far a window is from leaving its state. value(x, t): a term, which progress moves towards `limit(x)`, which
+    it cannot pass in the state: by a factor, or, if `unit(x)` is given, by a number of these; `by` names that constant.
+    falls: towards the limit; else it rises. after(f, c): for the report, its worst value, in terms of the limit (times
+    it, or so many units from it) right after the link rate changed by a factor f, up or down, in the steady state."""
+
+    name: str
+    value: Callable
+    limit: Callable
+    limit_says: str
+    by: str
+    falls: bool = True
+    unit: Callable | None = None
+    unit_says: str = ""
+    after: Callable | None = None
+
+    def improves(self, x, c):
+        """It ends a step nearer its limit, at least."""
+        first, last = self._ends(x)
+        nearer, farther = (last, first) if self.falls else (first, last)
+        step = self.unit(x) * c[self.by] if self.unit else 0
+        return nearer * (1 if self.unit else c[self.by]) + step <= farther
+
+    def degrades(self, x):
+        """It ends farther from its limit."""
+        first, last = self._ends(x)
+        return last > first if self.falls else last < first
+
+    def within(self, x):
+        """It has not passed its limit at first; units are above 0, and of a factor both value and limit."""
+        value, limit = self.value(x, 0), self.limit(x)
+        ordered = value >= limit if self.falls else value <= limit
+        return every(ordered, self.unit(x) > 0) if self.unit else every(ordered, value > 0, limit > 0)
+
+    def stalls(self, c):
+        """Whether its steps could be repeated for ever without reaching any limit."""
+        return c[self.by] <= (0 if self.unit else 1)
+
+    def _ends(self, x):
+        return self.value(x, 0), self.value(x, x.horizon - 1)
+
+
+@dataclass(frozen=True)
+class State:
+    """A condition at one step: holds(x, t, c). leads_to: other states in which a window may end that begins in
+    it. measures: of progress while it lasts. unless: a window that meets these need not progress. Without
+    either, a window leaves the state, or it is final. ensures: met in each window that begins in it. says: the
+    condition in words, as an objective's."""
+
+    name: str
+    says: str
+    holds: Callable
+    leads_to: tuple = ()
+    measures: tuple = ()
+    ensures: tuple = ()
+    unless: tuple = ()
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """If `given(x, c)` then `then(x, c)`, on every trace. paper: it is a statement of the paper's, checked for
+    comparison: the proof does not rest on it. empty: `given` may be true of no window at all. So it may where a window
+    is to stay in its state, as leaving it at once is no fault; a state in which no window begins is one."""
+
+    name: str
+    given: Callable
+    then: Callable
+    says: str = ""
+    paper: bool = False
+    empty: bool = False
+
+
+@dataclass(frozen=True)
+class Proof:
+    """model, buffer, jitter, horizon: the network, as in queries. beliefs: those that the proof reads. states,
+    constants: in the order in which they are reached, and found. lemmas: others."""
+
+    model: str
+    buffer: str
+    beliefs: tuple
+    states: tuple
+    constants: tuple
+    jitter: int = 1
+    horizon: int = 10
+    lemmas: tuple = ()
+
+    def __post_init__(self):
+        """Refuse two of one name, or of names that differ in signs only: one would stand for both."""
+        _distinct("states", [state.name for state in self.states])
+        _distinct("constants", [constant.name for constant in self.constants])
+        lemmas = [lemma.name for lemma in self.all_lemmas(None)]
+        _distinct("lemmas", [*lemmas, *(beyond(constant.name) for constant in self.constants)])
+
+    def all_lemmas(self, model):
+        """Every lemma that follows from the declaration, on the network model, and those declared."""
+        yield Lemma("windows join", _always, lambda x, c: self._begins_again(model, x))
+        cover = lambda x, c: some([state.holds(x, 0, c) for state in self.states])
+        yield Lemma("states cover everything", _always, cover)
+        for state in self.states:
+            yield from self._lemmas_of(state)
+        yield from self.lemmas
+
+    def state(self, name):
+        """A state by its name; raises InputError."""
+        for state in self.states:
+            if state.name == name:
+                return state
+        raise InputError(f"there is no state '{name}'; {suggest(name, [state.name for state in self.states])}")
+
+    def _begins_again(self, model, x):
+        """What a window assumes of its first step is true of its last."""
+        network = [law.formula for law in model.laws(Ending(x))]
+        read = [belief for belief in model.lasting() if belief.name in self.beliefs]
+        return every(network, [belief.start(x, x.horizon - 1) for belief in read])
+
+    def _lemmas_of(self, state):
+        def begins(x, c):
+            return state.holds(x, 0, c)
+
+        def stays(x, c):
+            return every(begins(x, c), state.holds(x, x.horizon - 1, c))
+
+        def leads_on(x, c):
+            ends = [self.state(name) for name in state.leads_to]
+            if state.measures or state.unless or not ends:
+                ends.append(state)
+            return some([end.holds(x, x.horizon - 1, c) for end in ends])
+
+        yield Lemma(f"{state.name}: leads on", begins, leads_on)
+        for objective in state.ensures:
+            yield Lemma(f"{state.name}: {objective.name}", begins, lambda x, c, o=objective: o.holds(x, c))
+        if state.measures or state.unless:
+            yield Lemma(f"{state.name}: progresses", stays, lambda x, c: _progress(state, x, c), empty=True)
+        if state.measures:
+            yield Lemma(f"{state.name}: nothing degrades", stays, lambda x, c: _none_degrades(state, x), empty=True)
+            within = lambda x, c: every([measure.within(x) for measure in state.measures])
+            yield Lemma(f"{state.name}: is bounded", begins, within)
+
+
+class Reads(dict):
+    """Constants by name, which remembers those that were read."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.names = set()
+
+    def __getitem__(self, name):
+        self.names.add(name)
+        return super().__getitem__(name)
+
+    def __missing__(self, name):
+        raise InputError(f"a lemma reads a constant '{name}' that is not declared; {suggest(name, self)}")
+
+
+def file_stem(name):
+    """What files about a lemma or a constant are named."""
+    return re.sub("[^A-Za-z0-9]+", "_", name)
+
+
+def beyond(constant):
+    """What a window is named that breaks a lemma at a constant's next better value."""
+    return f"beyond {constant}"
+
+
+def _distinct(what, names):
+    known = {}
+    for name in names:
+        stem = file_stem(name)
+        if stem in known:
+            raise InputError(f"two {what} are named '{known[stem]}' and '{name}'; expected names of their own")
+        known[stem] = name
+
+
+def _always(x, c):
+    return True
+
+
+def _progress(state, x, c):
+    improved = some([measure.improves(x, c) for measure in state.measures])
+    excused = every([objective.holds(x, c) for objective in state.unless]) if state.unless else False
+    return some(improved, excused)
+
+
+def _none_degrades(state, x):
+    return no(some([measure.degrades(x) for measure in state.measures]))

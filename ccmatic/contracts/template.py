@@ -1,0 +1,176 @@
+"""Templates: the shapes that a controller may take, with holes and what may fill them.
+
+A file in templates/ gives one `TEMPLATE`, nested `Branch`es. A hole is a tuple of `Form`s, the linear forms
+that may fill it: a condition's hole reads "form > 0", a leaf's hole is the rate.
+"""
+
+import ast
+import operator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import product
+
+from ccmatic.base import CONSTANTS, InputError
+from ccmatic.base import docstring as embedded
+
+
+@dataclass(frozen=True)
+class Form:
+    """A linear form: (term, coefficient) pairs without zeros; a term is written as in a controller, `MSS / R_m`."""
+
+    coefficients: tuple
+
+    def __str__(self):
+        text = ""
+        for term, coefficient in self.coefficients:
+            size = abs(coefficient)
+            scaled = term if size == 1 else f"{size} * {term}"
+            sign = "-" if coefficient < 0 else "+"
+            text += f" {sign} {scaled}" if text else scaled if sign == "+" else f"-{scaled}"
+        return text or "0"
+
+    def positive(self):
+        """The condition "form > 0", each term on the side where its coefficient is positive."""
+        left = Form(tuple((term, c) for term, c in self.coefficients if c > 0))
+        right = Form(tuple((term, -c) for term, c in self.coefficients if c < 0))
+        return f"{left} > {right}"
+
+    @cached_property
+    def names(self):
+        """The beliefs and constants that occur."""
+        return frozenset().union(*(names_in(term) for term, _ in self.coefficients))
+
+    @cached_property
+    def beliefs(self):
+        """The part that tells classes apart: the coefficients of terms in which a belief occurs (ENCODING 9)."""
+        return tuple((term, c) for term, c in self.coefficients if not names_in(term) <= CONSTANTS.keys())
+
+
+def linear_forms(domains):
+    """Every form over `domains`, which maps each term to the coefficients that it may have."""
+    empty = [term for term, values in domains.items() if not values]
+    if empty or not domains:
+        raise InputError(f"no coefficients for {', '.join(empty) or 'any term'}; expected one at least for each term")
+    choices = product(*([(term, Fraction(c)) for c in values] for term, values in domains.items()))
+    return tuple(dict.fromkeys(Form(tuple((t, c) for t, c in chosen if c)) for chosen in choices))
+
+
+def names_in(term):
+    """The names that occur in a term."""
+    return {node.id for node in ast.walk(_tree(term)) if isinstance(node, ast.Name)}
+
+
+def value_of(term, values):
+    """What a term is worth, exactly, where each name in it has the number that `values` gives."""
+    return _value(_tree(term), values)
+
+
+_PRODUCTS = {ast.Mult: operator.mul, ast.Div: operator.truediv}
+
+
+@lru_cache(maxsize=1024)
+def _tree(term):
+    """The syntax of a term: names and whole numbers, multiplied and divided. Raises InputError."""
+    try:
+        tree = ast.parse(term, mode="eval").body
+    except SyntaxError:
+        tree = None
+    if tree is None or not _is_product(tree):
+        raise InputError(f"'{term}' is not a term, such as C_L or MSS / R_m")
+    return tree
+
+
+def _is_product(node):
+    match node:
+        case ast.Name() | ast.Constant(value=int()):
+            return True
+        case ast.BinOp(left, ast.Mult() | ast.Div(), right):
+            return _is_product(left) and _is_product(right)
+    return False
+
+
+def _value(node, values):
+    match node:
+        case ast.Name(name):
+            return Fraction(values[name])
+        case ast.Constant(number):
+            return Fraction(number)
+    return _PRODUCTS[type(node.op)](_value(node.left, values), _value(node.right, values))
+
+
+@dataclass(frozen=True)
+class Branch:
+    """`if condition > 0: then, else: otherwise`; condition is a hole, the others are holes or branches."""
+
+    condition: tuple
+    then: object
+    otherwise: object
+
+    def holes(self):
+        """The holes in the order of the source."""
+        return (self.condition, *_holes(self.then), *_holes(self.otherwise))
+
+    @cached_property
+    def size(self):
+        """How many candidates there are."""
+        size = 1
+        for hole in self.holes():
+            size *= len(hole)
+        return size
+
+    @cached_property
+    def names(self):
+        """The beliefs and constants that a candidate may read."""
+        return frozenset().union(*(form.names for hole in self.holes() for form in hole))
+
+    def leaves(self):
+        """For each leaf: the path to it, (hole, whether it holds) pairs, and its own hole; as hole indices."""
+        return list(_leaves(self, 0, ()))
+
+    def condition_holes(self):
+        """The indices of the holes that are conditions."""
+        return {hole for path, _ in self.leaves() for hole, _ in path}
+
+    def forms(self, indices):
+        """The forms with these indices in the holes. Raises InputError if there is not one in its range for each."""
+        holes = self.holes()
+        if len(indices) != len(holes) or any(
+            type(index) is not int or not 0 <= index < len(hole) for index, hole in zip(indices, holes, strict=True)
+        ):
+            sizes = ", ".join(str(len(hole)) for hole in holes)
+            raise InputError(f"the candidate is {list(indices)}; expected an index for each hole, below {sizes}")
+        return tuple(hole[index] for hole, index in zip(holes, indices, strict=True))
+
+    def candidate(self, indices):
+        """The source of the candidate with these forms, by their indices in the holes."""
+        return self.source(self.forms(indices), "A candidate.")
+
+    def source(self, forms, docstring):
+        """The controller in which `forms` fill the holes."""
+        names = sorted(set().union(*(form.names for form in forms)))
+        body = _statements(self, iter(forms), "    ")
+        return f"def rate({', '.join(names)}):\n    {embedded(docstring)}\n" + "\n".join(body) + "\n"
+
+
+def _holes(node):
+    return node.holes() if isinstance(node, Branch) else (node,)
+
+
+def _leaves(node, index, path):
+    if not isinstance(node, Branch):
+        yield path, index
+        return
+    then = index + 1
+    otherwise = then + len(_holes(node.then))
+    yield from _leaves(node.then, then, (*path, (index, True)))
+    yield from _leaves(node.otherwise, otherwise, (*path, (index, False)))
+
+
+def _statements(node, forms, indent, keyword="if"):
+    if not isinstance(node, Branch):
+        return [f"{indent}return {next(forms)}"]
+    lines = [f"{indent}{keyword} {next(forms).positive()}:", *_statements(node.then, forms, indent + "    ")]
+    if isinstance(node.otherwise, Branch):
+        return lines + _statements(node.otherwise, forms, indent, "elif")
+    return lines + _statements(node.otherwise, forms, indent)

@@ -1,0 +1,201 @@
+"""A controller: a Python function from beliefs to a sending rate; to run, to encode for solvers, to print."""
+
+import operator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache, reduce
+from pathlib import Path
+
+from ccmatic.base import BYTES, CONSTANTS, RATE, TIME, InputError, read_text
+from ccmatic.language import reader
+from ccmatic.language.literals import run_exactly
+from ccmatic.language.printer import listing, text
+from ccmatic.language.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
+from ccmatic.logic import choice, equal, every, implies, is_max, linear, no, real, some
+
+#: What a controller may read if the caller does not say: bounds on the link rate, on the queue and its delay.
+BELIEFS = {"C_L": RATE, "C_U": RATE, "C_Llambda": RATE, "qdel_L": TIME, "qdel_U": TIME, "q_U": BYTES}
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A controller that has been checked by `parse`.
+
+    parameters: the beliefs and constants that it reads.
+    body:       the rate that it returns, as a tree of the classes in `ccmatic.language.tree`.
+    start:      the name of the controller that a deployed flow runs until a large loss (section 6.4), or None; what is
+                verified and proved is from then on.
+    """
+
+    name: str
+    source: str
+    parameters: tuple[str, ...]
+    body: object
+    file: str | None = field(default=None, compare=False)
+    start: str | None = None
+
+    def rate(self, values):
+        """The rate that the controller's own Python returns, exactly; `values` has every parameter."""
+        given = {name: Fraction(values[name]) for name in self.parameters}
+        try:
+            return _run(self.source, self.file or f"<{self.name}>")(**given)
+        except ZeroDivisionError as error:
+            line = error.__traceback__.tb_next.tb_lineno
+            message = "divides by 0 at these values, expected a divisor other than 0"
+            raise InputError(message, self.file, line) from None
+
+    def encode(self, values, rate, floor):
+        """The formula rate = max(floor, the rate that the controller returns), linear in the terms given.
+
+        `values` maps each parameter to a term or a number, as R_m and D have to be; rate and floor are terms.
+        A division by 0 raises InputError even where only some values lead to it.
+        """
+        return _Encoder(values, self.file).body(self.body, rate, floor)
+
+    def shape(self):
+        """What the controller shares with its class (ENCODING section 9, "Counting"): its branches with the
+        coefficients of the beliefs only, to compare. None if it is more than branches of linear terms."""
+        beliefs = {name: real(name) for name in self.parameters if name not in CONSTANTS}
+        try:
+            return _shape(_Encoder({**beliefs, "R_m": 1, "D": 1, "MSS": 0}, self.file), self.body)
+        except _NoShape:
+            return None
+
+    def pretty(self):
+        """The controller as mathematics for people: lines of if, elif, else and `rate = …`."""
+        return "\n".join(listing(self.body))
+
+
+def parse(source, name="controller", file=None, beliefs=BELIEFS):
+    """The controller that `source` defines; InputError if none. `beliefs` maps what it may read to units."""
+    source = source.removeprefix("\ufeff")
+    parameters, body = reader.read(source, beliefs, BELIEFS, file)
+    return Controller(name, source, parameters, body, file, reader.read_start(source))
+
+
+def load(path, beliefs=BELIEFS):
+    """The controller in a file, named after it."""
+    return parse(read_text(path), Path(path).stem, str(path), beliefs)
+
+
+_run = lru_cache(maxsize=1024)(run_exactly)
+
+_COMPARE = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": equal,
+    "!=": lambda left, right: no(equal(left, right)),
+}
+
+
+class _Encoder:
+    """Encodes trees over one map from parameters to terms."""
+
+    def __init__(self, values, file):
+        self.values = values
+        self.file = file
+
+    def body(self, tree, rate, floor):
+        if not isinstance(tree, If):
+            return self.leaf(self.form(tree), rate, floor)
+        test = self.condition(tree.test)
+        if isinstance(test, bool):
+            return self.body(tree.then if test else tree.other, rate, floor)
+        return every(
+            implies(test, self.body(tree.then, rate, floor)), implies(no(test), self.body(tree.other, rate, floor))
+        )
+
+    def leaf(self, form, rate, floor):
+        """rate = max(floor, form), without the choice where one side is never the smaller."""
+        larger = form >= floor
+        if isinstance(larger, bool):
+            return equal(rate, form if larger else floor)
+        return is_max(rate, (True, floor), (True, form))
+
+    def form(self, tree):
+        """The linear term of a tree."""
+        match tree:
+            case Number(value):
+                return linear(value)
+            case Name(name):
+                return linear(self.values[name])
+            case Binary("+", left, right):
+                return self.form(left) + self.form(right)
+            case Binary("-", left, right):
+                return self.form(left) - self.form(right)
+            case Binary("*", left, right):
+                return self.product(self.form(left), self.form(right), tree)
+            case Binary("/", left, right):
+                return self.quotient(self.form(left), self.form(right), tree)
+            case Extreme(pick, terms):
+                first = operator.ge if pick == "max" else operator.le
+                return reduce(lambda a, b: choice(first(a, b), a, b), map(self.form, terms))
+            case If(test, then, other):
+                return self.conditional(self.condition(test), then, other)
+        raise TypeError(f"no term: {tree!r}")
+
+    def product(self, left, right, tree):
+        if left.coefficients:
+            left, right = right, left
+        if left.coefficients:
+            raise ValueError(f"`{text(tree)}` is not linear: R_m and D have to be numbers")
+        return right * left.constant
+
+    def quotient(self, left, right, tree):
+        if right.coefficients:
+            raise ValueError(f"`{text(tree)}` is not linear: R_m and D have to be numbers")
+        if right.constant == 0:
+            message = f"divides by `{text(tree.right)}`, which is 0 here; expected a divisor other than 0"
+            raise InputError(message, self.file, tree.line)
+        return left / right.constant
+
+    def conditional(self, test, then, other):
+        """One branch where the test is decided, so that the other may divide by 0; else a solver's choice."""
+        if isinstance(test, bool):
+            return self.form(then if test else other)
+        return choice(test, self.form(then), self.form(other))
+
+    def condition(self, tree):
+        """The formula of a condition; True or False where the numbers decide it."""
+        match tree:
+            case Comparison(op, left, right):
+                return _COMPARE[op](self.form(left), self.form(right))
+            case Logic(op, parts):
+                return self.logic(op == "and", parts)
+            case Not(part):
+                return no(self.condition(part))
+        raise TypeError(f"no condition: {tree!r}")
+
+    def logic(self, is_and, parts):
+        """As Python does, the parts after one that decides the outcome are left alone."""
+        undecided = []
+        for part in parts:
+            condition = self.condition(part)
+            if not isinstance(condition, bool):
+                undecided.append(condition)
+            elif condition != is_and:
+                return condition
+        return every(undecided) if is_and else some(undecided)
+
+
+class _NoShape(Exception):
+    pass
+
+
+def _shape(encoder, tree):
+    match tree:
+        case If(Comparison(op, left, right), then, other) if op not in ("==", "!="):
+            difference = encoder.form(left) - encoder.form(right)
+            test = _belief_part(difference if ">" in op else -difference)
+            return test, _shape(encoder, then), _shape(encoder, other)
+        case If():
+            raise _NoShape
+    return _belief_part(encoder.form(tree))
+
+
+def _belief_part(form):
+    if any(not node.is_symbol() for node in form.coefficients):
+        raise _NoShape
+    return tuple(sorted((node.symbol_name(), coefficient) for node, coefficient in form.coefficients.items()))

@@ -1,0 +1,47 @@
+"""The literals of a controller's Python, exact: read, and run."""
+
+import ast
+import re
+
+from ccmatic.base import exact
+
+
+class Literals:
+    """The literals of a source and the numbers that their digits say: 0.1 is 1/10, not the float nearest to it."""
+
+    def __init__(self, source):
+        self.lines = [line.encode() for line in re.split("\r\n?|\n", source)]
+
+    def text(self, node):
+        """What is written there."""
+        if node.lineno != node.end_lineno:
+            return ast.unparse(node)
+        return self.lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()
+
+    def value(self, node):
+        """The exact number. Raises InputError if it has too many digits."""
+        return exact(node.value if isinstance(node.value, int) else self.text(node).replace("_", ""))
+
+
+def run_exactly(source, file):
+    """The controller's own `rate`, as Python runs it, with every number in it an exact Fraction."""
+    scope = {"__builtins__": {}, "max": max, "min": min}
+    module = ast.fix_missing_locations(_Exact(Literals(source), scope).visit(ast.parse(source)))
+    exec(compile(module, file, "exec"), scope)
+    return scope["rate"]
+
+
+class _Exact(ast.NodeTransformer):
+    """Replaces every number by a name, in scope, of the exact Fraction that its digits say; no source can spell it."""
+
+    def __init__(self, literals, scope):
+        self.literals = literals
+        self.scope = scope
+
+    def visit_Constant(self, node):
+        if not isinstance(node.value, int | float):
+            return node
+        number = self.literals.value(node)
+        name = f"number {number}"
+        self.scope[name] = number
+        return ast.copy_location(ast.Name(name, ast.Load()), node)

@@ -1,0 +1,392 @@
+"""Reads a controller: checks that its Python is in the subset and in the right units, and makes it a tree.
+
+Where a name is read that the controller assigns, the tree has what was assigned. Python works that out even where it
+is not read, so it may divide by nothing that can be 0.
+"""
+
+import ast
+from fractions import Fraction
+from itertools import pairwise
+
+from ccmatic.base import CONSTANTS, NUMBER, RATE, InputError, shown, suggest
+from ccmatic.language.limits import MAX_DEPTH, MAX_LENGTH, MAX_PATHS, Size, too_deep
+from ccmatic.language.literals import Literals
+from ccmatic.language.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number, names, sign
+from ccmatic.language.tree import value as value_of
+
+#: The constants that are numbers in every query, so that terms may be multiplied and divided by them.
+KNOWN = ("R_m", "D")
+
+#: What stands for the unit of a name that is a condition.
+CONDITION = "condition"
+
+
+_ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_ORDER = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+
+
+def read(source, beliefs, reserved, file=None):
+    """The parameters of a controller and its body, the rate as a tree.
+
+    `beliefs` maps the names that it may read, besides the constants, to their units; it may assign neither these nor
+    what is `reserved`.
+    """
+    if len(source) > MAX_LENGTH:
+        raise InputError(f"found {len(source)} characters, expected at most {MAX_LENGTH} in a controller", file)
+    try:
+        return _Reader(source, {**beliefs, **CONSTANTS}, reserved, file).module(ast.parse(source))
+    except SyntaxError as error:
+        raise InputError(f"not Python: {error.msg}", file, error.lineno) from None
+    except ValueError as error:
+        raise InputError(f"not Python: {error}", file) from None
+    except (RecursionError, MemoryError):
+        raise InputError(f"nested too deeply, expected at most {MAX_DEPTH} levels", file) from None
+
+
+def start_of(statement):
+    """The name in a statement `start = "NAME"`; None for any other."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id="start")], value=ast.Constant(value=str(name))):
+            return name
+    return None
+
+
+def read_start(source):
+    """The controller that runs until a large loss, as a `start = "NAME"` says, or None."""
+    return next((name for statement in ast.parse(source).body if (name := start_of(statement))), None)
+
+
+class _Reader:
+    """Reads one source; its methods give trees, or a tree and its unit (None for 0, which fits any unit)."""
+
+    def __init__(self, source, units, reserved, file):
+        self.literals = Literals(source)
+        self.units = units
+        self.reserved = {*units, *reserved, "max", "min"}
+        self.file = file
+        self.parameters = None
+        self.names = {}  # of those assigned on the path that is read: the tree and its unit
+        self.assigned = ()
+        self.in_assignment = False
+        self.paths = 0
+        self.size = Size()
+
+    def fail(self, node, message):
+        raise InputError(message, self.file, getattr(node, "lineno", None))
+
+    def module(self, module):
+        if node := too_deep(module):
+            self.fail(node, f"nested too deeply, expected at most {MAX_DEPTH} levels")
+        statements = module.body[1:] if _is_docstring(module.body) else module.body
+        functions = [s for s in statements if isinstance(s, ast.FunctionDef)]
+        for statement in statements:
+            if _is_constant(statement):
+                self.check_target(statement, (*self.names, "rate"))
+                self.assign(statement)
+            elif statement not in functions and start_of(statement) is None:
+                expected = "only a docstring, `start = '…'`, constants such as `GAIN = 5 / 4`, and `def rate(...)`"
+                self.fail(statement, f"found `{_first_line(statement)}`, expected {expected}")
+        if not functions:
+            raise InputError("found no function, expected `def rate(...)`", self.file, 1)
+        for function in functions:
+            if function.name != "rate":
+                self.fail(function, f"found function `{function.name}`, expected only `def rate(...)`")
+        if len(functions) > 1:
+            self.fail(functions[1], "found a second function `rate`, expected one")
+        return self.function(functions[0])
+
+    def function(self, function):
+        if function.decorator_list:
+            self.fail(function.decorator_list[0], "found a decorator, expected plain `def rate(...)`")
+        if function.returns or getattr(function, "type_params", None):
+            self.fail(function, "found types on `rate`, expected plain `def rate(...)`")
+        self.parameters = self.parameter_names(function)
+        body = function.body[1:] if _is_docstring(function.body) else function.body
+        self.check_block(body)
+        self.assigned = {node.id for node in ast.walk(function) if _is_target(node)}
+        return self.parameters, self.block(body, function)
+
+    def parameter_names(self, function):
+        arguments = function.args
+        plain = ast.arguments(posonlyargs=[], args=arguments.args, kwonlyargs=[], kw_defaults=[], defaults=[])
+        if ast.dump(plain) != ast.dump(arguments) or any(a.annotation for a in arguments.args):
+            found = ast.unparse(arguments)
+            self.fail(function, f"found parameters `{found}`, expected only names, without defaults or types")
+        names = []
+        for argument in arguments.args:
+            if argument.arg not in self.units:
+                text = f"unknown parameter `{argument.arg}`, expected a belief or constant"
+                self.fail(argument, f"{text}; {suggest(argument.arg, self.units)}")
+            if argument.arg in names:
+                self.fail(argument, f"found parameter `{argument.arg}` twice, expected once")
+            names.append(argument.arg)
+        return tuple(names)
+
+    def check_block(self, statements):
+        """Every statement is a `return`, an `if` or an assignment, and none stands where no path leads."""
+        for statement in statements:
+            if isinstance(statement, ast.If):
+                self.check_block(statement.body)
+                self.check_block(statement.orelse)
+            elif _assignment(statement):
+                self.check_target(statement, self.names)
+            elif not isinstance(statement, ast.Return):
+                found = _first_line(statement)
+                self.fail(statement, f"found `{found}`, expected `if`, `return` or an assignment to one name")
+        for before, after in pairwise(statements):
+            if _always_returns(before):
+                self.fail(after, f"`{_first_line(after)}` is never reached, expected nothing after a return")
+
+    def check_target(self, statement, taken):
+        """A name means one thing: assigning it hides nothing."""
+        name, _ = _assignment(statement)
+        if name in self.reserved or name in taken or name.startswith("__"):
+            self.fail(statement, f"assigns `{name}`, which has a meaning already; expected another name")
+
+    def block(self, statements, before):
+        """The rate that the statements return; `before` is the statement that leads here."""
+        for index, statement in enumerate(statements):
+            if isinstance(statement, ast.Return):
+                return self.returned(statement)
+            if isinstance(statement, ast.If):
+                return self.branches(statement, statements[index + 1 :])
+            self.assign(statement)
+        kind = "`if`" if isinstance(before, ast.If) else "`def rate`"
+        self.fail(before, f"missing return: a path through this {kind} ends without one")
+
+    def branches(self, statement, rest):
+        """The rate that an `if` and the rest return; each branch may assign other names."""
+        test = self.whole(statement.test, self.condition(statement.test))
+        known = self.names
+        trees = []
+        for branch in (statement.body, statement.orelse):
+            self.names = dict(known)
+            trees.append(self.block(branch + rest, statement))
+        return If(test, *trees)
+
+    def assign(self, statement):
+        """From here on, on this path, the name stands for the tree."""
+        name, node = _assignment(statement)
+        self.in_assignment = True
+        tree, unit = self.value(node)
+        self.in_assignment = False
+        self.names[name] = self.whole(node, tree), unit
+
+    def value(self, node):
+        """What may be assigned: a term or a condition."""
+        match node:
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                return self.condition(node), CONDITION
+            case ast.Name():
+                return self.name(node)
+        return self.expression(node)
+
+    def whole(self, node, tree):
+        """The tree of a whole term or condition, if it is not too large."""
+        if reason := self.size.ended(tree):
+            self.fail(node, reason)
+        return tree
+
+    def counted(self, node, tree):
+        """A part of a term, if the term is not too large with it."""
+        if reason := self.size.grown(tree):
+            self.fail(node, reason)
+        return tree
+
+    def returned(self, statement):
+        self.paths += 1
+        if self.paths > MAX_PATHS:
+            self.fail(statement, f"found more than {MAX_PATHS} paths to a return, expected fewer")
+        if statement.value is None:
+            self.fail(statement, "found `return` alone, expected a rate after it")
+        tree, unit = self.expression(statement.value)
+        if unit not in (None, RATE):
+            found = ast.unparse(statement.value)
+            self.fail(statement, f"returns `{found}` ({unit}), expected a rate")
+        return self.whole(statement, tree)
+
+    def expression(self, node):
+        match node:
+            case ast.Constant():
+                return self.number(node)
+            case ast.Name():
+                tree, unit = self.name(node)
+                if unit != CONDITION:
+                    return tree, unit
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                tree, unit = self.expression(operand)
+                return Binary("-", Number(Fraction(0)), tree, node.lineno), unit
+            case ast.BinOp() if type(node.op) in _ARITHMETIC:
+                return self.arithmetic(node)
+            case ast.Call(func=ast.Name(id="max" | "min")):
+                return self.extreme(node)
+            case ast.IfExp(test=test, body=then, orelse=other):
+                condition = self.condition(test)
+                trees, unit = self.same_unit(node, "chooses between", "and", then, other)
+                return If(condition, *trees), unit
+        self.fail(node, self.refusal(node))
+
+    def refusal(self, node):
+        """Why `node` is no term."""
+        found = ast.unparse(node)
+        match node:
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.Name():
+                return f"found condition `{found}`, expected a term such as 2 * C_L"
+            case ast.BinOp() | ast.UnaryOp():
+                return f"found `{found}`, expected only the operators + - * /"
+            case ast.Call():
+                return f"found call `{found}`, expected only max(...) or min(...)"
+        return f"found `{found}`, expected a term such as 2 * C_L"
+
+    def number(self, node):
+        if type(node.value) not in (int, float):
+            text = self.literals.text(node)
+            self.fail(node, f"found `{shown(text)}`, expected a real number or a parameter")
+        try:
+            number = self.literals.value(node)
+        except InputError as error:
+            self.fail(node, error.message)
+        return self.counted(node, Number(number)), NUMBER if number else None
+
+    def name(self, node):
+        """What is assigned to a name, or the parameter."""
+        name = node.id
+        if name in self.names:
+            tree, unit = self.names[name]
+            return self.counted(node, tree), unit
+        if name in self.assigned:
+            self.fail(node, f"`{name}` is not assigned on every path that leads here, expected it to be")
+        if name not in self.units:
+            known = suggest(name, [*self.units, *self.names])
+            self.fail(node, f"unknown name `{name}`, expected a parameter; {known}")
+        if self.parameters is None:
+            self.fail(node, f"found `{name}` outside `rate`, expected numbers and constants made of them")
+        if name not in self.parameters:
+            wanted = ", ".join((*self.parameters, name))
+            self.fail(node, f"`{name}` is not a parameter, expected it to be: `def rate({wanted})`")
+        return self.counted(node, Name(name)), self.units[name]
+
+    def arithmetic(self, node):
+        op = _ARITHMETIC[type(node.op)]
+        if op == "+":
+            (right, left), unit = self.same_unit(node, "adds", "to", node.right, node.left)
+        elif op == "-":
+            (right, left), unit = self.same_unit(node, "subtracts", "from", node.right, node.left)
+        else:
+            left, left_unit = self.expression(node.left)
+            right, right_unit = self.expression(node.right)
+            left_unit, right_unit = left_unit or NUMBER, right_unit or NUMBER
+            if op == "*":
+                self.check_product(node, left, right)
+                unit = left_unit * right_unit
+            else:
+                self.check_division(node, right)
+                unit = left_unit / right_unit
+        return Binary(op, left, right, node.lineno), unit
+
+    def check_product(self, node, left, right):
+        if not _is_known(left) and not _is_known(right):
+            left, right = ast.unparse(node.left), ast.unparse(node.right)
+            self.fail(node, f"multiplies `{left}` by `{right}`, expected one of them {_OF_KNOWN}")
+
+    def check_division(self, node, divisor):
+        left, right = ast.unparse(node.left), ast.unparse(node.right)
+        if not _is_known(divisor):
+            self.fail(node, f"divides `{left}` by `{right}`, expected a divisor {_OF_KNOWN}")
+        if not names(divisor):
+            if value_of(divisor) == 0:
+                self.fail(node, f"divides `{left}` by `{right}`, which is 0; expected another divisor")
+        elif self.in_assignment and sign(divisor) < 1:
+            found = f"an assignment divides `{left}` by `{right}`, which may be 0"
+            self.fail(node, f"{found}; expected a sum or product of what is above 0, or the division where it is used")
+
+    def extreme(self, node):
+        if len(node.args) < 2 or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+            found = ast.unparse(node)
+            self.fail(node, f"found `{found}`, expected {node.func.id} of at least two plain terms")
+        trees, unit = self.same_unit(node, f"takes the {node.func.id} of", "and", *node.args)
+        return Extreme(node.func.id, trees), unit
+
+    def same_unit(self, node, verb, preposition, *operands):
+        """The trees of the operands and the unit that they share."""
+        trees, common, first = [], None, None
+        for operand in operands:
+            tree, unit = self.expression(operand)
+            trees.append(tree)
+            if common is None:
+                common, first = unit, operand
+            elif unit not in (None, common):
+                a, b = ast.unparse(first), ast.unparse(operand)
+                text = f"{verb} `{a}` ({common}) {preposition} `{b}` ({unit})"
+                self.fail(node, f"{text}, expected terms of one unit")
+        return tuple(trees), common
+
+    def condition(self, node):
+        match node:
+            case ast.Name():
+                tree, unit = self.name(node)
+                if unit == CONDITION:
+                    return tree
+            case ast.BoolOp(op=op, values=values):
+                return Logic("and" if isinstance(op, ast.And) else "or", tuple(map(self.condition, values)))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return Not(self.condition(operand))
+            case ast.Compare():
+                return self.comparison(node)
+        self.fail(node, f"found `{ast.unparse(node)}`, expected a comparison such as qdel_L > 0")
+
+    def comparison(self, node):
+        """A comparison; a chain a < b < c is a < b and b < c."""
+        links = []
+        for op, (left, right) in zip(node.ops, pairwise([node.left, *node.comparators]), strict=True):
+            if type(op) not in _ORDER:
+                self.fail(node, f"found `{ast.unparse(node)}`, expected one of < <= > >= == !=")
+            trees, _ = self.same_unit(node, "compares", "with", left, right)
+            links.append(Comparison(_ORDER[type(op)], *trees))
+        return links[0] if len(links) == 1 else Logic("and", tuple(links))
+
+
+_OF_KNOWN = f"made of numbers, {' and '.join(KNOWN)} only"
+
+
+def _is_known(tree):
+    return names(tree) <= set(KNOWN)
+
+
+def _assignment(statement):
+    """The name and the expression of `name = expression` or `name += expression`; None for any other statement."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=node):
+            return name, node
+        case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=node):
+            before = ast.copy_location(ast.Name(name, ast.Load()), target)
+            return name, ast.copy_location(ast.BinOp(before, op, node), statement)
+    return None
+
+
+def _is_constant(statement):
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=node):
+            return name != "start" and not (isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return False
+
+
+def _is_target(node):
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _is_docstring(statements):
+    match statements:
+        case [ast.Expr(value=ast.Constant(value=str())), *_]:
+            return True
+    return False
+
+
+def _always_returns(statement):
+    if isinstance(statement, ast.If):
+        return all(block and _always_returns(block[-1]) for block in (statement.body, statement.orelse))
+    return isinstance(statement, ast.Return)
+
+
+def _first_line(statement):
+    return ast.unparse(statement).splitlines()[0]

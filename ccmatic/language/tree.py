@@ -1,0 +1,144 @@
+"""A controller's rate as a tree: its classes, what is in one, its value, its sign."""
+
+import operator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class Number:
+    """A literal."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True)
+class Name:
+    """A parameter."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Binary:
+    """left op right, with op one of + - * /; -x is 0 - x."""
+
+    op: str
+    left: object
+    right: object
+    line: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The largest or the smallest of the terms: `pick` is max or min."""
+
+    pick: str
+    terms: tuple
+
+
+@dataclass(frozen=True)
+class If:
+    """`then` where `test` holds, else `other`: an `if` statement or a conditional expression."""
+
+    test: object
+    then: object
+    other: object
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """left op right, with op one of < <= > >= == !=."""
+
+    op: str
+    left: object
+    right: object
+
+
+@dataclass(frozen=True)
+class Logic:
+    """All of the parts (op is `and`) or at least one (op is `or`)."""
+
+    op: str
+    parts: tuple
+
+
+@dataclass(frozen=True)
+class Not:
+    """The opposite of a condition."""
+
+    part: object
+
+
+_ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+_ORDER = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_EXTREMES = {"max": max, "min": min}
+_LOGIC = {"and": all, "or": any}
+
+
+def parts(tree):
+    """The trees that a tree is made of."""
+    match tree:
+        case Binary(_, left, right) | Comparison(_, left, right):
+            return left, right
+        case Extreme(_, several) | Logic(_, several):
+            return several
+        case Not(part):
+            return (part,)
+        case If(test, then, other):
+            return test, then, other
+    return ()
+
+
+def leaves(tree):
+    """The numbers and parameters in a tree, each as often as it stands there."""
+    within = parts(tree)
+    return (leaf for part in within for leaf in leaves(part)) if within else (tree,)
+
+
+def names(tree):
+    """The parameters that a tree reads."""
+    return {leaf.name for leaf in leaves(tree) if isinstance(leaf, Name)}
+
+
+def value(tree):
+    """The number, or the truth, that a tree without names says, as Python works it out."""
+    match tree:
+        case Number(number):
+            return number
+        case Binary(op, left, right):
+            return _ARITHMETIC[op](value(left), value(right))
+        case Comparison(op, left, right):
+            return _ORDER[op](value(left), value(right))
+        case Extreme(pick, terms):
+            return _EXTREMES[pick](map(value, terms))
+        case Logic(op, conditions):
+            return _LOGIC[op](map(value, conditions))
+        case Not(part):
+            return not value(part)
+        case If(test, then, other):
+            return value(then if value(test) else other)
+    raise TypeError(f"no number: {tree!r}")
+
+
+def sign(tree):
+    """1 if a term of numbers, R_m > 0 and D >= 0 is seen to be above 0, 0 if at least 0, -1 if neither is seen."""
+    match tree:
+        case Number(number):
+            return (number > 0) - (number < 0)
+        case Name(name):
+            return {"R_m": 1, "D": 0}.get(name, -1)
+        case Binary("+", left, right):
+            return max(sign(left), sign(right)) if min(sign(left), sign(right)) >= 0 else -1
+        case Binary("*" | "/", left, right):
+            return min(sign(left), sign(right))
+        case Extreme(pick, terms):
+            return _EXTREMES[pick](map(sign, terms))
+    return -1

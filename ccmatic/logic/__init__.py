@@ -1,0 +1,43 @@
+"""The words of laws: exact linear terms and conditions."""
+
+from ccmatic.logic.terms import (
+    Condition,
+    Linear,
+    boolean,
+    choice,
+    constant,
+    either,
+    equal,
+    every,
+    formula,
+    iff,
+    implies,
+    is_max,
+    is_min,
+    largest,
+    linear,
+    no,
+    real,
+    some,
+)
+
+__all__ = [
+    "Condition",
+    "Linear",
+    "boolean",
+    "choice",
+    "constant",
+    "either",
+    "equal",
+    "every",
+    "formula",
+    "iff",
+    "implies",
+    "is_max",
+    "is_min",
+    "largest",
+    "linear",
+    "no",
+    "real",
+    "some",
+]

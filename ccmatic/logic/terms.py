@@ -1,0 +1,300 @@
+"""The language of every law: exact linear terms and conditions, of unknowns (for solvers) or of numbers.
+
+A term is a number or a `Linear`, added, scaled and compared as mathematics writes them. A condition is a bool where
+it is decided, else a `Condition`; comparisons have one canonical form, so that equal conditions are one node. So
+what is said of unknowns can be said of an execution's numbers, and is then true or false, without a solver's data.
+No floats: a number is an int or a Fraction. Neither terms nor conditions of unknowns are true or false for Python, as
+`==`, `not`, `and` and `if` would decide at once what only a solver can: they raise InputError.
+"""
+
+from fractions import Fraction
+from math import gcd, lcm
+
+from pysmt.shortcuts import FALSE, LE, LT, TRUE, And, Equals, Iff, Implies, Ite, Not, Or, Plus, Real, Symbol, Times
+from pysmt.typing import BOOL, REAL
+
+from ccmatic.base import InputError
+
+
+class Linear:
+    """Σ coefficient·unknown + constant, over the rationals. An unknown is a pySMT node: a symbol or a choice."""
+
+    __slots__ = ("coefficients", "constant")
+    __hash__ = None
+
+    def __init__(self, coefficients=None, constant=0):
+        self.coefficients = coefficients or {}
+        self.constant = exact(constant)
+
+    def __add__(self, other):
+        other = linear(other)
+        sums = dict(self.coefficients)
+        for symbol, coefficient in other.coefficients.items():
+            total = sums.pop(symbol, 0) + coefficient
+            if total:
+                sums[symbol] = total
+        return Linear(sums, self.constant + other.constant)
+
+    def __mul__(self, other):
+        if isinstance(other, Linear) and other.coefficients:
+            if self.coefficients:
+                raise InputError("a product of two unknowns is not linear; expected a number times a term")
+            return other * self.constant
+        number = _number(other)
+        if not number:
+            return Linear()
+        return Linear({s: c * number for s, c in self.coefficients.items()}, self.constant * number)
+
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        return self + -linear(other)
+
+    def __rsub__(self, other):
+        return linear(other) - self
+
+    def __truediv__(self, other):
+        if isinstance(other, Linear) and other.coefficients:
+            raise InputError("a division by an unknown is not linear; expected a term divided by a number")
+        number = _number(other)
+        if not number:
+            raise InputError("a division by 0; expected a divisor other than 0")
+        return self * (1 / number)
+
+    def __rtruediv__(self, other):
+        return linear(other) / self
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __le__(self, other):
+        return _compare(self - other, LE)
+
+    def __lt__(self, other):
+        return _compare(self - other, LT)
+
+    def __ge__(self, other):
+        return _compare(linear(other) - self, LE)
+
+    def __gt__(self, other):
+        return _compare(linear(other) - self, LT)
+
+    def __eq__(self, other):
+        raise InputError("`==` of terms; write equal(a, b)")
+
+    def __ne__(self, other):
+        raise InputError("`!=` of terms; write no(equal(a, b))")
+
+    def __bool__(self):
+        raise InputError("a term is no condition, so neither true nor false; write a comparison, such as a > 0")
+
+    def node(self):
+        """The term as a pySMT node."""
+        parts = [symbol if c == 1 else Times(Real(c), symbol) for symbol, c in self.coefficients.items()]
+        if self.constant or not parts:
+            parts.append(Real(self.constant))
+        return Plus(parts)
+
+
+class Condition:
+    """A condition of unknowns. node: the pySMT formula."""
+
+    __slots__ = ("node",)
+    __hash__ = None
+
+    def __init__(self, node):
+        self.node = node
+
+    def __bool__(self):
+        raise InputError(
+            "a condition of unknowns is neither true nor false; write every(a, b) for `a and b` and for `a <= b <= c`, "
+            "some(a, b) for `a or b`, no(a) for `not a`, implies(a, b) or choice(a, x, y) for `if a`, "
+            "largest(x, y) for `max(x, y)`"
+        )
+
+    def __eq__(self, other):
+        raise InputError("`==` of conditions; write iff(a, b)")
+
+    def __ne__(self, other):
+        raise InputError("`!=` of conditions; write no(iff(a, b))")
+
+    def __and__(self, other):
+        raise InputError("`&` of conditions; write every(a, b)")
+
+    def __or__(self, other):
+        raise InputError("`|` of conditions; write some(a, b)")
+
+    def __xor__(self, other):
+        raise InputError("`^` of conditions; write no(iff(a, b))")
+
+    def __invert__(self):
+        raise InputError("`~` of a condition; write no(a)")
+
+    def __add__(self, other):
+        raise InputError("a condition is no number; write choice(a, 1, 0) for 1 where it holds, else 0")
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = __add__
+    __le__ = __lt__ = __ge__ = __gt__ = __add__
+
+
+def exact(value):
+    """A number as a Fraction. Raises InputError for what is no int or Fraction."""
+    kind = type(value)
+    if kind is Fraction:
+        return value
+    if kind is int:
+        return Fraction(value)
+    if isinstance(value, float):
+        raise InputError(f'{value} is a float, so not exact; write a Fraction, such as Fraction("1/2")')
+    if isinstance(value, (bool, Condition)):
+        raise InputError("a condition is no number; write choice(a, 1, 0) for 1 where it holds, else 0")
+    if not isinstance(value, (int, Fraction)):
+        raise InputError(f"{value!r} is no number; expected a term, an int or a Fraction")
+    return Fraction(value)
+
+
+def _number(value):
+    """A number, or a term that is one, as a Fraction."""
+    return value.constant if isinstance(value, Linear) else exact(value)
+
+
+def linear(value):
+    """A number or a term, as a term."""
+    return value if isinstance(value, Linear) else Linear(constant=value)
+
+
+def real(name):
+    """A real unknown."""
+    return Linear({Symbol(name, REAL): Fraction(1)})
+
+
+def boolean(name):
+    """A truth value unknown."""
+    return Condition(Symbol(name, BOOL))
+
+
+def formula(condition):
+    """A condition as a pySMT formula. Raises InputError for what is no condition."""
+    if isinstance(condition, Condition):
+        return condition.node
+    if isinstance(condition, bool):
+        return TRUE() if condition else FALSE()
+    found = "a term" if isinstance(condition, Linear) else repr(condition)
+    raise InputError(f"{found} is no condition; expected a comparison, or conditions joined by every, some, no, …")
+
+
+def equal(left, right):
+    """left = right, of two terms."""
+    if isinstance(left, Linear) or isinstance(right, Linear):
+        return _compare(linear(left) - right, Equals)
+    return exact(left) == exact(right)
+
+
+def every(*conditions):
+    """All conditions hold; lists are taken apart."""
+    return _joined(And, conditions, False)
+
+
+def some(*conditions):
+    """At least one condition holds."""
+    return _joined(Or, conditions, True)
+
+
+def no(condition):
+    """The condition does not hold."""
+    return not condition if isinstance(condition, bool) else Condition(Not(formula(condition)))
+
+
+def implies(condition, consequence):
+    """If the condition holds, so does the consequence."""
+    if isinstance(condition, bool):
+        return some(consequence) if condition else True
+    if consequence is True:
+        return True
+    return Condition(Implies(formula(condition), formula(consequence)))
+
+
+def iff(left, right):
+    """Both conditions hold, or neither."""
+    if isinstance(left, bool):
+        return some(right) if left else no(right)
+    if isinstance(right, bool):
+        return some(left) if right else no(left)
+    return Condition(Iff(formula(left), formula(right)))
+
+
+def either(condition, then, otherwise):
+    """`then` holds where the condition does, else `otherwise`."""
+    return every(implies(condition, then), implies(no(condition), otherwise))
+
+
+def constant(truth):
+    """A truth value as a condition."""
+    return bool(truth)
+
+
+def choice(condition, then, otherwise):
+    """The term that is `then` where the condition holds, else `otherwise`."""
+    if isinstance(condition, bool):
+        return then if condition else otherwise
+    return Linear({Ite(formula(condition), linear(then).node(), linear(otherwise).node()): Fraction(1)})
+
+
+def largest(*values):
+    """The largest of the values, as a term."""
+    greatest, *others = values
+    for value in others:
+        greatest = choice(value >= greatest, value, greatest)
+    return greatest
+
+
+def is_max(target, *cases):
+    """target = the largest value among the cases (condition, value) whose condition holds; the first always does."""
+    return _is_extreme(target, cases, lambda bound, value: bound >= value)
+
+
+def is_min(target, *cases):
+    """target = the smallest value among the cases (condition, value) whose condition holds; the first always does."""
+    return _is_extreme(target, cases, lambda bound, value: bound <= value)
+
+
+def _is_extreme(target, cases, bounds):
+    return every(
+        [implies(condition, bounds(target, value)) for condition, value in cases],
+        some([every(condition, equal(target, value)) for condition, value in cases]),
+    )
+
+
+def _joined(join, conditions, decisive):
+    """The conditions joined, without those that are decided; `decisive` decides the outcome."""
+    decided, open_ones = False, []
+    for condition in conditions:
+        for part in condition if isinstance(condition, (list, tuple)) else (condition,):
+            if isinstance(part, bool):
+                decided = decided or part is decisive
+            else:
+                open_ones.append(formula(part))
+    if decided or not open_ones:
+        return decisive if decided else not decisive
+    return Condition(join(open_ones))
+
+
+def _compare(difference, relation):
+    """difference ≤ 0 (or < 0, or = 0), scaled to coprime integer coefficients."""
+    if not difference.coefficients:
+        zero = Fraction(0)
+        value = difference.constant
+        return value <= zero if relation is LE else value < zero if relation is LT else value == zero
+    coefficients = difference.coefficients.values()
+    scale = Fraction(lcm(*(c.denominator for c in coefficients)), gcd(*(c.numerator for c in coefficients)))
+    if relation is Equals and min(difference.coefficients.items(), key=_by_age)[1] < 0:
+        scale = -scale
+    scaled = difference * scale
+    terms = Linear(dict(sorted(scaled.coefficients.items(), key=_by_age)))
+    return Condition(relation(terms.node(), Real(-scaled.constant)))
+
+
+def _by_age(item):
+    return item[0].node_id()

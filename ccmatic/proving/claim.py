@@ -1,0 +1,70 @@
+"""What the lemmas, stitched, say of all time: in words, and as numbers of windows."""
+
+from fractions import Fraction
+
+from ccmatic.contracts import Reads
+
+#: Changes of the link rate for which the report gives numbers.
+CHANGES = (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(10))
+
+
+def steps(factor, ratio):
+    """How often a number can be multiplied by factor > 1 before it has grown by more than ratio ≥ 1: ⌊log ratio⌋."""
+    count, reached = 0, factor
+    while reached <= ratio:
+        count, reached = count + 1, reached * factor
+    return count
+
+
+def windows(state, c):
+    """In words: the most windows that begin in a state, beyond those that meet its exception; None for a final one."""
+    if not state.leads_to:
+        return None
+    terms = ["1"]
+    for measure in state.measures:
+        by = _short(c[measure.by])
+        if measure.unit:
+            way = measure.name if measure.limit_says == "0" else f"|{measure.name} - {measure.limit_says}|"
+            terms.append(f"⌊{way} / ({by}·{measure.unit_says})⌋")
+        else:
+            start, limit = measure.name, f"({measure.limit_says})" if "/" in measure.limit_says else measure.limit_says
+            terms.append(f"⌊log_{by}({start}/{limit})⌋" if measure.falls else f"⌊log_{by}({limit}/{start})⌋")
+    return " + ".join(terms)
+
+
+def windows_after(state, factor, c):
+    """The same as a number, after a change of the link rate by `factor`; None where the proof does not bound it."""
+    if not all(measure.after for measure in state.measures):
+        return None
+    total = 1
+    for measure in state.measures:
+        worst = Fraction(measure.after(factor, Reads(c)))
+        total += int(worst // c[measure.by]) if measure.unit else steps(c[measure.by], max(worst, Fraction(1)))
+    return total
+
+
+def sentences(proof, horizon, c):
+    """The claim, a sentence for each state."""
+    length = f"{horizon - 1} R_m"
+    for state in proof.states:
+        says, ensured = in_words(state, c), "; ".join(in_words(objective, c) for objective in state.ensures)
+        if not state.leads_to:
+            meets = f": {ensured}" if ensured else ""
+            yield f"From '{state.name}' on ({says}), for ever while the link rate stays{meets}."
+            continue
+        excuse = " and ".join(in_words(objective, c) for objective in state.unless)
+        counted = f", those not counted in which {excuse}" if excuse else ""
+        meanwhile = f" Meanwhile: {ensured}." if ensured else ""
+        yield (
+            f"In '{state.name}' ({says}) at most {windows(state, c)} windows of {length} begin{counted}; "
+            f"then: {' or '.join(state.leads_to)}.{meanwhile}"
+        )
+
+
+def in_words(what, c):
+    """What a State or an Objective says, with the constants' values."""
+    return what.says.format_map({name: _short(value) for name, value in c.items()})
+
+
+def _short(number):
+    return f"{float(number):g}"

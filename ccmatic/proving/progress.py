@@ -1,0 +1,50 @@
+"""What no lemma says and the claim rests on: that what windows gain adds up over all of time.
+
+States have an order; steps of progress are above nothing; limits and units stay what they are; and what a state or a
+measure is at the end of a window, it is at the start of the next.
+"""
+
+from ccmatic.contracts import Following
+from ccmatic.logic import formula, linear
+
+
+def faults(proof, model, x, c):
+    """Why lemmas about windows like the execution `x`, each true with the constants `c`, would not add up."""
+    order = [state.name for state in proof.states]
+    following = Following(model, x)
+    for state in proof.states:
+        for name in state.leads_to:
+            if order.index(proof.state(name).name) <= order.index(state.name):
+                yield f"'{state.name}' leads back to '{name}': progress need not add up"
+        if _differ(state.holds(x, x.horizon - 1, c), state.holds(following, 0, c)):
+            yield f"'{state.name}' is not the same at a window's end and at the next one's start: it reads other steps"
+        for measure in state.measures:
+            about = f"{measure.name} in '{state.name}'"
+            if measure.stalls(c):
+                yield f"{about} can stall: {measure.by} is {c[measure.by]}"
+            if _terms_differ(measure.value(x, x.horizon - 1), measure.value(following, 0)):
+                yield f"{about} is not the same at a window's end and at the next one's start: it reads other steps"
+            yield from (f"{about} has a {what}" for what in _moving(measure, x))
+
+
+def _moving(measure, x):
+    """Which of limit and unit reads what may differ from window to window, and what that is."""
+    for what, term in (("limit", measure.limit), ("unit", measure.unit)):
+        moving = _unknowns(term(x)) - _unknowns(x.alpha) - _unknowns(0 if x.beta is None else x.beta) if term else ()
+        if moving:
+            yield f"{what} that may move: it reads {', '.join(sorted(moving))}; expected C, D, alpha or beta alone"
+
+
+def _unknowns(term):
+    nodes = linear(term).coefficients
+    return {unknown.symbol_name() for node in nodes for unknown in node.get_free_variables()}
+
+
+def _terms_differ(one, other):
+    one, other = linear(one), linear(other)
+    return (one.coefficients, one.constant) != (other.coefficients, other.constant)
+
+
+def _differ(one, other):
+    """Of conditions, whether they are not word for word one: equal conditions are one node."""
+    return formula(one) is not formula(other)

@@ -1,0 +1,158 @@
+"""What `prove` has found, on disk: constants with their edges, and the verdict on every lemma; saved after each step,
+so that a killed proof goes on. One JSON file, exact, and beside it a folder of traces, each for `ccmatic replay`."""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ccmatic import __version__, language
+from ccmatic.base import InputError, definitions, exact, located, parse_json, read_text, shown, write_text
+from ccmatic.contracts import beyond, file_stem, load_definition
+from ccmatic.proving.prover import VERDICTS, Answer, Found
+from ccmatic.traces import Trace
+
+FORMAT = "ccmatic proof 1"
+
+
+@dataclass
+class Result:
+    """proof: its name or path; controller: a Controller; horizon: T. constants: name to Found. answers: lemma to
+    Answer. definition: a digest of the proof's file, so that one that was edited is told from this."""
+
+    file: Path
+    proof: str
+    controller: object
+    horizon: int
+    definition: str
+    constants: dict = field(default_factory=dict)
+    answers: dict = field(default_factory=dict)
+
+    @property
+    def values(self):
+        """The constants alone."""
+        return {name: found.value for name, found in self.constants.items()}
+
+    @property
+    def traces(self):
+        """The folder of the traces."""
+        return self.file.with_name(f"{self.file.stem}-traces")
+
+    def save(self):
+        """Write the file and the traces that are not there yet."""
+        for about, answer in self._traced():
+            file = self.traces / f"{file_stem(about)}.json"
+            if answer.trace and not file.exists():
+                self.traces.mkdir(exist_ok=True)
+                answer.trace.save(file)
+        write_text(self.file, json.dumps(self.data(), indent=1, ensure_ascii=False) + "\n")
+
+    def data(self):
+        """What the file says, for JSON."""
+        return {
+            "format": FORMAT,
+            "made_by": f"ccmatic {__version__}",
+            "proof": self.proof,
+            "definition": self.definition,
+            "controller": {"name": self.controller.name, "source": self.controller.source},
+            "horizon": self.horizon,
+            "constants": {name: self._constant(name, found) for name, found in self.constants.items()},
+            "lemmas": [self._answer(answer, answer.lemma) for answer in self.answers.values()],
+        }
+
+    def _traced(self):
+        """Each answer that may have a trace, and what names that."""
+        edges = {beyond(name): found.edge for name, found in self.constants.items() if found.edge}
+        return [*edges.items(), *self.answers.items()]
+
+    def _constant(self, name, found):
+        edge = self._answer(found.edge, beyond(name)) if found.edge else None
+        front = [[str(other), None if best is None else str(best)] for other, best in found.front]
+        return {"value": str(found.value), "edge": edge, "front": front}
+
+    def _answer(self, answer, about):
+        data = {"lemma": answer.lemma, "verdict": answer.verdict, "seconds": round(answer.seconds, 2)}
+        if answer.trace:
+            data["trace"] = f"{file_stem(about)}.json"
+        if answer.empty:
+            data["empty"] = True
+        return data
+
+
+def begin_result(folder, prover, proof):
+    """The Result of a prover in a folder, as far as an earlier run came. Raises InputError if that one was of another
+    definition or controller."""
+    names = dict.fromkeys((Path(proof).stem, prover.controller.name))
+    file = Path(folder) / f"{'-'.join(names)}_T{prover.query.horizon}.json"
+    fresh = Result(file, prover.name, prover.controller, prover.query.horizon, digest(prover.name))
+    if not file.exists():
+        return fresh
+    known = load_result(file, own=prover.name)
+    about = [(r.proof, r.definition, r.controller.source, r.controller.name, r.horizon) for r in (known, fresh)]
+    if about[0] != about[1]:
+        raise InputError(
+            "it is of another version of the proof or of the controller; remove it, or give another --out", str(file)
+        )
+    return known
+
+
+def load_result(file, allow_code=False, own=None):
+    """The Result in a file. Raises InputError, also if its proof is a path that `allow_code` does not allow, and not
+    `own`, whose code has been run anyway."""
+    file = Path(file)
+    with located(str(file)):
+        data = parse_json(read_text(file), str(file))
+        try:
+            result = _result(file, data, allow_code or data["proof"] == own)
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise InputError(f"not a proof of ccmatic: {type(error).__name__} {error}") from None
+        strange = _difference(data, result.data(), "the file")
+        if strange:
+            raise InputError(f"not as ccmatic writes a proof: {strange}")
+    return result
+
+
+def _result(file, data, allow_code):
+    if data["format"] != FORMAT:
+        raise InputError(f"the format is '{shown(data['format'])}'; expected '{FORMAT}'")
+    load_definition("proofs", "PROOF", data["proof"], allow_code)
+    controller = language.parse(data["controller"]["source"], data["controller"]["name"])
+    result = Result(file, data["proof"], controller, int(exact(data["horizon"])), data["definition"])
+    for name, about in data["constants"].items():
+        front = tuple((exact(other), None if best is None else exact(best)) for other, best in about["front"])
+        edge = about["edge"] and _answer(result, about["edge"], beyond(name))
+        result.constants[name] = Found(exact(about["value"]), edge, front)
+    for about in data["lemmas"]:
+        result.answers[about["lemma"]] = _answer(result, about, about["lemma"])
+    return result
+
+
+def digest(proof):
+    """Of the text of a proof's definition."""
+    path = Path(proof) if definitions.is_path(proof) else definitions.find_file(["proofs"], proof, ".py")
+    return hashlib.sha256(read_text(path).encode()).hexdigest()
+
+
+def _answer(result, about, what):
+    trace = Trace.load(result.traces / f"{file_stem(what)}.json") if "trace" in about else None
+    if about["verdict"] not in VERDICTS.values():
+        raise ValueError(f"'{shown(about['verdict'])}' is no verdict")
+    return Answer(about["lemma"], about["verdict"], float(about["seconds"]), trace, bool(about.get("empty")))
+
+
+def _difference(found, expected, where):
+    """Where what a file says is not what would be written of it, but for versions and times; or None."""
+    if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
+        pairs = [(found[key], expected[key], f"{where}, {key}") for key in found if key not in ("made_by", "seconds")]
+    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        pairs = [(one, other, f"{where}[{i}]") for i, (one, other) in enumerate(zip(found, expected))]
+    elif type(found) is type(expected) and not isinstance(found, dict | list) and found == expected:
+        return None
+    else:
+        return f"{where} is {_short(found)}; expected {_short(expected)}"
+    return next(filter(None, (_difference(*pair) for pair in pairs)), None)
+
+
+def _short(data):
+    text = json.dumps(data, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,99 @@
+"""A proof on trial: windows of simulated runs of the deployed controller, on links whose rate changes, must break no
+lemma; how near they come to breaking one is told."""
+
+from bisect import bisect
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+from ccmatic import query as queries
+from ccmatic.base import InputError
+from ccmatic.proving.prover import Prover
+from ccmatic.simulation import HIDING, JITTER, Deployed, Path, Simulation
+from ccmatic.verification import check_trace as check
+
+#: Steps of a run, and after which of them the link rate changes.
+STEPS, CHANGES = 130, (40, 85)
+
+
+class Trial:
+    """A proof on trial. windows: how many were looked at, by the state in which they begin. broken: lemmas that one of
+    them broke. closest: for each objective, the best value of its constant that every window so far would allow."""
+
+    def __init__(self, result):
+        self.result = result
+        self.prover = Prover(result.proof, result.controller, result.horizon)
+        self.lemmas = [lemma for lemma in self.prover.lemmas.values() if not lemma.paper]
+        self.windows, self.broken, self.closest = Counter(), Counter(), {}
+        self._objectives = list(self._single_constants())
+
+    def run(self, seed):
+        """Simulate one run, with two changes of the link rate, and look at its windows."""
+        rng, model = Random(seed), self.prover.query.model
+        bdp = rng.choice((24, 60, 120))
+        room = int(bdp * rng.choice((6, 7, 9, 12) if model.name == "ccac" else (Fraction(1, 4), 1, 3)))
+        path = Path(model.name, rate=bdp, jitter=1, buffer=None if "infinite" in self.prover.proof.buffer else room)
+        rates = rng.sample([bdp // 2, bdp * 3 // 2, bdp * 2, bdp // 3], 2)
+        lows = {name: rng.choice((1, bdp // 3, bdp)) for name in ("C_L", "C_Llambda")}
+        first = {**lows, "C_U": bdp * rng.choice((1, 2, 4))}
+        sender = Deployed(model, self.result.controller, path, self.result.horizon - 1, first)
+        simulation = Simulation(
+            path,
+            seed,
+            initial_queue=bdp * rng.choice((0, 1, 4)),
+            jitter=rng.choice(sorted(JITTER)),
+            hiding=rng.choice(sorted(HIDING)),
+            rates=rates,
+        )
+        for step in range(1, STEPS + 1):
+            simulation.step(sender(simulation.observation))
+            if step in CHANGES:
+                simulation.change_rate(rates[CHANGES.index(step)])
+        for x in self._executions(simulation.run(), sender):
+            self._look(x)
+
+    def _executions(self, run, sender):
+        """The windows that are traces of the model: no change of the rate in them, nor too short a while before."""
+        for window in sender.windows:
+            try:
+                trace = window.trace(run, self.prover.query.units())
+            except InputError:
+                continue
+            query = self._query(trace)
+            if not check(query, trace.measuring(query.model.measures)).faults:
+                yield query.observed(trace, query.units())
+
+    def _look(self, x):
+        c = self.result.values
+        self.windows.update(state.name for state in self.prover.proof.states if state.holds(x, 0, c))
+        self.broken.update(lemma.name for lemma in self.lemmas if lemma.given(x, c) and not lemma.then(x, c))
+        for lemma, constant in self._objectives:
+            if lemma.given(x, c):
+                grid = constant.grid()
+                best = bisect(grid, False, key=lambda value: not lemma.then(x, {**c, constant.name: value})) - 1
+                self.closest[lemma.name] = min(best, self.closest.get(lemma.name, best))
+
+    def closest_values(self):
+        """(lemma, constant, proved value, value that every window would allow) for each objective seen."""
+        for lemma, constant in self._objectives:
+            if lemma.name in self.closest:
+                value = constant.grid()[self.closest[lemma.name]]
+                yield lemma.name, constant.name, self.result.values[constant.name], value
+
+    def _single_constants(self):
+        """Each objective that reads one constant, with it."""
+        constants = {constant.name: constant for constant in self.prover.proof.constants}
+        for state in self.prover.proof.states:
+            for objective in state.ensures:
+                lemma = self.prover.lemmas[f"{state.name}: {objective.name}"]
+                names = self.prover.constants_of(replace(lemma, given=lambda x, c: True))
+                if len(names) == 1:
+                    yield lemma, constants[names.pop()]
+
+    def _query(self, trace):
+        """The network of a window, with the buffer that it had."""
+        proof = self.prover.proof
+        asked = {"proof": self.result.proof, "lemma": self.lemmas[0].name}
+        buffer = str(trace.constants.get("beta", "infinite"))
+        return queries.make(proof.model, buffer, self.result.horizon, proof.jitter, "executions", "lemma", asked)

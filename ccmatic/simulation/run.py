@@ -1,0 +1,158 @@
+"""A simulated execution, packet by packet, and what of it is counted at the ends of steps."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from ccmatic.base import InputError
+from ccmatic.simulation.paths import Path
+from ccmatic.traces import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """An execution: what happened to each packet, in the order sent; instants are in ticks.
+
+    sent:     when it was sent.
+    lost:     whether it was dropped on arrival.
+    started:  when the bottleneck admitted it.
+    token:    when the token that it used was generated: `started`, unless a bucket hid the token.
+    released: when it was delivered.
+
+    What lies after the end of the run is as planned, NEVER if lost or not yet decided.
+
+    changes:  of the link's rate: (step at whose end it changed, path from then on); `path` is the first.
+    """
+
+    path: Path
+    steps: int
+    seed: object
+    sent: np.ndarray
+    lost: np.ndarray
+    started: np.ndarray
+    token: np.ndarray
+    released: np.ndarray
+    changes: tuple = ()
+
+    def path_within(self, start, end):
+        """The path between the ends of two steps. Raises InputError if the link's rate changes in between."""
+        for step, _ in self.changes:
+            if start < step < end:
+                raise InputError(f"the rate changes at the end of step {step}, expected none within {start} … {end}")
+        return next((path for step, path in reversed(self.changes) if step <= start), self.path)
+
+    @cached_property
+    def samples(self):
+        """Packets counted by the end of each step 0 … steps: `A`, `L`, `K`, `S`; whole steps: `Q`, `F`.
+
+        K counts the tokens generated so far that were used before the run ended: one kept for nobody was,
+        in hindsight, wasted when it was generated.
+        """
+        ends = np.arange(self.steps + 1) * self.path.step
+
+        def count(instants):
+            return np.searchsorted(instants, ends, side="right")
+
+        kept = ~self.lost
+        A, L = count(self.sent), count(self.sent[self.lost])
+        K, S = count(self.token[kept]), count(self.released[kept])
+        before = np.concatenate(([0], S[:-1]))
+        arrived, t = A - L, np.arange(self.steps + 1)
+        # A delay is that of the last step in which anything was served.
+        latest = np.maximum.accumulate(np.where(S > before, t, 0))
+        last = t - np.searchsorted(arrived, S, side="left")
+        first = t - np.searchsorted(arrived, before, side="right")
+        Q, F = (np.where(S > 0, delay[latest], 0) for delay in (last, first))
+        return {"A": A, "L": L, "K": K, "S": S, "Q": Q, "F": F}
+
+    def trace(self, start=1, horizon=None, alpha=None):
+        """The Trace of steps start … start+horizon-1, to the end of the run by default.
+
+        alpha: MSS / (C·R_m), a packet by default; below 1/5 and β, at most the least rate in the trace.
+        Raises InputError where there are no such steps or no such alpha, or the rate changes within them.
+        """
+        samples = self.samples
+        horizon = self.steps + 1 - start if horizon is None else horizon
+        if start < 1 or horizon < 1 or start + horizon - 1 > self.steps:
+            raise InputError(f"{horizon} steps from {start} on, expected to be within 1 … {self.steps}")
+        window = slice(start, start + horizon)
+        path = self.path_within(start, start + horizon - 1)
+        scale = path.propagation * path.rate / path.packet
+
+        def column(counts, origin=0):
+            return tuple(Fraction(int(count) - int(origin)) / scale for count in counts)
+
+        def whole(values):
+            return tuple(Fraction(min(int(value), horizon)) for value in values)
+
+        A, L, K, S = (samples[name] for name in "ALKS")
+        known = np.concatenate(([0], L[:-1]))
+        served, gone = S[start], known[start]
+        columns = {
+            "A": column(A[window], served + gone),
+            "S": column(S[window], served),
+            "L": column(L[window], gone),
+            "Ld": column(known[window], gone),
+            "K": column(K[window], served),
+            "r": column(np.diff(A)[start - 1 : start + horizon - 1]),
+            "Q": whole(samples["Q"][window]),
+            "F": whole(samples["F"][window]),
+        }
+        beta = None if path.room is None else Fraction(path.room) / scale
+        return Trace(
+            horizon=horizon,
+            constants=_constants(path, beta, alpha, min(columns["r"])),
+            columns=columns,
+            query={
+                "model": path.kind,
+                "horizon": horizon,
+                "buffer": "infinite" if beta is None else str(beta),
+                "jitter": path.jitter,
+                "delay": "executions",
+                "property": {},
+                "simulation": {"seed": self.seed, "start": start},
+            },
+        )
+
+    def queueing_delay(self, t):
+        """How long the packet last delivered by the end of step t waited at the bottleneck, in steps.
+
+        Two Fractions: until its first byte left the queue, and until its last did. 0 before any delivery.
+        """
+        served = int(self.samples["S"][t])
+        if not served:
+            return Fraction(0), Fraction(0)
+        packet = np.flatnonzero(~self.lost)[served - 1]
+        wait = Fraction(int(self.started[packet] - self.sent[packet]), self.path.step)
+        return wait, wait + Fraction(1, self.path.bdp)
+
+    def utilisation(self, start=0):
+        """The share of the link's capacity that was delivered from the end of step `start` on."""
+        S = self.samples["S"]
+        return float(S[-1] - S[start]) / (self.path.bdp * (self.steps - start))
+
+    def loss(self, start=0):
+        """The share lost of the packets sent after step `start`."""
+        return float(np.mean(self.lost[self.sent > start * self.path.step]))
+
+    def delays(self, start=0):
+        """How long each packet that was sent after step `start` and got through waited at the bottleneck,
+        in the path's unit of time; for np.mean and np.percentile."""
+        end = self.steps * self.path.step
+        through = (self.sent > start * self.path.step) & (self.started <= end)
+        waits = (self.started - self.sent)[through]
+        return waits * (float(self.path.propagation) / self.path.step)
+
+
+def _constants(path, beta, alpha, least):
+    """The trace's constants, in C·R_m and R_m."""
+    alpha = Fraction(1, path.bdp) if alpha is None else Fraction(alpha)
+    if not (0 < alpha < Fraction(1, 5) and alpha <= least and (beta is None or alpha < beta)):
+        raise InputError(
+            f"alpha is {alpha}, expected above 0, below 1/5 and below the buffer ({beta}), "
+            f"at most the least rate ({least})"
+        )
+    constants = {"C": Fraction(1), "R_m": Fraction(1), "D": Fraction(path.jitter), "MSS": alpha}
+    return constants if beta is None else {**constants, "beta": beta}

@@ -1,0 +1,169 @@
+"""Finds certificates (`ccmatic.solving.certificate_check`). Nothing here need be trusted: `certificate_check.check` trusts none of it.
+
+Z3 refutes the clauses and tells the theory lemmas that it learns. Where they do not do, a loop of a SAT solver and Z3
+on conjunctions finds the others. Multipliers are computed only for the lemmas that a refutation uses.
+"""
+
+from collections import defaultdict
+from fractions import Fraction
+from math import gcd, lcm
+
+import z3
+from pysat.solvers import Glucose4
+
+from ccmatic.logic import Linear, linear
+from ccmatic.solving import unit_propagation as rup
+from ccmatic.solving.clauses import Clauses
+
+
+def certify(formulas):
+    """A certificate that the formulas have no common solution, as data for JSON; None if they have one."""
+    clauses = Clauses(formulas)
+    theory = _Theory(clauses)
+    lemmas = theory.harvest()
+    if lemmas is None:
+        return None
+    proved = None
+    while proved is None:
+        if not theory.complete(lemmas):
+            return None
+        used = _used(clauses, lemmas)
+        multiplied = [_multiplied(clauses, lemma) for lemma in used]
+        for lemma in [lemma for lemma, found in zip(used, multiplied) if not found]:
+            lemmas.remove(lemma)
+        proved = multiplied if all(multiplied) else None
+    by_literals = {tuple(literal for literal, _ in lemma): lemma for lemma in proved}
+    used = _used(clauses, list(by_literals))
+    _, steps = rup.refute(clauses.clauses + used)
+    return {
+        "question": clauses.digest(),
+        "lemmas": [by_literals[lemma] for lemma in used],
+        "steps": [step for step in steps if step],
+    }
+
+
+class _Theory:
+    """The clauses' atoms, for Z3."""
+
+    def __init__(self, clauses):
+        self._clauses = clauses
+        unknowns = dict.fromkeys(unknown for form, _, _ in clauses.atoms.values() for unknown, _ in form)
+        self._names = {f"x{number}": unknown for number, unknown in enumerate(unknowns)}
+        self._unknowns = {unknown: z3.Real(name) for name, unknown in self._names.items()}
+        self._read = {}
+
+    def harvest(self):
+        """The clauses over known atoms that Z3 learns from linear arithmetic while it refutes; None if it cannot."""
+        solver, lemmas = z3.SimpleSolver(), []
+        solver.set("arith.solver", 2)  # it learns about as much as the newer one, in less time
+
+        def learn(hint, _, clause):
+            if hint.decl().name() not in ("assumption", "rup", "del"):
+                literals = [self._literal(part) for part in clause]
+                if None not in literals:
+                    lemmas.append(tuple(sorted(literals)))
+
+        listener = z3.OnClause(solver, learn)
+        for clause in self._clauses.clauses:
+            solver.add(z3.Or([self._node(literal) for literal in clause]))
+        satisfiable = _satisfiable(solver)
+        del listener
+        return None if satisfiable else list(dict.fromkeys(lemmas))
+
+    def complete(self, lemmas):
+        """Add lemmas until they contradict the clauses; False if a solution shows that there is no end to it."""
+        needed = {literal for clause in self._clauses.clauses for literal in clause}
+        marks = {}
+        solver = z3.SimpleSolver()
+        for literal in needed:
+            if abs(literal) in self._clauses.atoms:
+                marks[literal] = z3.Bool(f"holds{literal}")
+                solver.add(z3.Implies(marks[literal], self._node(literal)))
+        literals = {mark.decl().name(): literal for literal, mark in marks.items()}
+        with Glucose4(bootstrap_with=self._clauses.clauses + lemmas) as sat:
+            while sat.solve():
+                if _satisfiable(solver, *(marks[literal] for literal in sat.get_model() if literal in marks)):
+                    return False
+                lemma = tuple(sorted(-literals[mark.decl().name()] for mark in solver.unsat_core()))
+                lemmas.append(lemma)
+                sat.add_clause(lemma)
+        return True
+
+    def _node(self, literal):
+        inequality = self._clauses.inequality(literal)
+        if inequality is None:
+            symbol = z3.Bool(f"p{abs(literal)}")
+            return symbol if literal > 0 else z3.Not(symbol)
+        form, bound, strict = inequality
+        term = z3.Sum([coefficient * self._unknowns[unknown] for unknown, coefficient in form])
+        return term < _number(bound) if strict else term <= _number(bound)
+
+    def _literal(self, node):
+        """The literal that Z3's node is, or None."""
+        if node.get_id() not in self._read:
+            self._read[node.get_id()] = self._parse(node), node
+        return self._read[node.get_id()][0]
+
+    def _parse(self, node):
+        if z3.is_not(node):
+            literal = self._literal(node.arg(0))
+            return literal and -literal
+        if z3.is_le(node) or z3.is_ge(node):
+            difference = self._term(node.arg(0)) - self._term(node.arg(1))
+            return self._clauses.known(difference if z3.is_le(node) else -difference)
+        return None
+
+    def _term(self, node):
+        if z3.is_rational_value(node):
+            return linear(node.as_fraction())
+        if z3.is_add(node):
+            return sum(map(self._term, node.children()), linear(0))
+        if z3.is_mul(node):
+            return self._term(node.arg(1)) * self._term(node.arg(0)).constant
+        return Linear({self._names[node.decl().name()]: Fraction(1)})
+
+
+def _used(clauses, lemmas):
+    """Those of the lemmas that a refutation uses, by repeated cores of assumptions."""
+    before = None
+    while len(lemmas) != before:
+        before = len(lemmas)
+        with Glucose4(bootstrap_with=clauses.clauses) as sat:
+            for assumed, lemma in enumerate(lemmas, clauses.top + 1):
+                sat.add_clause([-assumed, *lemma])
+            sat.solve(range(clauses.top + 1, clauses.top + 1 + len(lemmas)))
+            lemmas = [lemmas[assumed - clauses.top - 1] for assumed in sat.get_core() or ()]
+    return lemmas
+
+
+def _multiplied(clauses, lemma):
+    """The lemma's literals that it needs, each with its multiplier; None if it does not hold."""
+    inequalities = {literal: clauses.inequality(-literal) for literal in lemma}
+    multipliers = {literal: z3.Real(f"m{literal}") for literal in lemma}
+    sums, solver = defaultdict(list), z3.SimpleSolver()
+    for literal, (form, bound, strict) in inequalities.items():
+        solver.add(multipliers[literal] >= 0)
+        for unknown, coefficient in form:
+            sums[unknown].append(coefficient * multipliers[literal])
+        sums["bound"].append(_number(bound) * multipliers[literal])
+        sums["strict"].append(multipliers[literal] if strict else 0)
+    bound, strict = z3.Sum(sums.pop("bound")), z3.Sum(sums.pop("strict"))
+    solver.add(*(z3.Sum(column) == 0 for column in sums.values()))
+    solver.add(z3.Or(bound <= -1, z3.And(bound <= 0, strict >= 1)))
+    if not _satisfiable(solver):
+        return None
+    model = solver.model()
+    values = {literal: model.eval(m, model_completion=True).as_fraction() for literal, m in multipliers.items()}
+    scale = Fraction(lcm(*(v.denominator for v in values.values())), gcd(*(v.numerator for v in values.values())))
+    return [[literal, int(value * scale)] for literal, value in values.items() if value]
+
+
+def _number(fraction):
+    return z3.Q(fraction.numerator, fraction.denominator)
+
+
+def _satisfiable(solver, *assumptions):
+    answer = solver.check(*assumptions)
+    if answer == z3.unknown:  # Z3 takes a Ctrl-C for itself; it has no other reason to stop
+        raise KeyboardInterrupt
+    return answer == z3.sat

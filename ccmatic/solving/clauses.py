@@ -1,0 +1,189 @@
+"""Formulas as clauses over linear atoms: the deterministic conversion that a certificate speaks of.
+
+The clauses are satisfiable if and only if the formulas are. A literal is a number, negative where it is negated; it
+stands for an atom (a bound on a linear form), for a Boolean symbol, or for a conjunction of other literals.
+"""
+
+from fractions import Fraction
+from hashlib import sha256
+from math import gcd, lcm, prod
+
+from pysmt.exceptions import UnsupportedOperatorError
+from pysmt.walkers import DagWalker
+
+from ccmatic.base import InputError
+from ccmatic.logic import Linear, formula, linear
+
+
+class Clauses:
+    """clauses: lists of literals. atoms: positive literal -> (form, bound, strict), which says form ≤ bound (or <);
+    a form is a tuple of (unknown, coefficient) with coprime integers, the first positive. Raises InputError for what is
+    no linear real arithmetic."""
+
+    def __init__(self, conditions):
+        self.clauses, self.atoms, self.top = [], {}, 0
+        self._literals, self._members, self._required = {}, {}, set()
+        converter = _Converter(self)
+        try:
+            for condition in conditions:
+                self._assert(converter.walk(formula(condition)))
+        except UnsupportedOperatorError as error:
+            raise _not_linear(error.expression) from None
+
+    def inequality(self, literal):
+        """What the literal says of the unknowns, as (form, bound, strict), or None if it is no atom's."""
+        if abs(literal) not in self.atoms:
+            return None
+        form, bound, strict = self.atoms[abs(literal)]
+        if literal > 0:
+            return form, bound, strict
+        return tuple((unknown, -coefficient) for unknown, coefficient in form), -bound, not strict
+
+    def at_most(self, term, strict=False):
+        """The literal of term ≤ 0 (or < 0)."""
+        if not term.coefficients:
+            truth = term.constant < 0 or term.constant == 0 and not strict
+            return self.conjunction([]) if truth else -self.conjunction([])
+        sign, atom = _canonical(term, strict)
+        literal = self.literal(("atom", *atom))
+        self.atoms[literal] = atom
+        return sign * literal
+
+    def known(self, term):
+        """The literal of term ≤ 0 if its atom is one of the clauses', else None."""
+        sign, atom = _canonical(term, False)
+        literal = self._literals.get(("atom", *atom))
+        return literal and sign * literal
+
+    def digest(self):
+        """What identifies the clauses and the meaning of their atoms."""
+        return sha256(repr((self.clauses, list(self.atoms.items()))).encode()).hexdigest()
+
+    def equal(self, term):
+        """The literal of term = 0."""
+        return self.conjunction([self.at_most(term), self.at_most(-term)])
+
+    def conjunction(self, literals):
+        """The literal of a conjunction."""
+        members = tuple(sorted(set(literals)))
+        if len(members) == 1:
+            return members[0]
+        literal = self.literal(("and", members))
+        self._members[literal] = members
+        return literal
+
+    def literal(self, key):
+        """The positive literal of what `key` identifies."""
+        if key not in self._literals:
+            self.top += 1
+            self._literals[key] = self.top
+        return self._literals[key]
+
+    def clause(self, literals):
+        """Assert a disjunction of literals, and what they need to mean."""
+        self.clauses.append(literals)
+        for literal in literals:
+            self._require(literal)
+
+    def _assert(self, literal):
+        if literal in self._members:
+            for member in self._members[literal]:
+                self._assert(member)
+        else:
+            self.clause([-member for member in self._members.get(-literal, [-literal])])
+
+    def _require(self, literal):
+        """That a literal that is true entails what it stands for (the other direction is not needed)."""
+        members = self._members.get(abs(literal))
+        if members is None or literal in self._required:
+            return
+        self._required.add(literal)
+        entailed = [[member] for member in members] if literal > 0 else [[-member for member in members]]
+        for disjunction in entailed:
+            self.clauses.append([-literal, *disjunction])
+            for member in disjunction:
+                self._require(member)
+
+
+def _not_linear(formula):
+    return InputError(f"no linear real arithmetic: {formula}")
+
+
+def _canonical(term, strict):
+    """(sign, atom): term ≤ 0 (or < 0) is the atom (form, bound, strict), or with sign -1 its negation."""
+    items = sorted(term.coefficients.items())
+    scale = Fraction(lcm(*(c.denominator for _, c in items)), gcd(*(c.numerator for _, c in items)))
+    sign = 1 if items[0][1] > 0 else -1
+    form = tuple((unknown, int(sign * scale * c)) for unknown, c in items)
+    return sign, (form, -sign * scale * term.constant, strict == (sign > 0))
+
+
+class _Converter(DagWalker):
+    """A formula to its literal; a term to a Linear over the unknowns (0, symbol's name) and (1, number of a choice)."""
+
+    def __init__(self, clauses):
+        super().__init__(invalidate_memoization=False)
+        self.clauses = clauses
+        self._choices = 0
+
+    def walk_symbol(self, formula, args, **_):
+        name, kind = formula.symbol_name(), formula.symbol_type()
+        if kind.is_bool_type():
+            return self.clauses.literal(("symbol", name))
+        if kind.is_real_type():
+            return Linear({(0, name): Fraction(1)})
+        raise _not_linear(formula)
+
+    def walk_real_constant(self, formula, args, **_):
+        return linear(Fraction(formula.constant_value()))
+
+    def walk_bool_constant(self, formula, args, **_):
+        true = self.clauses.conjunction([])
+        return true if formula.constant_value() else -true
+
+    def walk_and(self, formula, args, **_):
+        return self.clauses.conjunction(args)
+
+    def walk_or(self, formula, args, **_):
+        return self._some(*args)
+
+    def walk_not(self, formula, args, **_):
+        return -args[0]
+
+    def walk_implies(self, formula, args, **_):
+        return self._some(-args[0], args[1])
+
+    def walk_iff(self, formula, args, **_):
+        left, right = args
+        return self.clauses.conjunction([self._some(-left, right), self._some(left, -right)])
+
+    def walk_ite(self, formula, args, **_):
+        test, then, otherwise = args
+        if not isinstance(then, Linear):
+            return self.clauses.conjunction([self._some(-test, then), self._some(test, otherwise)])
+        self._choices += 1
+        chosen = Linear({(1, self._choices): Fraction(1)})
+        self.clauses.clause([-test, self.clauses.equal(chosen - then)])
+        self.clauses.clause([test, self.clauses.equal(chosen - otherwise)])
+        return chosen
+
+    def walk_equals(self, formula, args, **_):
+        return self.clauses.equal(args[0] - args[1])
+
+    def walk_le(self, formula, args, **_):
+        return self.clauses.at_most(args[0] - args[1])
+
+    def walk_lt(self, formula, args, **_):
+        return self.clauses.at_most(args[0] - args[1], strict=True)
+
+    def walk_plus(self, formula, args, **_):
+        return sum(args, linear(0))
+
+    def walk_times(self, formula, args, **_):
+        terms = [arg for arg in args if arg.coefficients]
+        if len(terms) > 1:
+            raise _not_linear(formula)
+        return (terms[0] if terms else linear(1)) * prod(arg.constant for arg in args if not arg.coefficients)
+
+    def _some(self, *literals):
+        return -self.clauses.conjunction([-literal for literal in literals])

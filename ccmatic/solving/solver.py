@@ -1,0 +1,178 @@
+"""Solvers behind one contract: an incremental query put to Z3, cvc5 or Yices, or to all of them."""
+
+import shutil
+from fractions import Fraction
+from math import ceil
+from time import monotonic
+
+import z3
+from pysmt.exceptions import NoSolverAvailableError, SolverReturnedUnknownResultError
+from pysmt.logics import QF_LRA
+from pysmt.shortcuts import Solver, UnsatCoreSolver, get_env
+from pysmt.smtlib.printers import to_smtlib
+from pysmt.smtlib.solver import SmtLibSolver
+from pysmt.typing import BOOL
+
+from ccmatic.base import Disagreement, InputError, smtlib_comment, smtlib_name
+from ccmatic.logic import Linear, formula
+from ccmatic.solving.clock import Clock, OutOfTime
+
+NAMES = ("z3", "cvc5", "yices")
+
+SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
+
+
+class Checker:
+    """One incremental query. solvers: some of NAMES; timeout: seconds a check, or the Clock of a question that `add`
+    and `check` are part of, or None; seed: of the search; logic: of real arithmetic, linear or not."""
+
+    def __init__(self, solvers=("z3",), timeout=None, seed=0, logic=QF_LRA):
+        self._clock = Clock.of(timeout)
+        self._solvers = {name: _open(name, self._clock.left(), seed, logic) for name in solvers}
+        self._satisfied = self._model = None
+        self._stack = [[]]
+
+    def add(self, condition):
+        """Assert a condition. Raises OutOfTime."""
+        self._clock.left()
+        assertion = formula(condition)
+        self._stack[-1].append(condition)
+        for solver in self._solvers.values():
+            solver.add_assertion(assertion)
+
+    def push(self):
+        """Begin a scope."""
+        self._stack.append([])
+        for solver in self._solvers.values():
+            solver.push()
+
+    def pop(self):
+        """Forget what was asserted since the last `push`."""
+        self._stack.pop()
+        for solver in self._solvers.values():
+            solver.pop()
+
+    def check(self):
+        """SAT, UNSAT, or UNKNOWN if none of the solvers could tell. Raises Disagreement."""
+        answers = {name: self._check(name) for name in self._solvers}
+        known = {answer for answer in answers.values() if answer != UNKNOWN}
+        if len(known) > 1:
+            raise Disagreement(answers, script([condition for scope in self._stack for condition in scope]))
+        if SAT in known:
+            first = next(name for name, answer in answers.items() if answer == SAT)
+            self._satisfied = self._solvers[first]
+            self._model = _z3_model(self._satisfied.z3.model()) if first == "z3" else None
+        return known.pop() if known else UNKNOWN
+
+    def _check(self, name):
+        begin = monotonic()
+        solver, limit = self._solvers[name], None
+        try:
+            limit = self._clock.left()
+            if limit is not None:
+                _limit(name, solver, limit)
+            return SAT if solver.solve() else UNSAT
+        except OutOfTime:
+            return UNKNOWN
+        except SolverReturnedUnknownResultError:
+            if name == "z3" and _interrupted(solver.z3.reason_unknown(), limit, monotonic() - begin):
+                raise KeyboardInterrupt from None
+            return UNKNOWN
+
+    def value(self, term):
+        """The exact value of a term or a condition, after SAT."""
+        if isinstance(term, (Fraction, bool)):
+            return term
+        if isinstance(term, Linear):
+            return term.constant + sum(c * self._value(symbol) for symbol, c in term.coefficients.items())
+        return self._value(term.node)
+
+    def _value(self, node):
+        if node.is_symbol() and self._model is not None:
+            return self._model.get(node.symbol_name(), False if node.is_symbol(BOOL) else Fraction(0))
+        value = self._satisfied.get_value(node).constant_value()
+        return value if isinstance(value, bool) else Fraction(value)
+
+
+def conflict(conditions):
+    """Of conditions that have no common solution, so many that have none either, but have one without any of them;
+    as indices."""
+    formulas = [formula(condition) for condition in conditions]
+    with UnsatCoreSolver(name="z3", logic=QF_LRA, unsat_cores_mode="all") as solver:
+        for each in formulas:
+            solver.add_assertion(each)
+        solver.solve()
+        found = solver.get_unsat_core()
+    needed = [index for index, each in enumerate(formulas) if each in found]
+    for index in list(needed):
+        checker = Checker()
+        for other in needed:
+            if other != index:
+                checker.add(conditions[other])
+        if checker.check() == UNSAT:
+            needed.remove(index)
+    return needed
+
+
+def script(conditions, comment=""):
+    """Whether the conditions have a solution, as a block of SMT-LIB 2 in a scope of its own."""
+    formulas = [formula(condition) for condition in conditions]
+    symbols = sorted(set().union(*(f.get_free_variables() for f in formulas)), key=lambda s: s.symbol_name())
+    lines = [*smtlib_comment(comment), "(push 1)"]
+    lines += [f"(declare-fun {smtlib_name(s.symbol_name())} () {s.symbol_type()})" for s in symbols]
+    lines += [f"(assert {to_smtlib(each, daggify=False)})" for each in formulas]
+    return "\n".join([*lines, "(check-sat)", "(pop 1)", ""])
+
+
+def _z3_model(model):
+    """Every symbol's value, read at once: pySMT's reading of them one by one took a third of a synthesis."""
+    values = {}
+    for symbol in model:
+        value = model[symbol]
+        values[symbol.name()] = value.as_fraction() if z3.is_rational_value(value) else z3.is_true(value)
+    return values
+
+
+def _limit(name, solver, seconds):
+    """Let the next check of a solver take so long at most; Yices was told when it was opened."""
+    milliseconds = ceil(1000 * seconds)
+    if name == "z3":
+        solver.z3.set("timeout", milliseconds)
+    elif name == "cvc5":
+        solver.cvc5.setOption("tlimit-per", str(milliseconds))
+
+
+def _interrupted(reason, limit, seconds):
+    """Z3 takes a Ctrl-C for itself, and may say "canceled" for that as for the end of its time."""
+    if reason == "canceled":
+        return limit is None or seconds < limit / 2
+    return reason.startswith("interrupted")
+
+
+def _open(name, timeout, seed, logic):
+    """A pySMT solver for real arithmetic."""
+    try:
+        if name == "yices":
+            return _open_yices(timeout, logic)
+        options = {"random_seed": seed} if name == "z3" else {"seed": str(seed)}
+        return Solver(name=name, logic=logic, solver_options=options)
+    except NoSolverAvailableError:
+        raise InputError(f"the solver {name} is not installed; pip install 'ccmatic[{name}]'") from None
+
+
+def _open_yices(timeout, logic):
+    program = shutil.which("yices-smt2")
+    if program is None:
+        raise NoSolverAvailableError
+    limit = [f"--timeout={ceil(timeout)}"] if timeout else []
+    return _Yices([program, "--incremental", *limit], get_env(), logic, LOGICS=[logic])
+
+
+class _Yices(SmtLibSolver):
+    """Yices over a pipe. After a value pySMT leaves the rest of its line unread: pass over it."""
+
+    def _get_answer(self):
+        answer = super()._get_answer()
+        while not answer and self.solver.poll() is None:
+            answer = super()._get_answer()
+        return answer

@@ -1,0 +1,21 @@
+"""Every controller of a template that ensures a query's property."""
+
+from ccmatic.synthesis.cegis import synthesise
+from ccmatic.synthesis.cover import check_cover
+from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Store, read_run
+from ccmatic.synthesis.solution_files import Folder, kin
+from ccmatic.synthesis.workers import Team
+
+__all__ = [
+    "COUNTEREXAMPLE",
+    "PROVED",
+    "SOLUTION",
+    "UNDECIDED",
+    "Folder",
+    "Store",
+    "Team",
+    "check_cover",
+    "kin",
+    "read_run",
+    "synthesise",
+]

@@ -1,0 +1,148 @@
+"""The loop of counterexample-guided inductive synthesis (Figure 4 of the paper): every controller of a template
+that ensures the query's property."""
+
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from ccmatic import language
+from ccmatic.base import InputError, located
+from ccmatic.synthesis import workers as work
+from ccmatic.synthesis.generators import generator
+from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Event
+from ccmatic.traces import Trace
+from ccmatic.verification import HOLDS, VIOLATED
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where the search stands: iterations so far, candidates left (None if nobody counts them) and in all,
+    counterexamples, solutions (one a class), undecided candidates, seconds. controller: the solution just found.
+    anyone: a counterexample breaks the property whatever the rates, so that there is no solution."""
+
+    iterations: int = 0
+    left: int | None = None
+    candidates: int = 0
+    counterexamples: int = 0
+    solutions: int = 0
+    undecided: int = 0
+    seconds: float = 0.0
+    controller: object = None
+    anyone: bool = False
+
+
+def synthesise(query, jobs=1, cluster=None, store=None, **options):
+    """Yield a Progress at first and whenever a candidate is decided. When it ends, none is left: each class of
+    candidates (ENCODING section 9, "Counting") was a solution, broken or undecided.
+
+    jobs, cluster: where to verify, see `workers.Team`. store: what is known already, and will be for the next
+    time. options: solvers, timeout and seed of the Verifier.
+    """
+    if query.template is None:
+        raise InputError(f"the query {query.name} has no template to search; expected a section [template]")
+    search = _Search(query, store, options)
+    yield from search.recall()
+    team = work.Team(jobs, cluster)
+    try:
+        search.prove(team)
+        yield from search.run(team, ahead=2 * jobs if cluster else jobs)
+    finally:
+        team.close()
+    if store and not search.now.undecided:
+        store.finish()
+
+
+class _Search:
+    """One search: the generator, the store and the count of what happened."""
+
+    def __init__(self, query, store, options):
+        self.query, self.store = query, store
+        self.generator = generator(query.template)
+        self.holes = query.template.holes()
+        self.now = Progress(left=self.generator.left, candidates=query.template.size)
+        self.classes = set()
+        self.begin = monotonic()
+        self.record, self.options = query.record(), options
+        self.reads = sorted(query.template.names & query.units().keys())
+        self.proved = set()
+
+    def recall(self):
+        """Apply what the store knows; what was undecided is asked again."""
+        yield self.now
+        for event in self.store.events() if self.store else ():
+            if event.kind == PROVED:
+                self.proved.add(event.way)
+            elif event.kind != UNDECIDED:
+                with located(str(self.store.path)):
+                    forms = self.query.template.forms(event.candidate)
+                trace = Trace.from_json(event.trace, str(self.store.path)) if event.trace else None
+                yield self._learn(event.kind, forms, trace)
+
+    def prove(self, team):
+        """Have the ways to fail that do not depend on the controller ruled out once, if that is not known yet."""
+        if not self.proved:
+            team.submit(None, work.prove, self.record, self.reads, self.options)
+            while team:
+                for _, ways in team.results():
+                    self._proved(ways)
+
+    def run(self, team, ahead):
+        """Keep `ahead` candidates under way until none is left."""
+        options = {**self.options, "proved": sorted(self.proved)}
+        while True:
+            while len(team) < ahead and (forms := self.generator.propose()):
+                self.generator.strike(forms)
+                team.submit(forms, work.verify, self.record, self.reads, options, self._source(forms))
+            if not team:
+                return
+            for forms, verdict in team.results():
+                yield from self._decided(forms, verdict)
+
+    def _proved(self, ways):
+        self.proved.update(ways)
+        for way in ways if self.store else ():
+            self.store.add(Event(PROVED, way=way))
+
+    def _source(self, forms):
+        return self.query.template.source(forms, f"Found by ccmatic for {self.query.name}.")
+
+    def _decided(self, forms, verdict):
+        kind = {HOLDS: SOLUTION, VIOLATED: COUNTEREXAMPLE}.get(verdict.verdict, UNDECIDED)
+        if kind == SOLUTION and self._class(forms) in self.classes:
+            return
+        if self.store:
+            indices = tuple(hole.index(form) for hole, form in zip(self.holes, forms, strict=True))
+            trace = verdict.trace.to_json() if verdict.trace else None
+            self.store.add(Event(kind, indices, self._source(forms), verdict.way, trace, verdict.seconds))
+        yield self._learn(kind, forms, verdict.trace)
+
+    def _learn(self, kind, forms, trace):
+        """Strike out what the outcome decides, and count it."""
+        now, controller = self.now, None
+        if kind == SOLUTION:
+            self.generator.strike_class(forms)
+            self.classes.add(self._class(forms))
+            now = replace(now, solutions=now.solutions + 1)
+            name = f"{self.query.name}_{now.solutions}"
+            controller = language.parse(self._source(forms), name, beliefs=self.query.units())
+        elif kind == COUNTEREXAMPLE:
+            if trace.controller is None:
+                self.generator.strike_all()
+            else:
+                self.generator.strike_like(trace)
+            now = replace(now, counterexamples=now.counterexamples + 1)
+        else:
+            self.generator.strike(forms)
+            now = replace(now, undecided=now.undecided + 1)
+        self.now = replace(
+            now,
+            iterations=now.iterations + 1,
+            left=self.generator.left,
+            seconds=monotonic() - self.begin,
+            controller=controller,
+            anyone=now.anyone or (kind == COUNTEREXAMPLE and trace.controller is None),
+        )
+        return self.now
+
+    @staticmethod
+    def _class(forms):
+        return tuple(form.beliefs for form in forms)

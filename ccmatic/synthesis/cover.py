@@ -1,0 +1,291 @@
+"""The check of a finished run that trusts neither its generator nor a solver: each counterexample by replay, and
+that together with the classes of the solutions they strike out the whole space. That the solutions are some is
+believed, unless they are verified again."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+from math import lcm
+
+import numpy as np
+
+from ccmatic import language, verification
+from ccmatic import query as queries
+from ccmatic.base import InputError, located
+from ccmatic.contracts import Branch, value_of
+from ccmatic.synthesis import cover_refutation as proof
+from ccmatic.synthesis import run_file as store
+from ccmatic.traces import Trace
+from ccmatic.verification import UNDECIDED, VIOLATED, Verifier
+
+#: Spaces up to this size are enumerated; that a larger one is covered is proved by a checked refutation.
+LARGEST_ENUMERATED = 10**8
+
+#: How many missing events are named.
+MISSING = 20
+
+#: Steps that fit the words in which spaces are enumerated.
+WORD = 62
+
+
+@dataclass(frozen=True)
+class Report:
+    """query: the run's. solutions, counterexamples: how many. faults: events that are not what they say, with the
+    reason. uncovered: the source of a candidate that nothing strikes out, or None. method: `enumeration` or
+    `refutation`; steps: of the refutation. verified: whether the solutions were verified again; undecided: those that
+    were not in time, by event."""
+
+    query: object
+    solutions: int
+    counterexamples: int
+    faults: tuple
+    uncovered: str | None
+    method: str
+    steps: int = 0
+    verified: bool = False
+    undecided: tuple = ()
+
+    @property
+    def covered(self):
+        """Whether the run shows that its solutions are all there are."""
+        return not self.faults and self.uncovered is None
+
+
+def check_cover(path, allow_code=False, verify=None):
+    """Check the run in a file. Raises InputError if it is not one, or its template is not the one found now.
+    allow_code: as in `queries.from_record`. verify: options of the Verifier that is asked each solution again, if any.
+    """
+    about, events = store.read_run(path)
+    with located(str(path)):
+        query = queries.from_record(about["query"], allow_code)
+        if query.template is None:
+            raise InputError("the run names no template")
+        if query.search() != about["query"]:
+            raise InputError("the template has changed since the run")
+        run = _Run(query)
+        missing = _missing(about, events)
+    for event in events:
+        run.read(event)
+    run.compare()
+    faults, undecided = [*missing, *run.faults], []
+    for event, verdict in run.verdicts(verify) if verify is not None else ():
+        if verdict == VIOLATED:
+            faults.append(f"{_named(event)}: the verifier finds a trace that breaks it")
+        elif verdict == UNDECIDED:
+            undecided.append(event.number)
+    strikes = [*run.strikes.values(), *(Strike.of_class(query.template, event.candidate) for event in run.solutions)]
+    report = Report(
+        query,
+        len(run.solutions),
+        len(run.strikes),
+        tuple(faults),
+        None,
+        "enumeration",
+        verified=verify is not None,
+        undecided=tuple(undecided),
+    )
+    if query.template.size <= LARGEST_ENUMERATED:
+        return replace(report, uncovered=_enumerate(query.template, strikes))
+    uncovered, steps = proof.refute(query.template, strikes)
+    return replace(report, uncovered=uncovered, method="refutation", steps=steps)
+
+
+def _missing(about, events):
+    """Events that were taken out of the file, the first MISSING."""
+    known = {0, *(event.number for event in events)}
+    try:
+        last = int(about["finished"] or 0)
+    except ValueError:
+        raise InputError(f"the run is finished with {about['finished']!r:.40}; expected a number of events") from None
+    absent = (number for number in range(1, max([*known, last]) + 1) if number not in known)
+    return [f"event {number} is missing" for number in islice(absent, MISSING)]
+
+
+class _Run:
+    """The events of a run, each checked by itself. solutions: events. strikes: what each counterexample strikes out, by
+    its number. faults: of events that are not what they say; these count as neither."""
+
+    def __init__(self, query):
+        self.query = query
+        self.solutions, self.strikes, self.faults = [], {}, []
+
+    def read(self, event):
+        """Check an event, and keep what it shows."""
+        try:
+            if event.kind not in (store.SOLUTION, store.COUNTEREXAMPLE, store.UNDECIDED, store.PROVED):
+                raise InputError(f"expected a solution, a counterexample, undecided or proved, not {event.kind!r:.40}")
+            if event.kind != store.PROVED:
+                self._check_source(event)
+            if event.kind == store.SOLUTION:
+                self.solutions.append(event)
+            elif event.kind == store.COUNTEREXAMPLE:
+                self.strikes[event.number] = Strike.of_trace(self.query.template, self._evidence(event))
+        except InputError as error:
+            self.faults.append(f"{_named(event)}: {error.message}")
+
+    def compare(self):
+        """Hold the events against one another: a solution is of its own class, and no counterexample strikes it."""
+        classes = {}
+        for event in self.solutions:
+            forms = tuple(form.beliefs for form in self.query.template.forms(event.candidate))
+            first = classes.setdefault(forms, event.number)
+            if first != event.number:
+                self.faults.append(f"{_named(event)}: it is of the class of event {first}")
+            for number, strike in self.strikes.items():
+                if strike.strikes(self.query.template, event.candidate):
+                    self.faults.append(f"{_named(event)}: the counterexample of event {number} breaks it")
+
+    def verdicts(self, options):
+        """(event, verdict) for each solution, verified again."""
+        units = self.query.units()
+        verifier = Verifier(self.query, self.query.template.names & units.keys(), **options)
+        for event in self.solutions:
+            yield event, verifier.verify(language.parse(event.source, beliefs=units)).verdict
+
+    def _check_source(self, event):
+        """That the candidate is one, and the source its own."""
+        if not isinstance(event.source, str):
+            raise InputError("it has no source")
+        units = self.query.units()
+        stated = language.parse(event.source, beliefs=units)
+        candidate = language.parse(self.query.template.candidate(event.candidate), beliefs=units)
+        if (stated.parameters, stated.body, stated.start) != (candidate.parameters, candidate.body, candidate.start):
+            raise InputError(f"its source is not that of its candidate, {list(event.candidate)}")
+
+    def _evidence(self, event):
+        """The trace of a counterexample, with every belief that candidates may read. Raises InputError if it is not one
+        of the query's network that breaks its property."""
+        query = self.query
+        if not isinstance(event.trace, str):
+            raise InputError("it has no trace")
+        trace = Trace.from_json(event.trace)
+        if trace.query != query.record():
+            raise InputError("it is a trace of another query")
+        if trace.controller not in (None, event.source):
+            raise InputError("it is a trace of another controller")
+        if event.way not in {way.name for way in query.property.ways_to_fail(query.model, query.buffer)}:
+            raise InputError(f"the property has no way to fail '{event.way}'")
+        trace = verification.complete(query, trace)
+        report = verification.check_trace(query, trace)
+        if report.faults:
+            raise InputError(f"it breaks {report.faults[0]}")
+        if report.outcome is not verification.Outcome.BREAKS:
+            raise InputError(report.reason or "the property holds on it")
+        unread = sorted((query.template.names & query.units().keys()) - trace.columns.keys())
+        if unread and trace.controller is not None:
+            raise InputError(f"it lacks {', '.join(unread)}, which candidates read")
+        return trace
+
+
+def _named(event):
+    article = "an" if event.kind == store.UNDECIDED else "a"
+    return f"event {event.number}, {article} {event.kind}"
+
+
+@dataclass(frozen=True)
+class Strike:
+    """What one trace, or one class, strikes out. For each hole and form a word: bit t says of a condition that it
+    holds at step t, of a leaf that it does there what was seen. steps: all bits. A class has members for each hole
+    in place of words: a candidate is struck out if each of its forms is one."""
+
+    words: tuple
+    steps: int
+    members: tuple = ()
+
+    @staticmethod
+    def of_trace(template, trace):
+        """The candidates that would have chosen the trace's rates, exactly; all of them if it breaks the property
+        whatever the rates."""
+        if trace.controller is None:
+            return Strike(tuple((0,) * len(hole) for hole in template.holes()), 0)
+        rows = list(trace.decisions(template.names))
+        rates = trace.columns["r"][1:]
+        floor = trace.constants["MSS"] / trace.constants["R_m"]
+        conditions = template.condition_holes()
+        words = []
+        for index, hole in enumerate(template.holes()):
+            values, (least, *seen) = _values(hole, rows, (floor, *rates))
+            truths = values > 0 if index in conditions else np.maximum(values, least) == np.array(seen, values.dtype)
+            packed = np.packbits(truths.astype(bool), axis=1, bitorder="little")
+            words.append(tuple(int.from_bytes(row.tobytes(), "little") for row in packed))
+        return Strike(tuple(words), (1 << trace.horizon - 1) - 1)
+
+    @staticmethod
+    def of_class(template, candidate):
+        """The candidates with the same coefficients of beliefs as this one."""
+        members = (
+            tuple(form.beliefs == chosen.beliefs for form in hole)
+            for hole, chosen in zip(template.holes(), template.forms(candidate), strict=True)
+        )
+        return Strike((), 0, tuple(members))
+
+    def strikes(self, template, candidate):
+        """Whether this strike, of a trace, strikes out a candidate, given by its indices."""
+        words = [forms[index] for forms, index in zip(self.words, candidate, strict=True)]
+        for path, leaf in template.leaves():
+            here = self.steps
+            for hole, holds in path:
+                here &= words[hole] if holds else ~words[hole]
+            if here & ~words[leaf]:
+                return False
+        return True
+
+    def parts(self):
+        """Strikes of WORD steps each: what all of them strike out this one does."""
+        for first in range(0, max(self.steps.bit_length(), 1), WORD):
+            part = self.steps >> first & (1 << WORD) - 1
+            yield Strike(tuple(tuple(word >> first & part for word in forms) for forms in self.words), part)
+
+
+@lru_cache(maxsize=16)
+def _coefficients(hole):
+    """The terms of a hole's forms, their coefficients as integers, forms × terms, and by what these are multiplied."""
+    terms = sorted({term for form in hole for term, _ in form.coefficients})
+    scale = lcm(*(coefficient.denominator for form in hole for _, coefficient in form.coefficients))
+    rows = [[int(dict(form.coefficients).get(term, 0) * scale) for term in terms] for form in hole]
+    return terms, np.array(rows, np.int64).reshape(len(hole), len(terms)), scale
+
+
+def _values(hole, rows, others):
+    """The value of each form at each step, forms × steps, and `others`, all times what makes them integers."""
+    terms, coefficients, scale = _coefficients(tuple(hole))
+    values = [[value_of(term, row) for row in rows] for term in terms]
+    more = lcm(*(value.denominator for column in (*values, others) for value in column))
+    integers = np.array([[int(value * more) for value in column] for column in values], object)
+    scaled = [int(value * more * scale) for value in others]
+    largest = max(map(abs, (*integers.flat, *scaled))) * int(np.abs(coefficients).max(initial=1)) * (len(terms) + 1)
+    fits = np.int64 if largest < 2**62 else object
+    return coefficients.astype(fits) @ integers.astype(fits).reshape(len(terms), len(rows)), scaled
+
+
+def _enumerate(template, strikes):
+    """The source of a candidate that nothing strikes out, or None: all candidates, one by one."""
+    covered = np.zeros([len(hole) for hole in template.holes()], bool)
+    for strike in strikes:
+        if strike.members:
+            covered[np.ix_(*strike.members)] = True
+        else:
+            struck = np.ones(covered.shape, bool)
+            for part in strike.parts():
+                words = iter(np.array(forms, np.int64) for forms in part.words)
+                struck &= _struck(template, words, np.array(part.steps))
+            covered |= struck
+    if covered.all():
+        return None
+    indices = np.unravel_index(int(np.argmin(covered)), covered.shape)
+    return template.candidate(tuple(map(int, indices)))
+
+
+def _struck(node, words, active):
+    """Which candidates of a node do what was seen at all the active steps; an axis for each hole after those of
+    `active`."""
+    word = next(words)
+    if not isinstance(node, Branch):
+        return active[..., None] & ~word == 0
+    then = _struck(node.then, words, active[..., None] & word)
+    otherwise = _struck(node.otherwise, words, active[..., None] & ~word)
+    shared = active.ndim + 1
+    then_axes, other_axes = then.ndim - shared, otherwise.ndim - shared
+    then = then.reshape(then.shape + (1,) * other_axes)
+    otherwise = otherwise.reshape(otherwise.shape[:shared] + (1,) * then_axes + otherwise.shape[shared:])
+    return then & otherwise

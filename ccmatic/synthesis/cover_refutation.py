@@ -1,0 +1,72 @@
+"""That a large space is covered, as a refutation in propositional logic which unit propagation alone can check.
+
+The formula says: each hole has a form, and no strike strikes the candidate out (`rup` refutes it and checks that).
+"""
+
+from ccmatic import solving
+from ccmatic.base import InputError
+from ccmatic.contracts import Branch
+
+
+def refute(template, strikes):
+    """(None, steps of the refutation) if the strikes cover the space, else (a candidate's source, 0). Raises
+    InputError if the logged refutation does not pass its check."""
+    formula = _Formula(template, strikes)
+    model, logged = solving.refute(formula.clauses)
+    if model:
+        return template.candidate(formula.chosen(model)), 0
+    steps, refuted = solving.check_refutation(formula.clauses, logged)
+    if not refuted:
+        raise InputError("the refutation that the SAT solver logged does not follow by unit propagation")
+    return None, steps
+
+
+class _Formula:
+    """The clauses. That a hole has one form at most is not needed: more forms are struck out all the sooner."""
+
+    def __init__(self, template, strikes):
+        self.clauses, self._top = [], 0
+        self.forms = [[self._new() for _ in hole] for hole in template.holes()]
+        self.clauses += map(list, self.forms)
+        for strike in strikes:
+            if strike.members:
+                self._not_of_class(strike)
+            else:
+                struck = self._struck(template, list(zip(self.forms, strike.words, strict=True)), strike.steps, {})
+                self.clauses.append([-struck])
+
+    def chosen(self, model):
+        """The index of a form in each hole."""
+        true = {literal for literal in model if literal > 0}
+        return [next(index for index, form in enumerate(row) if form in true) for row in self.forms]
+
+    def _not_of_class(self, strike):
+        inside = [self._new() for _ in self.forms]
+        for literal, forms, members in zip(inside, self.forms, strike.members, strict=True):
+            self.clauses += [[-form, literal] for form, member in zip(forms, members, strict=True) if member]
+        self.clauses.append([-literal for literal in inside])
+
+    def _struck(self, node, holes, active, known, first=0):
+        """A literal that follows if the node does what was seen at all the active steps."""
+        if (first, active) in known:
+            return known[first, active]
+        literal = known[first, active] = self._new()
+        forms, words = holes[first]
+        if not isinstance(node, Branch):
+            self.clauses += [[-form, literal] for form, word in zip(forms, words, strict=True) if active & ~word == 0]
+            return literal
+        behind = first + 1 + (len(node.then.holes()) if isinstance(node.then, Branch) else 1)
+        splits = {}
+        for form, word in zip(forms, words, strict=True):
+            splits.setdefault(active & word, []).append(form)
+        for holds, chosen in splits.items():
+            then = self._struck(node.then, holes, holds, known, first + 1)
+            otherwise = self._struck(node.otherwise, holes, active & ~holds, known, behind)
+            split = self._new()
+            self.clauses += [[-form, split] for form in chosen]
+            self.clauses.append([-split, -then, -otherwise, literal])
+        return literal
+
+    def _new(self):
+        self._top += 1
+        return self._top

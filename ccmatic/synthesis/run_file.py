@@ -1,0 +1,204 @@
+"""What a run of synthesis has learned, on disk: one SQLite file, so that a killed run goes on where it was."""
+
+import fcntl
+import json
+import sqlite3
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccmatic import __version__
+from ccmatic.base import LARGEST, InputError, Unreadable, located, parse_json
+
+FORMAT = "ccmatic run 1"
+
+SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED = "solution", "counterexample", "undecided", "proved"
+
+_TABLES = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE events (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, candidate TEXT, source TEXT, way TEXT, trace TEXT,
+    seconds REAL NOT NULL
+);
+"""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing learned. number: in the order in which they were. kind: one of the four above. candidate: the index of
+    the form in each hole; source: its Python; way: it fails, or that is proved for all controllers; trace: as JSON;
+    seconds: it took."""
+
+    kind: str
+    candidate: tuple = ()
+    source: str | None = None
+    way: str | None = None
+    trace: str | None = None
+    seconds: float = 0.0
+    number: int | None = None
+
+
+class Store:
+    """A run file. Each event is on disk before `add` returns; one process at a time writes it, others may read."""
+
+    def __init__(self, path, query):
+        self.path = Path(path)
+        self._lock = _lock(self.path)
+        with _reported(self.path):
+            self._database = _open(self.path, create=True)
+            self._claim(query)
+
+    def events(self):
+        """What was learned, in order."""
+        with _reported(self.path):
+            return _events(self._database)
+
+    def add(self, event):
+        """Write down an event."""
+        row = (event.kind, json.dumps(event.candidate), event.source, event.way, event.trace, event.seconds)
+        columns = "kind, candidate, source, way, trace, seconds"
+        with _reported(self.path), self._database:
+            self._database.execute(f"INSERT INTO events ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def finish(self):
+        """Write down that nothing is left to decide, and how many events there are."""
+        with _reported(self.path), self._database:
+            self._database.execute("INSERT OR REPLACE INTO about SELECT 'finished', CAST(COUNT(*) AS TEXT) FROM events")
+
+    def close(self):
+        """Let other processes have the file."""
+        self._database.close()
+        self._lock.close()
+
+    def _claim(self, query):
+        """Take a new file for this query, or check that the file is of this query."""
+        wanted = {"format": FORMAT, "version": __version__, "name": query.name, "query": _canonical(query.search())}
+        with self._database:
+            self._database.execute("BEGIN EXCLUSIVE")
+            if not self._database.execute("SELECT name FROM sqlite_master").fetchall():
+                for statement in filter(str.strip, _TABLES.split(";")):
+                    self._database.execute(statement)
+                self._database.executemany("INSERT INTO about VALUES (?, ?)", wanted.items())
+        about = _about(self._database, self.path)
+        _check_version(about, self.path)
+        difference = _difference(_query(about, self.path), json.loads(wanted["query"]))
+        if difference:
+            raise InputError(f"the run is of another query: {difference}", str(self.path))
+
+
+def read_run(path):
+    """What a run file says of itself, and its events; for reports and checks."""
+    path = Path(path)
+    if not path.is_file():
+        raise Unreadable("cannot read: no such file", str(path))
+    with _reported(path):
+        database = _open(path, create=False)
+        about = _about(database, path)
+        _check_version(about, path)
+        events = _events(database)
+        database.close()
+    return {**about, "query": _query(about, path), "finished": about.get("finished")}, events
+
+
+def _query(about, path):
+    query = parse_json(text, str(path)) if isinstance(text := about.get("query"), str) else None
+    if not isinstance(query, dict):
+        raise InputError("the run does not say of what query it is", str(path))
+    return query
+
+
+def _open(path, create):
+    mode = "rwc" if create else "ro"
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    database = sqlite3.connect(uri, uri=True, timeout=5, isolation_level=None)
+    database.execute("PRAGMA trusted_schema = OFF")
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+    return database
+
+
+def _lock(path):
+    """A lock on the file that ends with the process; others may still read."""
+    try:
+        file = path.open("ab")
+    except OSError as error:
+        raise Unreadable(f"cannot use the run file: {error.strerror}", str(path)) from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise Unreadable("cannot use the run file: another process is using it", str(path)) from None
+    return file
+
+
+def _events(database):
+    columns = "kind, candidate, source, way, trace, seconds, number"
+    rows = database.execute(f"SELECT {columns} FROM events ORDER BY number")
+    return [_event(*row) for row in rows]
+
+
+def _event(kind, candidate, source, way, trace, seconds, number):
+    texts = {"kind": kind, "candidate": candidate}
+    texts |= {name: text for name, text in (("source", source), ("way", way), ("trace", trace)) if text is not None}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise InputError(f"the {name} of event {number} is {text!r:.40}; expected text")
+    if not isinstance(seconds, float | int):
+        raise InputError(f"the seconds of event {number} are {seconds!r:.40}; expected a number")
+    indices = parse_json(candidate)
+    if not isinstance(indices, list):
+        raise InputError(f"the candidate of event {number} is {candidate!r:.40}; expected a list of indices")
+    return Event(kind, tuple(indices), source, way, trace, seconds, number)
+
+
+def _about(database, path):
+    found = database.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    plain = {statement.split("(")[0].strip() for statement in _TABLES.split(";") if statement.strip()}
+    for kind, sql in found:
+        if (
+            kind != "table"
+            or sql.split("(")[0].strip() not in plain
+            or "GENERATED" in sql.upper()
+            or " AS " in sql.upper()
+        ):
+            raise InputError(f"not a run of ccmatic: it has a {kind} of its own", str(path))
+    try:
+        return dict(database.execute("SELECT key, value FROM about"))
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            raise InputError("not a run of ccmatic: a database of something else", str(path)) from None
+        raise
+
+
+def _check_version(about, path):
+    found = about.get("format"), about.get("version")
+    if found != (FORMAT, __version__):
+        message = f"the run was made by ccmatic {found[1]} ({found[0]}), expected {__version__} ({FORMAT})"
+        raise InputError(message, str(path))
+
+
+def _canonical(search):
+    return json.dumps(search, sort_keys=True)
+
+
+def _difference(theirs, ours, prefix=""):
+    """The first key in which two searches differ, in words, or None."""
+    for key in sorted({*theirs, *ours}):
+        there, here = theirs.get(key), ours.get(key)
+        if there == here:
+            continue
+        if isinstance(there, dict) and isinstance(here, dict):
+            return _difference(there, here, f"{prefix}{key}.")
+        return f"its {prefix}{key} is {there}, this one's is {here}"
+    return None
+
+
+@contextmanager
+def _reported(path):
+    """Errors of SQLite and of what is stored as messages about the file."""
+    try:
+        with located(str(path)):
+            yield
+    except sqlite3.OperationalError as error:
+        raise Unreadable(f"cannot use the run file: {error}", str(path)) from None
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"not a run of ccmatic: {error}", str(path)) from None

@@ -1,0 +1,116 @@
+"""The files of synthesised controllers: one readable Python file each, which says what made it, in a folder of the
+query's own that is replaced as a whole."""
+
+import hashlib
+import json
+import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from textwrap import wrap
+
+from ccmatic import __version__, language
+from ccmatic.base import InputError, Unreadable, definitions, docstring, read_text, writable_folder, write_text
+
+_DOCSTRING = re.compile(r'\n    """.*?"""', re.DOTALL)
+
+
+#: What a folder of solutions holds besides them: the query, and the digest of each file.
+CONTENTS = "solutions.json"
+
+
+class Folder:
+    """The solutions of one synthesis. While it runs they are in a neighbour, NAME.partial, as soon as they are found;
+    when it is complete, that takes the place of the folder and of all that an earlier synthesis left there.
+
+    Raises InputError if there is anything in the folder or in the neighbour that no synthesis wrote, or that was
+    changed since."""
+
+    def __init__(self, path, query):
+        self.path, self._query = Path(path), query
+        self._partial, self._replaced = (self.path.with_name(self.path.name + end) for end in (".partial", ".replaced"))
+        for folder in (self.path, self._partial, self._replaced):
+            _require_own(folder)
+        self._remove(self._partial)
+        writable_folder(self._partial)
+        self._digests = {}
+        self._say(complete=False)
+
+    def add(self, progress):
+        """Write the solution that was just found; where it will be when the synthesis is complete."""
+        file = write_solution(self._partial, self._query, progress)
+        self._digests[file.name] = _digest(file)
+        self._say(complete=False)
+        return self.path / file.name
+
+    def complete(self):
+        """All are found: they take the folder's place."""
+        self._say(complete=True)
+        self._remove(self._replaced)
+        try:
+            if self.path.exists():
+                self.path.rename(self._replaced)
+            self._partial.rename(self.path)
+        except OSError as error:
+            raise Unreadable(f"cannot write: {error.strerror}", str(self.path)) from None
+        self._remove(self._replaced)
+
+    def _say(self, complete):
+        contents = {"made_by": f"ccmatic {__version__}", "query": self._query.record(), "complete": complete}
+        write_text(self._partial / CONTENTS, json.dumps({**contents, "files": self._digests}, indent=1) + "\n")
+
+    @staticmethod
+    def _remove(folder):
+        if folder.exists():
+            shutil.rmtree(folder)
+
+
+def _require_own(folder):
+    """Raise InputError if a folder holds anything but what a synthesis, perhaps one that was killed, wrote."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("solutions are written there; expected a folder, or none: remove it or set --out", str(folder))
+    files = list(folder.iterdir()) if folder.exists() else []
+    try:
+        known = {CONTENTS: None, **json.loads(read_text(folder / CONTENTS))["files"]}
+    except (InputError, ValueError, KeyError, TypeError):
+        known = {}
+    for file in files:
+        if file.name not in known or known[file.name] not in (None, _digest(file)):
+            raise InputError(
+                "no synthesis wrote this, or it was changed since, and the folder's content would be replaced; move it "
+                "away or set --out",
+                str(file),
+            )
+
+
+def _digest(file):
+    with suppress(OSError):
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def write_solution(folder, query, progress):
+    """Write the solution that was just found; its path."""
+    controller = progress.controller
+    like = kin(controller)
+    lines = [f"{controller.name}: found by ccmatic {__version__} for the query {query.name}.", ""]
+    if like:
+        lines += [f"Of the class of the paper's {', '.join(like)}.", ""]
+    lines += wrap(f"Query: {query}.", 100, break_on_hyphens=False)
+    _, signature, body = controller.source.partition("def rate")
+    documented = docstring("\n".join(lines) + "\n") + f"\n\n\n{signature}{_DOCSTRING.sub('', body, count=1)}"
+    path = folder / f"{controller.name}.py"
+    write_text(path, documented)
+    return path
+
+
+def kin(controller):
+    """The names of shipped controllers of the paper that differ in the coefficients of constants only."""
+    names = []
+    for name in definitions.shipped("synthesized"):
+        path = definitions.find_file(["synthesized"], name, ".py")
+        text = read_text(path)
+        if "Listing 2" in text:
+            known = language.parse(text, name, str(path))
+            if known.shape() is not None and known.shape() == controller.shape():
+                names.append(name)
+    return names

@@ -1,0 +1,152 @@
+"""Verification of many candidates, here or side by side on other processes and machines, through
+`concurrent.futures.Executor`."""
+
+import json
+import multiprocessing
+import os
+import signal
+import threading
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import wait as wait_for
+from contextlib import contextmanager
+from multiprocessing.connection import wait as wait_for_end
+
+from ccmatic import language
+from ccmatic import query as queries
+from ccmatic.base import InputError
+from ccmatic.verification import Verifier
+
+#: How often in a row processes may die before any of them has done a thing.
+RESTARTS = 3
+
+_verifiers = {}
+
+
+def verify(record, reads, options, source):
+    """The verdict on a controller's source. A process keeps the verifier of a query for the next call.
+
+    record: of the query, see `Query.record`. reads, options: of the Verifier.
+    """
+    verifier = _verifier(record, reads, options)
+    return verifier.verify(language.parse(source, beliefs=verifier.query.units()))
+
+
+def prove(record, reads, options):
+    """The names of the ways to fail that no controller can go."""
+    return _verifier(record, reads, options).prove()
+
+
+def _verifier(record, reads, options):
+    key = json.dumps([record, reads, options], sort_keys=True)
+    if key not in _verifiers:
+        _verifiers.clear()
+        _verifiers[key] = Verifier(queries.from_record(record, allow_code=True), reads, **options)
+    return _verifiers[key]
+
+
+class Team:
+    """Workers that take tasks: in this process for one job, `jobs` processes, or a Dask cluster at an address.
+
+    A process that dies, killed or out of memory, is replaced and its task done again.
+    """
+
+    def __init__(self, jobs=1, cluster=None):
+        self._hire = (lambda: _cluster(cluster)) if cluster else (lambda: _processes(jobs))
+        self._executor = self._hire()
+        self._pending = {}
+        self._restarts = 0
+
+    def __len__(self):
+        return len(self._pending)
+
+    def submit(self, task, function, *arguments):
+        """Have function(*arguments) done for a task."""
+        try:
+            future = self._submit(function, *arguments)
+        except BrokenExecutor:
+            self._restart()
+            future = self._submit(function, *arguments)
+        self._pending[future] = task, function, arguments
+
+    def _submit(self, function, *arguments):
+        with _deaf_children():
+            return self._executor.submit(function, *arguments)
+
+    def results(self):
+        """Wait until something is done; yield (task, result) for each task that is."""
+        try:
+            for future in wait_for(self._pending, return_when=FIRST_COMPLETED).done:
+                result = future.result()
+                task, *_ = self._pending.pop(future)
+                self._restarts = 0
+                yield task, result
+        except BrokenExecutor:
+            self._restart()
+
+    def close(self):
+        """Drop what is under way; processes of ours end at once."""
+        self._dismiss()
+        for child in multiprocessing.active_children():
+            child.terminate()
+
+    def _dismiss(self):
+        for future in self._pending:
+            future.cancel()
+        self._executor.shutdown(wait=False)
+
+    def _restart(self):
+        self._restarts += 1
+        if self._restarts > RESTARTS:
+            raise InputError("the worker processes keep dying; expected enough memory for --jobs of them")
+        self._dismiss()
+        self._executor = self._hire()
+        lost, self._pending = self._pending, {}
+        for task, function, arguments in lost.values():
+            self.submit(task, function, *arguments)
+
+
+class _Here(Executor):
+    """Does the work in the call itself."""
+
+    def submit(self, function, /, *arguments, **named):
+        future = Future()
+        future.set_result(function(*arguments, **named))
+        return future
+
+
+def _processes(jobs):
+    if jobs == 1:
+        return _Here()
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_end_with_parent)
+
+
+@contextmanager
+def _deaf_children():
+    """Processes begun within it leave a Ctrl-C, which a terminal sends to all, to this one, which then ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with_parent():
+    """A worker whose parent was killed ends as well."""
+    parent = multiprocessing.parent_process()
+
+    def watch():
+        wait_for_end([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _cluster(address):
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError("--cluster needs Dask: pip install 'ccmatic[cluster]'") from None
+    try:
+        return Client(address, timeout=5, set_as_default=False).get_executor()
+    except (OSError, ValueError, TimeoutError) as error:
+        raise InputError(f"cannot reach a Dask scheduler at {address}: {error}") from None

@@ -1,0 +1,134 @@
+"""A trace: what one execution of a controller over a network did, step by step, in exact rationals."""
+
+import csv
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+
+from ccmatic import __version__
+from ccmatic.base import CONSTANTS, InputError, exact, located, parse_json, read_text, write_text
+
+FORMAT = "ccmatic trace 1"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """An execution sampled once a step, at t = 0 … horizon-1; the one object that solver answers,
+    simulations, plots and exporters share.
+
+    One step is R_m and the link rate is C, both 1 unless `constants` says otherwise; so time is in R_m,
+    bytes are in C·R_m, rates in C.
+
+    constants: `C`, `R_m`, `D`, `MSS`, and `beta` unless the buffer is infinite.
+    columns:   a name to `horizon` values. Cumulative bytes: `A` sent, `S` served, `L` lost, `Ld` loss
+               detected by the sender, `K` tokens admitted. `r`: the sending rate over (t-1, t]. `Q` (and
+               `F`): whole steps of delay of the last (first) byte served, `horizon` where it is at least
+               that. Beliefs by their names.
+    query:     what was asked: `model`, `buffer`, `jitter`, `property` and its parameters.
+    controller: the source of the controller whose rates these are, or None for rates that nobody decided.
+    broken:    what of the property the trace breaks, in the property's words.
+    """
+
+    horizon: int
+    constants: dict
+    columns: dict
+    query: dict
+    controller: str | None = None
+    broken: tuple = ()
+    altered: bool = False
+
+    def with_columns(self, **columns):
+        """The same trace with columns added or replaced."""
+        return replace(self, columns={**self.columns, **columns})
+
+    def measuring(self, measures):
+        """The same trace with these measured delays and no other."""
+        columns = {name: column for name, column in self.columns.items() if name in measures or name not in ("Q", "F")}
+        return replace(self, columns=columns)
+
+    def decisions(self, names):
+        """What a sender that reads these names knows as it chooses r at t = 1, 2, …: the constants, and its beliefs as
+        they were a step before. No column stands for a constant."""
+        for t in range(self.horizon - 1):
+            yield {name: self.constants[name] if name in CONSTANTS else self.columns[name][t] for name in names}
+
+    def rows(self):
+        """One dict a step: `t` and each column's value."""
+        for t in range(self.horizon):
+            yield {"t": t, **{name: column[t] for name, column in self.columns.items()}}
+
+    def to_json(self):
+        """The trace as JSON text; every rational is a string such as "3/10"."""
+        data = {
+            "format": FORMAT,
+            "made_by": f"ccmatic {__version__}",
+            "query": self.query,
+            "horizon": self.horizon,
+            "broken": list(self.broken),
+            "constants": {name: str(value) for name, value in self.constants.items()},
+            "columns": {name: [str(v) for v in column] for name, column in self.columns.items()},
+            "controller": self.controller,
+        }
+        return json.dumps({**data, "digest": _digest(data)}, indent=1)
+
+    @staticmethod
+    def from_json(text, file=None):
+        """The trace that `to_json` wrote. Raises InputError that names `file` where it is not one."""
+        data = parse_json(text, file)
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise InputError(f'expected a trace, a JSON object with "format": "{FORMAT}"', file)
+        try:
+            with located(file):
+                trace = Trace(
+                    horizon=int(exact(data["horizon"])),
+                    constants={name: exact(value) for name, value in data["constants"].items()},
+                    columns={name: tuple(map(exact, column)) for name, column in data["columns"].items()},
+                    query=dict(data["query"]),
+                    controller=data["controller"],
+                    broken=tuple(data["broken"]),
+                    altered="digest" in data and data.pop("digest") != _digest(data),
+                )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"not a complete trace: {error!r:.200}", file) from None
+        if not isinstance(trace.controller, str | None):
+            raise InputError(f"the controller is {trace.controller!r:.40}; expected its source", file)
+        if not all(isinstance(part, str) for part in trace.broken):
+            raise InputError("what is broken is not text", file)
+        for name in ("C", "R_m", "D", "MSS"):
+            if name not in trace.constants:
+                raise InputError(f"the trace has no constant {name}", file)
+        if trace.constants["R_m"] <= 0:
+            raise InputError(f"R_m is {trace.constants['R_m']}; expected a number > 0", file)
+        for name, column in trace.columns.items():
+            if len(column) != trace.horizon:
+                raise InputError(f"column {name} has {len(column)} values, expected {trace.horizon}", file)
+        return trace
+
+    @staticmethod
+    def load(path):
+        """Read a trace from a JSON file."""
+        return Trace.from_json(read_text(path), str(path))
+
+    def save(self, path):
+        """Write the trace to `path`: as CSV where the name ends in .csv, else as JSON."""
+        path = Path(path)
+        if path.suffix == ".csv":
+            write_text(path, self.to_csv())
+        else:
+            write_text(path, self.to_json() + "\n")
+
+    def to_csv(self):
+        """A header and a row a step, exact; the constants stand in columns of their own."""
+        out = StringIO()
+        constants = {name: str(value) for name, value in self.constants.items()}
+        writer = csv.DictWriter(out, ["t", *self.columns, *constants], lineterminator="\n")
+        writer.writeheader()
+        for row in self.rows():
+            writer.writerow({**row, **constants})
+        return out.getvalue()
+
+
+def _digest(data):
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,67 @@
+"""Verdicts for people: each violation with a readable, replayed trace, each "holds" with what it relies on."""
+
+from dataclasses import dataclass, replace
+
+from ccmatic.solving import Clock
+from ccmatic.verification import counterexample
+from ccmatic.verification.verifier import HOLDS, VIOLATED, Verifier
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a person learns of a controller.
+
+    verdict, seconds, way: as in `verifier.Verdict`. trace: what breaks it, or None.
+    exception: if it holds on the published model, an execution of the network that the model leaves out and that
+    breaks the controller, or None. unsure: the search for an exception ran out of time.
+    """
+
+    controller: object
+    verdict: str
+    seconds: float
+    way: str | None
+    trace: object = None
+    exception: object = None
+    unsure: bool = False
+
+
+class Judge:
+    """Judges controllers against one query; the network is encoded once for all that read the same beliefs. timeout:
+    seconds for a controller; options: as of `verifier.Verifier`."""
+
+    def __init__(self, query, timeout=None, **options):
+        self._clock = Clock(timeout)
+        self.query, self._options, self._verifiers = query, {**options, "timeout": self._clock}, {}
+
+    def judge(self, controller):
+        """The judgement on a controller; what holds on the published model is asked again on all executions."""
+        with self._clock.question():
+            return self._judge(controller)
+
+    def _judge(self, controller):
+        verdict, trace = self._ask(self.query, controller)
+        judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace)
+        if verdict.verdict != HOLDS or self.query.delay != "published":
+            return judgement
+        strict, exception = self._ask(replace(self.query, delay="executions"), controller)
+        unsure = strict.verdict not in (HOLDS, VIOLATED)
+        seconds = verdict.seconds + strict.seconds
+        return replace(judgement, seconds=seconds, exception=exception, unsure=unsure)
+
+    def script(self, controller):
+        """What is asked about a controller, as SMT-LIB 2."""
+        return self._verifier(self.query, controller).script(controller)
+
+    def _ask(self, query, controller):
+        verifier = self._verifier(query, controller)
+        verdict = verifier.verify(controller)
+        if verdict.verdict != VIOLATED:
+            return verdict, None
+        return verdict, counterexample.for_people(verifier.part(verdict.way), controller)
+
+    def _verifier(self, query, controller):
+        reads = query.units().keys() & set(controller.parameters)
+        key = query.delay, frozenset(reads)
+        if key not in self._verifiers:
+            self._verifiers[key] = Verifier(query, reads, **self._options)
+        return self._verifiers[key]

@@ -1,0 +1,170 @@
+"""The check of a trace that trusts no solver, nor its data: every law is read of the trace's own fractions, every rate
+is by the controller's own Python; and whether the property is broken."""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from ccmatic import base, language
+from ccmatic import query as queries
+from ccmatic.base import InputError, located
+
+
+class Outcome(Enum):
+    """What an execution says of the property. Only BREAKS is evidence against a controller."""
+
+    BREAKS = "breaks"
+    KEEPS = "keeps"
+    CANNOT_BE_JUDGED = "cannot be judged"
+
+
+@dataclass(frozen=True)
+class Report:
+    """query, controller: what was replayed; the controller is None for rates that nobody decided. checked: how many
+    laws. faults: the laws that the trace breaks, by name. objectives: the truth of each part of the property, none if
+    the trace lacks beliefs that it reads. outcome: of the property; a trace with faults cannot be judged. reason: why
+    it cannot be, in words, or None."""
+
+    query: object
+    controller: object
+    checked: int
+    faults: tuple
+    objectives: dict
+    outcome: Outcome
+    reason: str | None = None
+
+    @property
+    def unmet(self):
+        """The parts of the property that are not met, by name."""
+        return tuple(name for name, truth in self.objectives.items() if not truth)
+
+    def __str__(self):
+        faults, unmet = "; ".join(self.faults) or "none", ", ".join(self.unmet) or "none"
+        return f"{self.checked} laws checked; broken laws: {faults}; objectives not met: {unmet}"
+
+
+def replay(trace, file=None, allow_code=False):
+    """Check a trace. Raises InputError, naming `file`, if it lacks what its query needs. allow_code: as in
+    `queries.from_record`."""
+    with located(file):
+        query = queries.from_record(trace.query, allow_code)
+        if base.blamed_files():
+            with base.blamed():
+                query.encode()
+        return check_trace(query, trace)
+
+
+@base.blamed()
+def check_trace(query, trace):
+    """The report on a trace of a query. Raises InputError if it lacks what the query needs."""
+    if query.horizon != trace.horizon:
+        raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps")
+    controller = None if trace.controller is None else language.parse(trace.controller, beliefs=query.units())
+    beliefs = _read(query, trace, controller)
+    x = query.observed(trace, beliefs)
+    try:
+        laws = [*query.laws(x), *query.model.belief_laws(x, beliefs)]
+    except KeyError as error:
+        raise InputError(f"the trace has no {error.args[0]}, which the laws of its other beliefs read") from None
+    faults = ["trace.unaltered_since_saved"] if trace.altered else []
+    faults += [*_names_are_declared(query, x, trace), *_columns_agree(x, trace), *_delays_are_whole(query, trace)]
+    faults += [str(law) for law in laws if law.formula is not True]
+    faults += _rates_differ(trace, controller)
+    unread = sorted(query.property.judges(query.model) - beliefs)
+    objectives = {} if unread else query.property.objectives(query.model, x)
+    faults += _does_not_break(query, trace, objectives)
+    report = Report(query, controller, len(laws), tuple(faults), objectives, Outcome.CANNOT_BE_JUDGED)
+    if faults:
+        return replace(report, reason="it is no execution of this network and controller")
+    if unread:
+        return replace(report, reason=f"it lacks {', '.join(unread)}, which the property reads")
+    if query.property.holds(objectives):
+        return replace(report, outcome=Outcome.KEEPS)
+    if controller is None and not _fails_at_any_rates(query, x):
+        return replace(report, reason="its rates are nobody's, and it fails in no way in which any rates may")
+    return replace(report, outcome=Outcome.BREAKS)
+
+
+def explained(trace, report):
+    """The trace with the objectives that it breaks."""
+    return replace(trace, broken=report.unmet)
+
+
+@base.blamed()
+def complete(query, trace):
+    """The trace with the bounds that it leaves out, each from a start that is true."""
+    x = query.observed(trace)
+    missing = [bound for bound in query.model.bounds() if bound.name not in trace.columns]
+    return trace.with_columns(**{bound.name: bound.follow(x) for bound in missing})
+
+
+def _read(query, trace, controller):
+    """The beliefs that are checked: those that the trace states, and those that it must state, which are what can
+    be false, what its controller reads, and what the others' laws read; timeouts read all that can be false."""
+    known = query.units().keys()
+    named = known & trace.columns.keys()
+    if controller is not None or query.property.deployed:
+        named |= query.property.judges(query.model)
+    if controller is not None:
+        named |= known & set(controller.parameters)
+    return query.model.closure(named)
+
+
+def _names_are_declared(query, x, trace):
+    """The columns and constants are those that the model and the buffer declare, so that each is compared or read."""
+    for name in sorted(x.columns().keys() - trace.columns.keys()):
+        raise InputError(f"the trace has no {name}")
+    columns = {*x.columns(), *query.model.measures}
+    constants = {"C", "R_m", "D", "MSS", *(["beta"] if x.buffer.finite else [])}
+    for kind, found, declared in (("column", trace.columns, columns), ("constant", trace.constants, constants)):
+        for name in found:
+            if name not in declared:
+                yield f"trace.{name}_is_a_{kind}_of_the_query"
+
+
+def _columns_agree(x, trace):
+    """What follows from the query or from other columns, such as Ld from L a step before, is stated alike."""
+    known = {"C": x.C, "R_m": 1, "D": x.D}
+    for name, value in known.items():
+        if trace.constants.get(name) != value:
+            yield f"trace.{name}_as_in_query"
+    if x.buffer.finite and not x.buffer.agrees(x.beta):
+        yield "trace.beta_as_in_query"
+    for name, column in x.columns().items():
+        for t, stated in enumerate(trace.columns.get(name, ())):
+            if column[t] != stated:
+                yield f"trace.{name}_agrees at t={t}"
+
+
+def _delays_are_whole(query, trace):
+    for name in query.model.measures:
+        for t, delay in enumerate(trace.columns[name]):
+            if delay.denominator != 1 or not 0 <= delay <= trace.horizon:
+                yield f"trace.{name}_is_whole at t={t}"
+
+
+def _rates_differ(trace, controller):
+    """The steps at which the controller would not have chosen the trace's rate."""
+    if controller is None:
+        return
+    floor = trace.constants["MSS"] / trace.constants["R_m"]
+    for t, known in enumerate(trace.decisions(controller.parameters), 1):
+        if trace.columns["r"][t] != max(controller.rate(known), floor):
+            yield f"sender.rate_is_the_controllers at t={t}"
+
+
+def _does_not_break(query, trace, objectives):
+    """What the trace says that it breaks and does not."""
+    keeps = bool(objectives) and query.property.holds(objectives)
+    for name in trace.broken:
+        if objectives and (keeps or objectives.get(name, True)):
+            yield f"trace.breaks '{name}', as it states"
+
+
+def _fails_at_any_rates(query, x):
+    """Whether it goes a way to fail that no controller can rule out."""
+    bounds = [x.beliefs[bound.name] for bound in query.model.bounds() if bound.name in x.beliefs]
+    moved = any(column[0] != column[x.horizon - 1] for column in bounds)
+    return any(
+        way.any_rates and x.beliefs.keys() >= set(way.reads) and not (way.frozen and moved) and way.formula(x) is True
+        for way in query.property.ways_to_fail(query.model, query.buffer)
+    )

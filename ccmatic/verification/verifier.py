@@ -1,0 +1,268 @@
+"""The verifier: does a controller ensure the query's property on every trace of its network?"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from time import monotonic
+
+from ccmatic.base import InputError, blamed
+from ccmatic.contracts import WayToFail
+from ccmatic.logic import every
+from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, Clock, OutOfTime, conflict, script
+from ccmatic.traces import Trace
+from ccmatic.verification import replayer as replay
+
+HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
+
+#: What is undecided where no execution of the network is known, and so whether "holds" says anything.
+EXECUTION = "any execution"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """verdict: HOLDS, VIOLATED or UNDECIDED. seconds: it took. way: that it fails, or that was not decided.
+    trace: as the query for that way encodes it (see `counterexample.complete`), if violated."""
+
+    controller: object
+    verdict: str
+    seconds: float
+    way: str | None = None
+    trace: Trace | None = None
+
+
+class Verifier:
+    """Verifies controllers against one query, with one incremental solver for each way to fail.
+
+    reads: the beliefs that the controllers may read. solvers, seed: see `solver.Checker`. timeout: seconds for a
+    controller, or a Clock.
+    proved: the ways to fail, by name, that need not be asked, as `prove` ruled them out for this query.
+
+    Nothing holds of nothing: before the first that holds, or is proved, an execution of the network is known, with
+    what beliefs may be at first. Raises InputError, which names laws that conflict, if there is none.
+    """
+
+    @blamed()
+    def __init__(self, query, reads, solvers=("z3",), timeout=None, seed=0, proved=()):
+        self.query, self.reads = query, frozenset(reads)
+        self._clock = Clock.of(timeout)
+        self._options = {"solvers": solvers, "timeout": self._clock, "seed": seed}
+        ways = list(query.property.ways_to_fail(query.model, query.buffer))
+        if not ways:
+            raise InputError(f"the property {query.property.name} has no way to fail; expected one at least")
+        left = [way for way in ways if way.name not in proved]
+        self._parts = [Part(query, way, self._options, () if way.any_rates else reads) for way in left]
+        self._anyones = {}
+        self._inhabited = False
+
+    @blamed()
+    def verify(self, controller):
+        """The verdict on a controller."""
+        begin = monotonic()
+        undecided = None
+        with self._clock.question():
+            for part in self._parts:
+                answer = self._answer(part, controller)
+                if answer == SAT:
+                    self._ask_first(part)
+                    self._inhabited = self._inhabited or not part.way.any_rates
+                    return Verdict(controller, VIOLATED, monotonic() - begin, part.way.name, part.trace)
+                if answer == UNKNOWN:
+                    undecided = part.way.name
+            undecided = undecided or self._without_execution()
+        return Verdict(controller, UNDECIDED if undecided else HOLDS, monotonic() - begin, undecided)
+
+    @blamed()
+    def prove(self):
+        """The names of the ways to fail that no controller can go, whatever rates it chooses. Raises OutOfTime where
+        the query cannot even be put in time: then no controller's verdict would be known."""
+        anyones = [part for part in self._parts if part.way.any_rates]
+        ruled_out = [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
+        return ruled_out if ruled_out and not self._without_execution() else []
+
+    def _without_execution(self):
+        """None once an execution is known; what is undecided, if none was found in time."""
+        if not self._inhabited:
+            try:
+                with self._clock.question():
+                    self._inhabited = self._has_execution()
+            except OutOfTime:
+                pass
+        return None if self._inhabited else EXECUTION
+
+    def _has_execution(self):
+        """Whether an execution was found. The network is at hand where a way to fail was asked; it is encoded anew only
+        if no execution has bounds that stay as that way has them. Raises InputError if there is none."""
+        bounds = {bound.name for bound in self.query.model.bounds()}
+        whole = Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds)
+        for part in (*(part for part in self._parts if not part.way.any_rates), whole):
+            answer = part.execution()
+            if answer == SAT:
+                part.replays(self.query)
+                return True
+        if answer == UNSAT:
+            raise whole.contradiction()
+        return False
+
+    def _ask_first(self, part):
+        """What broke this controller is likely to break the next; what no controller changes stays first."""
+        self._parts.remove(part)
+        self._parts.append(part)
+        self._parts.sort(key=lambda other: (not other.way.any_rates, other is not part))
+
+    def part(self, name):
+        """The part for one way to fail, which has the solver and the trace."""
+        return next(part for part in self._parts if part.way.name == name)
+
+    @blamed()
+    def script(self, controller):
+        """What is asked about a controller, as SMT-LIB 2: it holds if and only if each answer is unsat."""
+        return "".join(part.script(controller) for part in self._parts)
+
+    @blamed()
+    def questions(self, controller):
+        """What is asked about a controller, for each way to fail: it holds if and only if no list of conditions has a
+        solution."""
+        return {part.way.name: part.question(None if part.way.any_rates else controller) for part in self._parts}
+
+    def _answer(self, part, controller):
+        """What is independent of the controller is asked once."""
+        try:
+            if not part.way.any_rates:
+                return self._ask(part, controller)
+            if part.way.name not in self._anyones:
+                self._anyones[part.way.name] = self._ask(part, None)
+            return self._anyones[part.way.name]
+        except OutOfTime:
+            return UNKNOWN
+
+    def _ask(self, part, controller):
+        with self._clock.question():
+            return part.ask(controller)
+
+
+class Part:
+    """One way to fail: the network asserted once, a controller pushed and popped."""
+
+    def __init__(self, query, way, options, reads):
+        self.query, self.way = query, way
+        self.reads = {*way.reads, *reads, *(belief.name for belief in query.model.true_states())}
+        self.trace = None
+        self._checker = None
+        self._options = options
+
+    @cached_property
+    def x(self):
+        """The unknowns."""
+        return self.query.execution(self.way.frozen)
+
+    @property
+    def checker(self):
+        """The solver, opened when first needed. Raises OutOfTime."""
+        if self._checker is None:
+            checker = Checker(**self._options)
+            for law in self._laws():
+                checker.add(law.formula)
+            self._go(checker)
+        return self._checker
+
+    def _go(self, checker):
+        """Assert, in a scope of its own, what is true where this way is gone."""
+        checker.push()
+        for condition in self._way():
+            checker.add(condition)
+        # Only once it knows all of that may anything be asked of it.
+        self._checker = checker
+
+    def execution(self):
+        """Whether there is any trace at all, of any rates, that goes any way; `self.trace` then has it. Raises
+        OutOfTime."""
+        checker, self._checker = self.checker, None
+        checker.pop()
+        answer = checker.check()
+        self.trace = self.read(checker.value, None) if answer == SAT else None
+        self._go(checker)
+        return answer
+
+    def replays(self, query):
+        """Raise InputError if a law says another thing of the numbers of the trace found last than of unknowns."""
+        faults = replay.check_trace(query, self.trace).faults
+        if faults:
+            raise InputError(f"an execution that a solver found breaks laws when it is replayed: {', '.join(faults)}")
+
+    def contradiction(self, what="execution", controller=None, given=True):
+        """The InputError that names laws which conflict, none of which could be left out: no trace of the
+        controller is `what`, where `given` is true."""
+        sender = choices(self.x, controller) if controller else True
+        named = [*((str(law), law.formula) for law in self._laws()), ("the controller", sender), (f"a {what}", given)]
+        names = ", ".join(named[index][0] for index in conflict([condition for _, condition in named]))
+        query = self.query
+        network = f"{query.model.name} with the buffer {query.buffer} and the horizon {query.horizon}"
+        return InputError(f"{network} has no {what}, so that anything would hold; in conflict are {names}")
+
+    def ask(self, controller):
+        """Whether a trace of this controller (of anyone, for None) goes this way; `self.trace` then has it. Raises
+        OutOfTime."""
+        self.checker.push()
+        try:
+            self.enter(controller)
+            answer = self.checker.check()
+            self.trace = self.read(self.checker.value, controller) if answer == SAT else None
+        finally:
+            self.checker.pop()
+        return answer
+
+    def question(self, controller):
+        """The conditions that a trace of this controller (of anyone, for None) that goes this way satisfies."""
+        laws = [law.formula for law in self._laws()]
+        return [*laws, *self._way(), *([choices(self.x, controller)] if controller else [])]
+
+    def script(self, controller):
+        """The question about a controller as SMT-LIB 2."""
+        name = controller.name if controller else "any controller"
+        return script(self.question(controller), f"{self.query}\n{name}: {self.way.name}")
+
+    def read(self, value, controller):
+        """The trace that a solver found, with the beliefs that this part encodes."""
+        x = self.x
+        unknown = x.beliefs.keys() - {belief.name for belief in self._encoded()}
+        stated = {n: column for n, column in x.columns().items() if n.removesuffix("_untimed") not in unknown}
+        columns = {name: tuple(map(value, column)) for name, column in stated.items()}
+        columns |= {name: getattr(x, name).read(value) for name in self.query.model.measures}
+        constants = {"C": value(x.C), "R_m": Fraction(1), "D": Fraction(x.D), "MSS": value(x.alpha)}
+        if x.beta is not None:
+            constants["beta"] = value(x.beta)
+        source = controller.source if controller else None
+        return Trace(x.horizon, constants, columns, self.query.record(), source)
+
+    def enter(self, controller):
+        """Assert the controller's choices in the current scope."""
+        if controller is not None:
+            self.checker.add(choices(self.x, controller))
+
+    def _laws(self):
+        return chain(self.query.laws(self.x), self.query.model.belief_laws(self.x, self.reads))
+
+    def _way(self):
+        if self.way.beliefs_true:
+            yield from _true_bounds(self.query.model, self.x, self.reads)
+        yield self.way.formula(self.x)
+
+    def _encoded(self):
+        return [belief for belief in self.query.model.beliefs if belief.name in self.query.model.closure(self.reads)]
+
+
+def choices(x, controller):
+    """The sender's law: at each step the controller chooses, by the beliefs of the step before."""
+    constants = {"R_m": 1, "D": x.D, "MSS": x.alpha}
+    steps = []
+    for t in range(1, x.horizon):
+        beliefs = {name: column[t - 1] for name, column in x.beliefs.items()}
+        steps.append(controller.encode(constants | beliefs, x.r[t], x.alpha))
+    return every(steps)
+
+
+def _true_bounds(model, x, reads):
+    for bound in model.bounds():
+        if bound.name in reads:
+            yield from (bound.holds(x, x.beliefs[bound.name][t]) for t in range(1, x.horizon))
