@@ -1,0 +1,172 @@
+"""The documentation: its examples run, its links lead somewhere, its site builds."""
+
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from ccmatic import query as queries
+from ccmatic.execution import Execution
+
+ROOT = Path(__file__).parent.parent
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [*DOCS, *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"))]
+
+#: What opens a block that is run, or written to the file that its title names.
+BLOCK = re.compile(r'(?P<language>python|console|toml)(?: title="(?P<title>[^"\n]+)")?\n')
+
+
+def examples(page):
+    """The blocks of a page, as examples of sybil. Skips the test if that is not installed."""
+    sybil = pytest.importorskip("sybil")
+    from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
+
+    def parse(document):
+        for region in RawFencedCodeBlockLexer(BLOCK)(document):
+            region.parsed, region.evaluator = region.lexemes["source"], evaluate
+            yield region
+
+    return list(sybil.Document.parse(str(page), parse).examples())
+
+
+def evaluate(example):
+    """Write, run or execute a block in the folder of its page; what is wrong, or None."""
+    title, language = example.region.lexemes["title"], example.region.lexemes["language"]
+    folder = example.namespace["folder"]
+    if title:
+        (folder / title).write_text(example.parsed, encoding="utf-8")
+    elif language == "console":
+        return console(example.parsed, folder)
+    elif language == "python":
+        exec(compile(example.parsed, example.path, "exec"), {})
+    return None
+
+
+def console(text, folder):
+    """What is wrong with a session of `$ command` lines, each followed by its output."""
+    for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env={**os.environ, "PATH": path}, text=True, timeout=300,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        found = done.stdout + (f"[exit {done.returncode}]\n" if done.returncode else "")
+        if not agrees(expected, found):
+            return f"$ {command}\nfound:\n{found}expected:\n{expected}"
+    return None
+
+
+def agrees(expected, found):
+    """Whether the output is as a page has it, `…` standing for anything."""
+    parts = map(re.escape, expected.rstrip().split("…"))
+    return re.fullmatch(".*?".join(parts), found.rstrip(), re.DOTALL) is not None
+
+
+def is_slow(example):
+    """Whether the block stands after a comment that says so."""
+    return example.document.text[: example.start].rstrip().endswith("<!-- slow -->")
+
+
+def run(page, folder, monkeypatch, slow):
+    """Run the blocks of a page in a folder that has what the repository has at its root."""
+    for name in ("docs", "proofs", "examples"):
+        (folder / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(folder)
+    for example in examples(page):
+        example.namespace["folder"] = folder
+        if slow or not is_slow(example):
+            example.evaluate()
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.stem)
+def test_examples_of_a_page_run(page, tmp_path, monkeypatch):
+    run(page, tmp_path, monkeypatch, slow=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [p for p in DOCS if "<!-- slow -->" in p.read_text("utf-8")], ids=lambda p: p.stem)
+def test_slow_examples_of_a_page_run(page, tmp_path, monkeypatch):
+    run(page, tmp_path, monkeypatch, slow=True)
+
+
+def test_an_example_that_is_wrong_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("Text.\n\n```console\n$ echo one two\none …\n$ echo three\nfour\n```\n", encoding="utf-8")
+    (example,) = examples(page)
+    example.namespace["folder"] = tmp_path
+    with pytest.raises(Exception, match="four"):
+        example.evaluate()
+
+
+def links(page):
+    """The (file, anchor) of each link of a page that leads to no other site; outside code."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" not in target:
+            path, _, anchor = target.partition("#")
+            yield (page.parent / path if path else page), anchor
+
+
+def anchors(page):
+    """The anchors of a page's headings."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        plain = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode().lower()
+        yield re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", plain).strip())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_of_a_page_lead_somewhere(page):
+    for file, anchor in links(page):
+        assert file.exists(), f"{page.name} links to {file}"
+        assert not anchor or anchor in anchors(file), f"{page.name} links to {file.name}#{anchor}"
+
+
+def test_the_encodings_have_every_section_that_is_cited():
+    """By docstrings, comments and tests, as `ENCODING section 6` or `ENCODING 8.1`."""
+    sections = set(re.findall(r"^## (\d+)\. ", (ROOT / "docs" / "encoding.md").read_text("utf-8"), re.MULTILINE))
+    cited = {}
+    for folder in ("ccmatic", "models", "properties", "templates", "proofs", "tests"):
+        for file in [*(ROOT / folder).rglob("*.py"), *(ROOT / folder).rglob("*.h")]:
+            for number in re.findall(r"ENCODING (?:section )?(\d+)", file.read_text("utf-8")):
+                cited.setdefault(number, file)
+    assert cited and cited.keys() <= sections
+
+
+def laws():
+    """The name of every law, of any model with any buffer; a belief's as the encodings have it, NAME for the belief."""
+    for model, buffer, deployed in product(("ccac", "cbr_delay", "ideal"), ("infinite", ">=1"), (False, True)):
+        query = queries.make(model, buffer, 4)
+        x = Execution(query.model, 4, query.buffer, query.jitter, deployed=deployed)
+        found = [*query.laws(x), *query.model.belief_laws(x), *query.model.belief_laws(query.execution(frozen=True))]
+        belief = re.compile(rf"^({'|'.join(query.units())})_(?=[a-z])")
+        yield from (belief.sub("NAME_", law.name) for law in found)
+
+
+def test_the_encodings_name_the_laws():
+    """Every law is in the encodings by its name, and every name at the side of an equation is a law."""
+    text, known = (ROOT / "docs" / "encoding.md").read_text("utf-8"), set(laws())
+    assert [name for name in known if not {name, name.replace("F_", "Q_")} & set(re.findall(r"\w+", text))] == []
+    beside = re.findall(r" {2,}(\w+_\w+)$", "".join(re.findall(r"```text\n(.*?)```", text, re.DOTALL)), re.MULTILINE)
+    assert len(beside) > 20
+    assert [name for name in beside if not {name, f"NAME_{name.removeprefix('q_U_')}"} & known] == []
+
+
+def test_the_site_builds(tmp_path):
+    """Strictly, and its pages ask nothing of other sites."""
+    for needed in ("mkdocs", "material", "mkdocstrings"):
+        pytest.importorskip(needed)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > len(DOCS)
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        external = r'(?:<script[^>]* src|<img[^>]* src|<link[^>]* rel="stylesheet"[^>]* href)="https?:'
+        assert not re.findall(external, text), page
