@@ -25,7 +25,7 @@ class Link:
 
     def __init__(self, C, beta, A, S, L, K):
         self.C, self.beta, self.A, self.S, self.L, self.K = C, beta, A, S, L, K
-        self.Ld = [L[0], *L[:-1]]
+        self.Ld, self.limited = [L[0], *L[:-1]], [False] * self.horizon
 
     def admitted(self, t):
         """Bytes sent and not lost."""

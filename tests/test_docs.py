@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ccmatic import query as queries
-from ccmatic.execution import Execution
+from ccmatic.contracts import Execution
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ccmatic import query as queries
+from ccmatic import verification
 from ccmatic.base.errors import InputError
 from ccmatic.synthesis import run_file as store
 from ccmatic.traces.trace import Trace
@@ -41,7 +42,7 @@ def small(tmp_path_factory):
         small_run.use(patch)
         path = tmp_path_factory.mktemp("small") / "run.db"
         events = small_run.make(path)
-        patch.setattr(replay, "check", check_once)
+        patch.setattr(verification, "check_trace", check_once)
         patch.setattr(Verifier, "verify", verify_once)
         yield path, events
 

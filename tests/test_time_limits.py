@@ -7,9 +7,9 @@ import pytest
 from test_cli import ROOT, lines, run
 
 from ccmatic import query
+from ccmatic.base import Clock, OutOfTime
 from ccmatic.language import controller as cca
 from ccmatic.proving import prover as prove
-from ccmatic.solving.clock import Clock, OutOfTime
 from ccmatic.verification.judgement import Judge
 from ccmatic.verification.verifier import UNDECIDED
 

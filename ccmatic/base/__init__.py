@@ -2,6 +2,7 @@
 
 from ccmatic.base.blame import blamed, blamed_files, place_of
 from ccmatic.base.catalogue import KINDS, entries, listed
+from ccmatic.base.clock import Clock, OutOfTime
 from ccmatic.base.definitions import absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
 from ccmatic.base.errors import Disagreement, InputError, Unreadable, located, shown, suggest
@@ -17,8 +18,10 @@ __all__ = [
     "NUMBER",
     "RATE",
     "TIME",
+    "Clock",
     "Disagreement",
     "InputError",
+    "OutOfTime",
     "Unit",
     "Unreadable",
     "absolute",

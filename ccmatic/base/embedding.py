@@ -2,8 +2,6 @@
 
 import re
 
-from pysmt.utils import quote
-
 from ccmatic.base.errors import InputError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -47,6 +45,8 @@ def smtlib_name(name):
     """The name of an unknown in SMT-LIB. Raises InputError where it has none."""
     if "|" in name or "\\" in name:
         raise InputError(f"'{name}' is no name in SMT-LIB; expected one without | and \\")
+    from pysmt.utils import quote  # not with every other package that stands on this one
+
     return quote(name)
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 
 from ccmatic import __version__, base
-from ccmatic.base import Disagreement, InputError, Unreadable, writable_folder, write_bytes, write_text
-from ccmatic.solving import OutOfTime
+from ccmatic.base import Disagreement, InputError, OutOfTime, Unreadable, writable_folder, write_bytes, write_text
 
 GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -126,7 +125,7 @@ def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
     """Find every controller of the query's template that ensures its property, one of each class."""
     from ccmatic import query as queries
     from ccmatic import synthesis
-    from ccmatic.cli import reports as report
+    from ccmatic.cli import synthesis_reports as report
 
     asked = queries.load(query)
     folder = synthesis.Folder(out or f"{asked.name}-solutions", asked)
@@ -229,7 +228,7 @@ def trace_export(trace, kind, rate, rtt, mss, out, allow_code, as_json):
 def runs(run, as_json):
     """What a run of synthesis has learned so far."""
     from ccmatic import synthesis
-    from ccmatic.cli import reports as report
+    from ccmatic.cli import synthesis_reports as report
 
     show = report.run_json if as_json else report.run_text
     click.echo(show(run, *synthesis.read_run(run)))
@@ -247,7 +246,7 @@ def runs(run, as_json):
 def check_cover(run, verify_solutions, solver, timeout, seed, allow_code, as_json):
     """Check, without generator and solver, that a run's counterexamples and solutions decide every candidate."""
     from ccmatic import synthesis
-    from ccmatic.cli import reports as report
+    from ccmatic.cli import synthesis_reports as report
 
     options = {"solvers": _solvers(solver), "timeout": timeout, "seed": seed} if verify_solutions else None
     outcome = synthesis.check_cover(run, allow_code, options)

@@ -7,11 +7,11 @@ import zlib
 from dataclasses import dataclass
 
 from ccmatic import language, solving, verification
-from ccmatic.base import InputError, Unreadable, definitions, writable_folder, write_bytes
+from ccmatic.base import InputError, OutOfTime, Unreadable, definitions, writable_folder, write_bytes
 from ccmatic.contracts import file_stem
 from ccmatic.proving.prover import Answer, Prover
 from ccmatic.proving.result import digest
-from ccmatic.solving import OutOfTime, certify
+from ccmatic.solving import certify
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 #: Folders of controllers whose names are theirs alone.

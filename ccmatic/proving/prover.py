@@ -8,11 +8,11 @@ from time import monotonic
 
 from ccmatic import language, verification
 from ccmatic import query as queries
-from ccmatic.base import InputError, blamed, definitions
+from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions
 from ccmatic.contracts import Reads, WayToFail, load_definition
 from ccmatic.logic import no
 from ccmatic.proving import progress
-from ccmatic.solving import SAT, UNKNOWN, UNSAT, Clock, OutOfTime
+from ccmatic.solving import SAT, UNKNOWN, UNSAT
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Part, Unsound, choices
 
 VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}

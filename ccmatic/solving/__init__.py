@@ -2,7 +2,6 @@
 
 from ccmatic.solving.certificate_check import check_certificate
 from ccmatic.solving.certificate_search import certify
-from ccmatic.solving.clock import Clock, OutOfTime
 from ccmatic.solving.solver import NAMES, SAT, UNKNOWN, UNSAT, Checker, conflict, script
 from ccmatic.solving.unit_propagation import check_refutation, refute
 
@@ -12,8 +11,6 @@ __all__ = [
     "UNKNOWN",
     "UNSAT",
     "Checker",
-    "Clock",
-    "OutOfTime",
     "certify",
     "check_certificate",
     "check_refutation",

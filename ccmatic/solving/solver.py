@@ -13,9 +13,8 @@ from pysmt.smtlib.printers import to_smtlib
 from pysmt.smtlib.solver import SmtLibSolver
 from pysmt.typing import BOOL
 
-from ccmatic.base import Disagreement, InputError, smtlib_comment, smtlib_name
+from ccmatic.base import Clock, Disagreement, InputError, OutOfTime, smtlib_comment, smtlib_name
 from ccmatic.logic import Linear, formula
-from ccmatic.solving.clock import Clock, OutOfTime
 
 NAMES = ("z3", "cvc5", "yices")
 

@@ -2,8 +2,9 @@
 
 from math import ceil, floor
 
+from ccmatic.base import OutOfTime
 from ccmatic.logic import equal, no
-from ccmatic.solving import SAT, OutOfTime
+from ccmatic.solving import SAT
 from ccmatic.verification import replayer as replay
 
 #: Denominators that read well, in the order in which they are tried, and how many checks may be spent.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from ccmatic.solving import Clock
+from ccmatic.base import Clock
 from ccmatic.verification import counterexample
 from ccmatic.verification.verifier import HOLDS, VIOLATED, Verifier
 

@@ -6,10 +6,10 @@ from functools import cached_property
 from itertools import chain
 from time import monotonic
 
-from ccmatic.base import InputError, blamed
+from ccmatic.base import Clock, InputError, OutOfTime, blamed
 from ccmatic.contracts import WayToFail
 from ccmatic.logic import every
-from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, Clock, OutOfTime, conflict, script
+from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, conflict, script
 from ccmatic.traces import Trace
 from ccmatic.verification import replayer as replay
 

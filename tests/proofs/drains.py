@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, State
-from ccmatic.logic.terms import every, no
+from ccmatic.contracts import Constant, Lemma, Measure, Objective, Proof, State
+from ccmatic.logic import choice, every, no  # noqa: F401: the definitions that are forged from this one use all
 
 
 def short(x, t, c):

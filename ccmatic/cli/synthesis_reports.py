@@ -1,0 +1,155 @@
+"""What commands say of synthesis, for people and as JSON lines."""
+
+import json
+
+from ccmatic.synthesis import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, kin
+
+KINDS = (SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED)
+
+
+def run_json(path, about, events):
+    """The line of `runs --json`."""
+    counts = {kind: sum(event.kind == kind for event in events) for kind in KINDS}
+    line = {"run": str(path), "name": about["name"], "finished": bool(about["finished"]), "version": about["version"]}
+    seconds = round(sum(event.seconds for event in events), 3)
+    return json.dumps({**line, **counts, "solver_seconds": seconds, "query": about["query"]})
+
+
+def run_text(path, about, events):
+    """What a run has learned."""
+    counts = ", ".join(f"{sum(event.kind == kind for event in events)} {kind}" for kind in KINDS)
+    state = "finished" if about["finished"] else "not finished: the same command goes on"
+    lines = [f"{path}: {about['name']}, {state}", f"    {counts}"]
+    lines += [f"    {key}: {value}" for key, value in about["query"].items()]
+    for event in events:
+        if event.kind == SOLUTION:
+            lines += ["", *(f"    {line}" for line in event.source.splitlines())]
+    return "\n".join(lines)
+
+
+def cover_json(path, outcome):
+    """The line of `check-cover --json`."""
+    return json.dumps(
+        {
+            "run": str(path),
+            "covered": outcome.covered,
+            "solutions": outcome.solutions,
+            "counterexamples": outcome.counterexamples,
+            "candidates": outcome.query.template.size,
+            "method": outcome.method,
+            "steps": outcome.steps,
+            "faults": list(outcome.faults),
+            "solutions_verified": outcome.verified,
+            "undecided": list(outcome.undecided),
+            "uncovered": outcome.uncovered,
+        }
+    )
+
+
+def cover_text(path, outcome):
+    """Whether the run shows what it claims."""
+    size = f"{outcome.query.template.size:,} candidates"
+    found = "no candidate is a solution" if not outcome.solutions else f"its {outcome.solutions} solutions are all"
+    by = "enumeration" if outcome.method == "enumeration" else f"a refutation of {outcome.steps:,} checked steps"
+    if outcome.covered:
+        lines = [f"{path}: {outcome.counterexamples} counterexamples replayed; of {size} {found}, by {by}"]
+        return "\n".join([*lines, *_of_solutions(outcome)])
+    lines = [f"{path}: does not show that {found}", *(f"    {fault}" for fault in outcome.faults)]
+    if outcome.uncovered:
+        lines += ["    nothing decides this candidate:", *(f"    {line}" for line in outcome.uncovered.splitlines())]
+    return "\n".join(lines)
+
+
+def _of_solutions(outcome):
+    """What is known of the solutions themselves."""
+    if not outcome.verified and outcome.solutions:
+        yield "    that they are solutions is believed, not verified again; --verify-solutions does"
+    elif outcome.undecided:
+        events = ", ".join(map(str, outcome.undecided))
+        yield f"    no answer in time whether these are solutions: events {events}"
+    elif outcome.solutions:
+        yield "    each is verified again"
+
+
+class SynthesisJson:
+    """Prints a line a solution and a summary."""
+
+    def __enter__(self):
+        return self
+
+    def update(self, now, file):
+        """Print a solution."""
+        self._now = now
+        if file:
+            controller = now.controller
+            line = {
+                "solution": now.solutions,
+                "controller": controller.name,
+                "file": str(file),
+                "source": controller.source,
+                "seconds": round(now.seconds, 3),
+            }
+            print(json.dumps(line), flush=True)
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            print(json.dumps({"summary": True, **_counts(self._now)}), flush=True)
+
+
+class SynthesisText:
+    """A live line of progress where there is a terminal, and each solution as it is found."""
+
+    def __init__(self, query):
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._query, self._console = query, Console(highlight=False, soft_wrap=True)
+        live = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=live, transient=True, disable=not live.is_terminal)
+
+    def __enter__(self):
+        self._console.print(f"{self._query.name}: {self._query}", markup=False)
+        self._progress.start()
+        self._task = self._progress.add_task("", total=None)
+        return self
+
+    def update(self, now, file):
+        """Show where the search stands."""
+        self._now = now
+        text = f"{now.counterexamples} counterexamples, {now.solutions} solutions"
+        if now.left is not None:
+            text = f"{now.left:,} candidates left, {text}"
+            self._progress.update(self._task, completed=now.candidates - now.left, total=now.candidates)
+        self._progress.update(self._task, description=text)
+        if file:
+            like = kin(now.controller)
+            also = f"   (the paper's {', '.join(like)})" if like else ""
+            self._console.print(f"\nsolution {now.solutions}: {file}{also}", markup=False)
+            listing = "\n".join(f"    {line}" for line in now.controller.pretty().splitlines())
+            self._console.print(listing, markup=False)
+
+    def __exit__(self, kind, *_):
+        self._progress.stop()
+        if kind is None:
+            now = self._now
+            found = f"{now.solutions} solutions (classes)" if now.solutions else "no controller of this template does"
+            if now.anyone:
+                found = "no controller at all does: whatever the rates, beliefs turn false on this network"
+            undecided = f", {now.undecided} undecided" if now.undecided else ""
+            self._console.print(
+                f"\n{found}{undecided}: all {now.candidates:,} candidates decided in {now.iterations} iterations, "
+                f"{now.seconds:.1f} s"
+            )
+
+
+def _counts(now):
+    return {
+        "solutions": now.solutions,
+        "iterations": now.iterations,
+        "seconds": round(now.seconds, 3),
+        "candidates": now.candidates,
+        "counterexamples": now.counterexamples,
+        "undecided": now.undecided,
+        "whatever_the_rates": now.anyone,
+    }
