@@ -15,7 +15,7 @@ MEASUREMENT = 1
 
 
 class CBRDelay(Model):
-    """ENCODING section 3."""
+    """docs/encoding.md, section 3."""
 
     name = "cbr_delay"
     runtime = ("link_rate.h", "cbr_delay.h")

@@ -7,7 +7,7 @@ from ccmatic.logic import either, every, implies, some
 
 
 class CCAC(Model):
-    """ENCODING section 2."""
+    """docs/encoding.md, section 2."""
 
     name = "ccac"
     runtime = ("link_rate.h",)

@@ -8,7 +8,7 @@ from ccmatic.logic import either, is_min
 
 
 class Ideal(Model):
-    """ENCODING section 4. There are no tokens: K reads S."""
+    """docs/encoding.md, section 4. There are no tokens: K reads S."""
 
     name = "ideal"
     default_jitter = 0

@@ -58,7 +58,7 @@ static inline void link_rate_move(struct ccm_window *w, unsigned t)
     link_rate_delay(w, t, b);
 }
 
-/* The periodic timeout at the end of a window (ENCODING section 6): `after` is what the next one begins with. */
+/* The periodic timeout at a window's end (docs/encoding.md, section 6): `after` is what the next one begins with. */
 static inline void link_rate_time_out(const struct ccm_window *w, struct ccm_beliefs *after)
 {
     const struct ccm_beliefs *first = &w->beliefs[0], *last = &w->beliefs[CCM_STEPS - 1];

@@ -56,8 +56,8 @@ def _queueing_delay_most(x):
 
 
 def timeouts(x):
-    """C_L and C_U after the periodic timeout (ENCODING section 6), by name. C_L stays a packet a step at least: below
-    that nothing changes, and the next window would start with a bound that no window is proved for."""
+    """C_L and C_U after the periodic timeout (docs/encoding.md, section 6), by name. C_L stays a packet a step at
+    least: below that nothing changes, and the next window would start with a bound that no window is proved for."""
     e = x.horizon - 1
     C_L, C_U = x.beliefs["C_L"], x.beliefs["C_U"]
     low, high = x.untimed["C_L"][e], x.untimed["C_U"][e]

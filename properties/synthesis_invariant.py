@@ -1,4 +1,4 @@
-"""The synthesis invariant (Eq. 5.3 of the paper; ENCODING section 7)."""
+"""The synthesis invariant (Eq. 5.3 of the paper; docs/encoding.md, section 7)."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction

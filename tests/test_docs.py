@@ -128,14 +128,14 @@ def test_links_of_a_page_lead_somewhere(page):
 
 
 def test_the_encodings_have_every_section_that_is_cited():
-    """By docstrings, comments and tests, as `ENCODING section 6` or `ENCODING 8.1`."""
+    """By docstrings, comments and tests, as `docs/encoding.md, section 6`."""
     sections = set(re.findall(r"^## (\d+)\. ", (ROOT / "docs" / "encoding.md").read_text("utf-8"), re.MULTILINE))
     cited = {}
     for folder in ("ccmatic", "models", "properties", "templates", "proofs", "tests"):
         for file in [*(ROOT / folder).rglob("*.py"), *(ROOT / folder).rglob("*.h")]:
-            for number in re.findall(r"ENCODING (?:section )?(\d+)", file.read_text("utf-8")):
+            for number in re.findall(r"docs/encoding\.md,\s+sections? (\d+)", file.read_text("utf-8")):
                 cited.setdefault(number, file)
-    assert cited and cited.keys() <= sections
+    assert len(cited) > 5 and cited.keys() <= sections
 
 
 def laws():

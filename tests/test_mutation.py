@@ -72,7 +72,7 @@ def on_runs(check):
 
 
 def encoding():
-    """The laws are those of ENCODING."""
+    """The laws are those of docs/encoding.md."""
     networks = (("ccac", "any", 1), ("cbr_delay", "any", 1), ("ideal", "any", 0), ("ccac", ">=2", 2))
     for network in networks:
         yield not list(soundness.laws_that_differ(*network))

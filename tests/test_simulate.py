@@ -1,4 +1,4 @@
-"""The simulator: every execution, sampled once a step, obeys the laws of ENCODING sections 2 to 5, exactly.
+"""The simulator: every execution, sampled once a step, obeys the laws of docs/encoding.md, sections 2 to 5, exactly.
 
 The laws stand here as plain Python on a trace's columns, apart from the engine's own.
 """

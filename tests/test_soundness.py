@@ -1,6 +1,6 @@
 """Soundness: no execution is lost, the beliefs contain the truth, and others' verdicts are ours.
 
-Executions come from the simulator, which shares nothing with the engine's laws. What ENCODING says stands
+Executions come from the simulator, which shares nothing with the engine's laws. What docs/encoding.md says stands
 here once more: the laws as formulas, the beliefs and the objectives as plain Python on a trace's columns.
 """
 
@@ -79,7 +79,7 @@ class Sampled:
 
 
 def beliefs(trace, starts, delays):
-    """ENCODING section 6, in plain Python: the motion of each bound from its first value, and the states."""
+    """docs/encoding.md, section 6, in plain Python: the motion of each bound from its first value, and the states."""
     D, T = int(trace.constants["D"]), trace.horizon
     A, S, L, Ld, r, Q, F = (trace.columns[name] for name in ("A", "S", "L", "Ld", "r", "Q", "F"))
     seen = L if trace.query["model"] == "ideal" else Ld
@@ -306,7 +306,7 @@ UNCONDITIONAL = ("beliefs stay true", "bounds shrink", "small losses, or backs o
 
 
 def objectives(trace):
-    """ENCODING section 7, in plain Python, with the default thresholds, loss constrained."""
+    """docs/encoding.md, section 7, in plain Python, with the default thresholds, loss constrained."""
     columns, e = trace.columns, trace.horizon - 1
     A, S, L, K, r = (columns[name] for name in "ASLKr")
     bdp, alpha = 1 + trace.constants["D"], trace.constants["MSS"]
@@ -344,11 +344,11 @@ def test_on_many_executions(check, kind):
     on_executions(check, kind, 300)
 
 
-# The laws, and those of ENCODING.
+# The laws, and those of docs/encoding.md.
 
 
 def encoding(x, kind):
-    """ENCODING sections 1 to 5, written from there: (law, formula) pairs."""
+    """docs/encoding.md, sections 1 to 5, written from there: (law, formula) pairs."""
     A, S, L, Ld, K, r, D, T = x.A, x.S, x.L, x.Ld, x.K, x.r, x.D, x.horizon
     X = [a - lost for a, lost in zip(A, L)]
     yield "packet", every(x.alpha > 0, x.alpha * 5 < 1)
@@ -379,7 +379,7 @@ def encoding(x, kind):
 
 
 def first_beliefs(x):
-    """ENCODING section 6: what is known of the beliefs at 0."""
+    """docs/encoding.md, section 6: what is known of the beliefs at 0."""
     alpha, C_L, C_U = x.alpha, x.beliefs["C_L"][0], x.beliefs["C_U"][0]
     yield "C_L", every(alpha <= C_L, C_L <= 1)
     yield "C_U", every(C_L <= C_U, C_U >= 1)
@@ -432,7 +432,7 @@ NETWORKS = [
 
 @pytest.mark.parametrize("kind, buffer, jitter", NETWORKS)
 def test_the_laws_are_those_of_the_encoding(kind, buffer, jitter):
-    """The engine's laws imply each law of ENCODING, and the other way round."""
+    """The engine's laws imply each law of docs/encoding.md, and the other way round."""
     assert list(laws_that_differ(kind, buffer, jitter)) == []
 
 
@@ -450,7 +450,7 @@ def laws_that_differ(kind, buffer, jitter, horizon=5):
 
 @pytest.mark.parametrize("kind, buffer, jitter", NETWORKS)
 def test_true_bounds_stay_true(kind, buffer, jitter):
-    """The query for large losses takes it for granted (ENCODING section 8, point 5). But C_U, as above."""
+    """The query for large losses takes it for granted (docs/encoding.md, section 8, point 5). But C_U, as above."""
     query = queries.make(kind, buffer, 4, jitter=jitter)
     x, bounds = query.execution(), query.model.bounds()
     laws = [*query.laws(x), *query.model.belief_laws(x, {bound.name for bound in bounds})]
@@ -476,7 +476,7 @@ def not_implied(laws, others):
 # The frozen and the moving encoding.
 
 
-#: `if condition: rate else: rate` over the beliefs of CBR-delay (ENCODING section 9, 2λ).
+#: `if condition: rate else: rate` over the beliefs of CBR-delay (docs/encoding.md, section 9, 2λ).
 OVER_QUEUE = Branch(
     linear_forms({"q_U / R_m": range(-2, 3), "C_Llambda": range(-2, 3), "MSS / R_m": range(-2, 3)}),
     *[linear_forms({"C_Llambda": (0, "1/2", 1, 2, 3), "q_U / R_m": (0, 1, -1), "MSS / R_m": (0, 1, -1)})] * 2,

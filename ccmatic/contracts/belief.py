@@ -2,7 +2,8 @@
 
 A `RunningMax` or `RunningMin` names the samples that may move it; its two encodings follow. *Moving*: one
 unknown a step. *Frozen*: one unknown in all, and every sample on the side that leaves it where it is; since the
-bound moves one way only, that is exactly the set of traces over which it ends where it began (ENCODING 8.1).
+bound moves one way only, that is exactly the set of traces over which it ends where it began (docs/encoding.md,
+section 8, point 1).
 A `State` is a function of the trace so far, and has one encoding.
 """
 

@@ -1,6 +1,6 @@
 """Executions, as laws read them: of unknowns, for solvers; or of a trace's numbers, on which laws are true or false.
 
-Without loss of generality C = 1 and R_m = 1 step, and no byte is served at t = 0 (ENCODING, notation).
+Without loss of generality C = 1 and R_m = 1 step, and no byte is served at t = 0 (docs/encoding.md, notation).
 """
 
 from fractions import Fraction
@@ -83,7 +83,7 @@ class Delay:
 
 
 class Execution:
-    """The unknowns of one trace of a model (ENCODING section 1): lists over t = 0 … horizon-1.
+    """The unknowns of one trace of a model (docs/encoding.md, section 1): lists over t = 0 … horizon-1.
 
     A, S, L, Ld, K: cumulative bytes sent, served, lost, detected as lost, and tokens admitted; r: sending
     rate over (t-1, t]; Q, F: delay of the last and first byte served, where the model measures it; alpha:

@@ -55,7 +55,7 @@ class Model:
             yield from self._named(x, part)
 
     def assumptions(self, x):
-        """Laws of the published model that some executions break (ENCODING section 5)."""
+        """Laws of the published model that some executions break (docs/encoding.md, section 5)."""
         for name in self.measures:
             yield from self._named(x, _published_delay(x, name))
 
@@ -166,7 +166,7 @@ def overflow(x, drained, served=None):
 
 
 def _measured_delay(x, name):
-    """ENCODING section 5, for the last (`Q`) or first (`F`) byte served."""
+    """docs/encoding.md, section 5, for the last (`Q`) or first (`F`) byte served."""
     delay = x.Q if name == "Q" else x.F
     for t in range(x.horizon):
         for k in range(1, x.horizon):

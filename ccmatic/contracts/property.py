@@ -14,7 +14,7 @@ class WayToFail:
     formula(x): what is then true of the trace. frozen: it can only happen while no bound moves, so `x` has
     frozen bounds. any_rates: it does not depend on the controller, so the rates may be anyone's.
     reads: names of the beliefs that the formula reads. beliefs_true: traces on which a bound turns false may be
-    left out, as another way, asked for any rates, covers them (ENCODING section 8, point 5).
+    left out, as another way, asked for any rates, covers them (docs/encoding.md, section 8, point 5).
     """
 
     name: str

@@ -43,7 +43,7 @@ class Form:
 
     @cached_property
     def beliefs(self):
-        """The part that tells classes apart: the coefficients of terms in which a belief occurs (ENCODING 9)."""
+        """The part that tells classes apart (docs/encoding.md, section 9): the coefficients of terms with a belief."""
         return tuple((term, c) for term, c in self.coefficients if not names_in(term) <= CONSTANTS.keys())
 
 

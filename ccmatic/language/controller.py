@@ -53,7 +53,7 @@ class Controller:
         return _Encoder(values, self.file).body(self.body, rate, floor)
 
     def shape(self):
-        """What the controller shares with its class (ENCODING section 9, "Counting"): its branches with the
+        """What the controller shares with its class (docs/encoding.md, section 9, "Counting"): its branches with the
         coefficients of the beliefs only, to compare. None if it is more than branches of linear terms."""
         beliefs = {name: real(name) for name in self.parameters if name not in CONSTANTS}
         try:

@@ -32,7 +32,7 @@ class Progress:
 
 def synthesise(query, jobs=1, cluster=None, store=None, **options):
     """Yield a Progress at first and whenever a candidate is decided. When it ends, none is left: each class of
-    candidates (ENCODING section 9, "Counting") was a solution, broken or undecided.
+    candidates (docs/encoding.md, section 9, "Counting") was a solution, broken or undecided.
 
     jobs, cluster: where to verify, see `workers.Team`. store: what is known already, and will be for the next
     time. options: solvers, timeout and seed of the Verifier.

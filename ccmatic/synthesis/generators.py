@@ -1,7 +1,8 @@
 """Generators: what is left of a search space once traces and solutions have struck out their parts.
 
 A trace that breaks one candidate breaks every candidate that would have chosen the same rates on it; those
-are struck out exactly and all at once (ENCODING section 8, point 4). A candidate is a tuple of forms, one a hole.
+are struck out exactly and all at once (docs/encoding.md, section 8, point 4). A candidate is a tuple of forms, one a
+hole.
 """
 
 from itertools import pairwise

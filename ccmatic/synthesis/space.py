@@ -19,7 +19,7 @@ class Space:
 
     @cached_property
     def classes(self):
-        """For each hole the class of each form, a number (ENCODING section 9, "Counting")."""
+        """For each hole the class of each form, a number (docs/encoding.md, section 9, "Counting")."""
         return [_class_ids(hole) for hole in self.holes]
 
     def choices(self, trace):

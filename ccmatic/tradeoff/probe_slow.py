@@ -9,7 +9,7 @@ from ccmatic.base import InputError
 #: D and R_m are the unit of time, a packet that of bytes: the least that is sent in an R_m.
 JITTER = PROPAGATION = PACKET = Fraction(1)
 
-#: A packet is at most a fifth of what the slowest link serves in an R_m (ENCODING, notation).
+#: A packet is at most a fifth of what the slowest link serves in an R_m (docs/encoding.md, notation).
 LEAST_RATE = 5 * PACKET / PROPAGATION
 
 
