@@ -1,0 +1,73 @@
+"""`ccmatic emulate` and `ccmatic evaluate`."""
+
+import json
+
+import click
+
+from ccmatic.base import InputError
+from ccmatic.cli import options
+
+
+@click.command()
+@click.option("--rate", help="C, such as 24mbit.")
+@click.option("--rtt", help="R_m, such as 40ms.")
+@click.option("--buffer", help="β, such as 2bdp, 30000 (bytes), or infinite; a BDP is C·R_m.")
+@click.option("--jitter", help="D, such as 40ms: packets are held for at most that long.  [default: none]")
+@click.option("--pattern", help="How: uniform or aggregation.  [default: aggregation]")
+@click.option(
+    "--change", "changes", multiple=True, metavar="TIME=RATE", help="The link's rate from then on; repeatable."
+)
+@click.option("--schedule", help="Take the link from this file, as `ccmatic trace export` writes it, instead.")
+@click.option(
+    "--flow",
+    "flows",
+    multiple=True,
+    default=["cubic"],
+    show_default=True,
+    help="Who sends: one of the kernel's, udp:CONTROLLER.py or bpf:CONTROLLER.py; repeatable.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0.1, max=3600),
+    help="How long, from the first packet on.  [default: 10, or as long as the schedule]",
+)
+@click.option(
+    "--warmup",
+    type=click.FloatRange(min=0),
+    help="Seconds that are not measured.  [default: a third; with a schedule, none]",
+)
+@click.option("--seed", type=click.IntRange(min=0, max=2**62), help="Seed of the jitter.  [default: 0]")
+@click.option("--out", type=click.Path(), help="Folder for the log of packets and what was measured.")
+@click.option("--plot", type=click.Path(), help="Draw the run to this file (.png, .svg or .pdf).")
+@options.as_json
+def emulate(flows, seconds, warmup, out, plot, as_json, **link):
+    """Run real flows over an emulated link, in network namespaces of this machine; needs root and Linux."""
+    from ccmatic.emulate import command as emulation
+
+    found = emulation.run(link, flows, seconds, warmup, out, plot)
+    click.echo((emulation.as_json if as_json else emulation.as_text)(found))
+    return options.GOOD if found["valid"] else options.UNKNOWN
+
+
+@click.command()
+@click.argument("senders", nargs=-1, required=True, metavar="SENDER…")
+@click.option("--real", is_flag=True, help="On this machine's stack, SENDERs being flows of `emulate`; a smaller grid.")
+@click.option("--out", default="evaluation", show_default=True, help="Folder for results and figures; goes on there.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Simulate on so many processes.")
+@options.as_json
+def evaluate(senders, real, out, jobs, as_json):
+    """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them."""
+    from ccmatic import traces
+    from ccmatic.evaluate import bounds, figures
+    from ccmatic.evaluate import runs as evaluating
+
+    if real and jobs > 1:
+        raise InputError("--real measures time; expected one job")
+    traces.require()
+    evaluation = evaluating.Evaluation(out)
+    scenarios = list((evaluating.real_grid if real else evaluating.grid)())
+    for row in evaluation.complete(senders, scenarios, jobs):
+        click.echo(evaluating.line(row, list(bounds.broken(row)), as_json))
+    for file in figures.draw(evaluation.rows, evaluation.folder):
+        click.echo(json.dumps({"figure": str(file)}) if as_json else file)
+    return options.BROKEN if any(any(bounds.broken(row)) for row in evaluation.rows) else options.GOOD

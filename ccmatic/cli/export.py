@@ -1,0 +1,37 @@
+"""`ccmatic export`."""
+
+import json
+
+import click
+
+from ccmatic.cli import options
+
+
+@click.command()
+@click.argument("controller", metavar="CONTROLLER.py")
+@click.option(
+    "--target",
+    type=options.Names("ccmatic.export.files", "TARGETS"),
+    required=True,
+    help="c: a header, and functions to link; bpf: for the kernel; udp: a sender and a receiver.",
+)
+@click.option("--out", help="Folder for the files.  [default: the controller's name]")
+@click.option("--model", help="Whose beliefs are computed.  [default: the one of fewest that are enough]")
+@click.option(
+    "--horizon",
+    type=click.IntRange(min=3, max=1000),
+    default=10,
+    show_default=True,
+    help="T: beliefs time out every T-1 steps.",
+)
+@click.option("--jitter", default="1", show_default=True, help="By how much delay may vary, in R_m, but for queueing.")
+@options.as_json
+def export(controller, target, out, model, horizon, jitter, as_json):
+    """Compile a controller to C: integers only, beliefs computed from acknowledgements."""
+    from ccmatic.export import files as exported
+    from ccmatic.export import header
+
+    made = header.make(controller, model, horizon, jitter)
+    for file in exported.write(made, target, out or made.name):
+        click.echo(json.dumps({"controller": made.name, "target": target, "file": str(file)}) if as_json else file)
+    return options.GOOD

@@ -1,0 +1,24 @@
+"""`ccmatic list`."""
+
+import json
+
+import click
+
+from ccmatic.cli import options
+
+
+@click.command("list")
+@click.argument("kinds", nargs=-1, type=options.Names("ccmatic.base.catalogue", "KINDS"), metavar="[KIND]…")
+@options.as_json
+def list_command(kinds, as_json):
+    """What is shipped under a name: models, queries, templates, properties, proofs and controllers, or only these
+    kinds, each with a sentence about it."""
+    from dataclasses import asdict
+
+    from ccmatic import base
+
+    found = base.entries(kinds or tuple(base.KINDS))
+    lines = (json.dumps(asdict(entry), ensure_ascii=False) for entry in found) if as_json else base.listed(found)
+    for line in lines:
+        click.echo(line)
+    return options.GOOD

@@ -1,0 +1,53 @@
+"""What several commands share: exit codes, options, and choices that are read where they are needed."""
+
+from importlib import import_module
+
+import click
+
+GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+class Names(click.Choice):
+    """One of the names that a module declares."""
+
+    def __init__(self, module, attribute, *others):
+        self._declared, self._others, self.case_sensitive = (module, attribute), others, True
+
+    @property
+    def choices(self):
+        """The names."""
+        module, attribute = self._declared
+        return (*getattr(import_module(module), attribute), *self._others)
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, an object a line.")
+solver = click.option(
+    "--solver",
+    type=Names("ccmatic.solving.solver", "NAMES", "all"),
+    default="z3",
+    show_default=True,
+    help="Which solver to ask; all: each, and stop if two disagree.",
+)
+timeout = click.option(
+    "--timeout", type=click.FloatRange(min=0.001), help="Seconds for each question, from its encoding to its answer."
+)
+seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the solvers.")
+
+allow_code = click.option(
+    "--allow-code",
+    is_flag=True,
+    help="Run the files that it names as model, property, template or proof; else it may name shipped ones only.",
+)
+
+
+def asking(solver, timeout, seed):
+    """How solvers are asked, as `Checker` takes it."""
+    from ccmatic.solving import NAMES
+
+    return {"solvers": NAMES if solver == "all" else (solver,), "timeout": timeout, "seed": seed}
+
+
+def complain(message, code=BAD_INPUT):
+    """Say what is wrong on standard error; returns the exit code."""
+    click.echo(f"ccmatic: {message}", err=True)
+    return code

@@ -1,0 +1,71 @@
+"""`ccmatic replay` and `ccmatic trace export`."""
+
+import click
+
+from ccmatic.base import InputError, write_bytes, write_text
+from ccmatic.cli import options
+
+
+@click.command("replay")
+@click.argument("trace", metavar="TRACE.json")
+@click.option("--plot", type=click.Path(), help="Draw the trace to this file (.png, .svg or .pdf).")
+@click.option("--csv", "csv_file", type=click.Path(), help="Write the trace as CSV to this file.")
+@options.allow_code
+@options.as_json
+def replay_command(trace, plot, csv_file, allow_code, as_json):
+    """Check a trace by exact arithmetic, law by law, with no solver, running the controller's own Python."""
+    from ccmatic import traces, verification
+    from ccmatic.cli import reports as report
+    from ccmatic.traces import Trace
+
+    loaded = Trace.load(trace)
+    outcome = verification.replay(loaded, trace, allow_code)
+    if plot:
+        traces.draw_trace(loaded, plot)
+    if csv_file:
+        write_text(csv_file, loaded.to_csv())
+    click.echo(report.replay_json(trace, outcome) if as_json else report.replay_text(trace, loaded, outcome))
+    if outcome.faults:
+        return options.BROKEN
+    return options.UNKNOWN if outcome.outcome is verification.Outcome.CANNOT_BE_JUDGED else options.GOOD
+
+
+@click.group("trace")
+def trace_group():
+    """Traces for other tools."""
+
+
+@trace_group.command("export")
+@click.argument("trace", metavar="TRACE.json")
+@click.option(
+    "--format",
+    "kind",
+    type=options.Names("ccmatic.trace_export", "FORMATS"),
+    required=True,
+    help="A link trace of mahimahi, a schedule of the emulator, or arrays, an element a step.",
+)
+@click.option("--rate", required=True, help="What the trace's C is, such as 24mbit.")
+@click.option("--rtt", required=True, help="What the trace's R_m is, such as 40ms.")
+@click.option("--mss", type=click.IntRange(min=1), default=1500, show_default=True, help="Bytes in a packet.")
+@click.option("--out", type=click.Path(), help="The file to write.  [default: standard output]")
+@options.allow_code
+@options.as_json
+def trace_export(trace, kind, rate, rtt, mss, out, allow_code, as_json):
+    """Write a trace, at a concrete scale, as others read it; what their format leaves out is said."""
+    from ccmatic import trace_export as exporting
+    from ccmatic.base import quantities
+    from ccmatic.traces import Trace
+
+    if out is None and (as_json or kind == "npz"):
+        raise InputError(f"{'--json' if as_json else 'npz'} needs --out, the file to write")
+    scale = exporting.Scale(quantities.rate(rate), quantities.duration(rtt), mss)
+    content, notes = exporting.export(Trace.load(trace), kind, scale, trace, allow_code)
+    if out is None:
+        click.echo(content, nl=False)
+    else:
+        write_bytes(out, content)
+    if as_json:
+        click.echo(exporting.answer(trace, kind, scale, out, notes))
+    else:
+        click.echo("".join(f"note: {note}\n" for note in notes), nl=False, err=True)
+    return options.GOOD

@@ -1,0 +1,105 @@
+"""`ccmatic verify`."""
+
+import click
+
+from ccmatic import __version__
+from ccmatic.base import InputError, Unreadable, writable_folder, write_text
+from ccmatic.cli import options
+
+
+@click.command()
+@click.argument("controllers", nargs=-1, required=True, metavar="CONTROLLER.py…")
+@click.option("--query", "query_file", help="Take network and property from this query instead.")
+@click.option("--model", help="ccac, cbr_delay, ideal, or a file that defines a MODEL.")
+@click.option("--buffer", help="infinite, any, a number or '>=NUMBER', in C·R_m.")
+@click.option("--horizon", help="Steps of a trace, T; a step is R_m.")
+@click.option("--jitter", help="D, in steps.  [default: the model's]")
+@click.option("--utilisation", help="Least share of the link to be used.  [default: 1/2]")
+@click.option(
+    "--constrain-loss",
+    type=click.Choice(["never", "always", "large-buffer"]),
+    help="Whether large losses are forbidden even while beliefs shrink.  [default: never]",
+)
+@click.option(
+    "--delay",
+    type=options.Names("ccmatic.query", "DELAYS"),
+    help="How measured delay may grow: as in the published model, or as in any execution.",
+)
+@options.solver
+@options.timeout
+@options.seed
+@click.option("--smt2", type=click.Path(), help="Write the questions as SMT-LIB 2 to this file.")
+@click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the traces of violations.")
+@click.option("--plot", is_flag=True, help="Draw each trace beside its file, as PNG.")
+@options.as_json
+def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_json, **network):
+    """Verify controllers against the synthesis invariant on a network: each holds, or a trace shows how the
+    network breaks it."""
+    from ccmatic import traces
+    from ccmatic.cli import reports as report
+    from ccmatic.verification import HOLDS, VIOLATED, Judge
+
+    query = _query(query_file, network)
+    loaded = [_controller(name, query) for name in controllers]
+    if plot:
+        traces.require()
+    judge = Judge(query, **options.asking(solver, timeout, seed))
+    if smt2:
+        text = "".join(judge.script(controller) for controller in loaded)
+        write_text(smt2, f"; ccmatic {__version__}\n(set-logic QF_LRA)\n{text}")
+    files = report.trace_files(save, loaded)
+    outcomes = set()
+    for name, controller, file in zip(controllers, loaded, files, strict=True):
+        judgement = judge.judge(controller)
+        outcomes.add(judgement.verdict)
+        trace = judgement.trace or judgement.exception
+        if trace and not _saved(trace, file, plot):
+            file = None
+        if as_json:
+            click.echo(report.judgement_json(name, judgement, file))
+        else:
+            click.echo(report.judgement_text(judgement, file))
+            if trace and len(loaded) == 1:
+                click.echo(report.table(trace))
+    if VIOLATED in outcomes:
+        return options.BROKEN
+    return options.GOOD if outcomes == {HOLDS} else options.UNKNOWN
+
+
+def _query(file, network):
+    from ccmatic import query as queries
+
+    given = {name: value for name, value in network.items() if value is not None}
+    if file:
+        if given:
+            flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+            raise InputError(f"--query says what {flags} would; expected one or the other")
+        return queries.load(file)
+    missing = [f"--{name}" for name in ("model", "buffer", "horizon") if name not in given]
+    if missing:
+        raise InputError(f"{', '.join(missing)} missing; expected --model, --buffer and --horizon, or --query")
+    thresholds = {name: given.pop(name) for name in ("utilisation", "constrain_loss") if name in given}
+    return queries.make(**given, thresholds=thresholds)
+
+
+def _controller(name, query):
+    from ccmatic import language
+    from ccmatic.base import definitions
+
+    path = definitions.find_file(["synthesized", "examples.controllers"], name, ".py")
+    return language.load(path, query.units())
+
+
+def _saved(trace, file, plot):
+    """Whether a trace could be saved, and drawn beside its file; where not, that is said, and the verdict stands."""
+    from ccmatic import traces
+
+    try:
+        writable_folder(file.parent)
+        trace.save(file)
+        if plot:
+            traces.draw_trace(trace, file.with_suffix(".png"))
+        return True
+    except Unreadable as error:
+        options.complain(f"{error}; the trace is not saved, expected a folder for it in --save")
+        return False
