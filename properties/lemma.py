@@ -10,7 +10,7 @@ from ccmatic.logic import every, implies, no
 
 @dataclass(frozen=True)
 class LemmaHolds(Property):
-    """proof: its name or path. lemma: its name. constants: such as `low=27/40, high=3`. definition: the proof itself."""
+    """proof: its name or path. lemma: its name. constants: such as `low=27/40, high=3`. definition: the proof."""
 
     name = "lemma"
     deployed = True
@@ -25,7 +25,7 @@ class LemmaHolds(Property):
         """As recorded."""
         texts = all(isinstance(value, str) for value in given.values())
         if not texts or not {"proof", "lemma"} <= given.keys() <= {"proof", "lemma", "constants"}:
-            raise InputError(f"{str(given):.80} names no lemma; expected proof, lemma and constants")
+            raise InputError(f"{given!s:.80} names no lemma; expected proof, lemma and constants")
         return cls(**given, definition=load_definition("proofs", "PROOF", given["proof"], allow_code))
 
     def parameters(self):

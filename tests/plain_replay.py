@@ -3,6 +3,7 @@ simulator have them, beliefs as the tests of soundness have them, the controller
 
 import ast
 from fractions import Fraction
+from itertools import pairwise
 
 from test_simulate import broken
 from test_soundness import BOUNDS, beliefs
@@ -87,11 +88,14 @@ def broken_laws(data):
     if data["query"].get("delay", "published") == "published":
         for name in measured:
             column = trace.columns[name]
-            if any(now > before + 1 for before, now in zip(column, column[1:])):
+            if any(now > before + 1 for before, now in pairwise(column)):
                 yield f"{name} grows by more than one"
-        if "F" in measured and "beta" in trace.constants:
-            if max(trace.columns["F"]) > trace.constants["beta"] + trace.constants["D"]:
-                yield "F past the buffer"
+        if (
+            "F" in measured
+            and "beta" in trace.constants
+            and max(trace.columns["F"]) > trace.constants["beta"] + trace.constants["D"]
+        ):
+            yield "F past the buffer"
 
 
 def unbelievable(data):

@@ -63,7 +63,7 @@ def test_the_source_is_that_of_the_candidate(small, tmp_path, stated):
 
 def test_a_counterexample_of_nobodys_rates_strikes_nothing(small, tmp_path):
     """As beliefs stay true on it."""
-    path, events = small
+    _, events = small
     trace = small_run.resaved(events[first(events, store.COUNTEREXAMPLE)].trace, controller=None)
     report = with_event(small, tmp_path, store.COUNTEREXAMPLE, trace=trace)
     assert "its rates are nobody's" in report.faults[0] and not report.covered

@@ -146,7 +146,8 @@ def test_check_runs_nothing_that_a_proofs_windows_name(tmp_path, definition, ran
 
 
 @pytest.mark.parametrize(("key", "folder", "shipped"), [
-    ("model", "models", "cbr_delay"), ("template", "templates", "sent_rate"), ("property", "properties", "synthesis_invariant"),
+    ("model", "models", "cbr_delay"), ("template", "templates", "sent_rate"),
+    ("property", "properties", "synthesis_invariant"),
 ])  # fmt: skip
 def test_check_cover_runs_nothing_that_a_run_names(tmp_path, definition, ran, capsys, violation, key, folder, shipped):
     path = definition(folder, shipped)
@@ -195,7 +196,8 @@ def test_a_start_within_data_is_not_followed(tmp_path, violation):
 
 @pytest.mark.parametrize("statement", [
     "CREATE TRIGGER more AFTER INSERT ON events BEGIN INSERT INTO about VALUES ('finished', '0'); END",
-    "CREATE VIEW seen AS SELECT * FROM events", "CREATE TABLE other (a)", "ALTER TABLE about ADD COLUMN b AS (key || value)",
+    "CREATE VIEW seen AS SELECT * FROM events", "CREATE TABLE other (a)",
+    "ALTER TABLE about ADD COLUMN b AS (key || value)",
 ])  # fmt: skip
 def test_a_run_file_has_two_plain_tables(tmp_path, statement):
     query = queries.make("cbr_delay", "1", 5, template="sent_rate")

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from math import ceil
 from random import Random
 
@@ -74,21 +75,21 @@ def test_beliefs_are_those_of_the_model(kind, seed):
     """By the engine's laws, and by docs/encoding.md in plain Python."""
     run, sender, units = deployed(kind, seed)
     assert len(sender.windows) == (STEPS - 2) // PERIOD
-    for window, trace in window_traces(run, sender, units, timed=False):
+    for _, trace in window_traces(run, sender, units, timed=False):
         stale = {"C_L_holds_at_first", "C_U_holds_at_first", "C_U_starts"}
         assert faults(run, trace) <= stale
         first = {name: trace.columns.get(name, [Fraction(1)])[0] for name in (*soundness.BOUNDS, "q_U")}
         delays = [(0, Q + 1) for Q in trace.columns["Q"]]
         plain = soundness.beliefs(trace, first, delays)
         assert all(trace.columns[name] == plain[name] for name in units if name != "qdel_U")
-        assert all(own >= most for own, most in zip(trace.columns["qdel_U"], plain["qdel_U"]))
+        assert all(own >= most for own, most in zip(trace.columns["qdel_U"], plain["qdel_U"], strict=True))
 
 
 @kinds
 @seeds
 def test_a_window_begins_with_the_beliefs_at_the_end_of_the_one_before(kind, seed):
     windows = deployed(kind, seed)[1].windows
-    for window, after in zip(windows, windows[1:]):
+    for window, after in pairwise(windows):
         assert after.start == window.start + PERIOD
         assert {n: c[0] for n, c in after.beliefs.items()} == {n: c[-1] for n, c in window.beliefs.items()}
 
@@ -97,7 +98,7 @@ def test_a_window_begins_with_the_beliefs_at_the_end_of_the_one_before(kind, see
 @seeds
 @pytest.mark.parametrize("changing", [False, True])
 def test_timeouts_are_those_of_the_encoding(kind, seed, changing):
-    run, sender, units = deployed(kind, seed, changing)
+    run, sender, _ = deployed(kind, seed, changing)
     for window in sender.windows:
         last = {name: window.beliefs[name][-1] for name in window.untimed}
         columns = {name: run.samples[name][window.start : window.start + PERIOD + 1].tolist() for name in "ALSF"}
@@ -118,9 +119,9 @@ def timed_out(window, S, D, alpha):
     l_moved, u_moved = m > C_L[0], M < C_U[0]
     l_much, u_much = 10 * m > 11 * C_L[0], 11 * M < 10 * C_U[0]
     low, high = m, M
-    if not l_moved and not far and (u_moved and crossed or not u_much):
+    if not l_moved and not far and ((u_moved and crossed) or not u_much):
         low = max(alpha, *(Fraction(int(S[e] - S[s]), e - s + D) for s in range(e)))
-    if not u_moved and not far and (l_moved and crossed or not l_much):
+    if not u_moved and not far and ((l_moved and crossed) or not l_much):
         high = max(low, Fraction(3, 2) * C_U[e - 1])
     return {"C_L": low, "C_U": high}
 
@@ -193,7 +194,7 @@ def test_a_changed_rate_is_that_of_the_link(kind):
         for _ in range(4):
             simulation.step(100)
     run = simulation.run()
-    assert [b - a for a, b in zip(run.samples["K"], run.samples["K"][1:])] == [20] * 4 + [7] * 4 + [33] * 4 + [20] * 4
+    assert [b - a for a, b in pairwise(run.samples["K"])] == [20] * 4 + [7] * 4 + [33] * 4 + [20] * 4
     K = run.trace(4, 5).columns["K"]
     assert run.path_within(4, 8).rate == 7 and [k - K[0] for k in K] == [0, 1, 2, 3, 4]
 

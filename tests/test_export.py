@@ -109,7 +109,7 @@ def observations(happened, steps, length, packet):
     # One tells of a full buffer that was found as early as can be, but for that of the step's first packet.
     timely = [
         step
-        for step, sent in sorted(zip(found, (sent for *_, kind, sent in happened if kind == "lost")))
+        for step, sent in sorted(zip(found, (sent for *_, kind, sent in happened if kind == "lost"), strict=True))
         if step == -(-sent // length) + 1 and sent > first_out[max(1, step - 1)]
     ]
     last = first = before = delivered = 0
@@ -128,7 +128,7 @@ def observations(happened, steps, length, packet):
 def steps_limited(happened, first_out, steps, length):
     """Those with a pause in them, with fewer than two packets, or whose first packet is late by more than two."""
     limited, paused = set(), None
-    for at, _, kind, _ in happened + [(steps * length, 5, "sent", None)]:
+    for at, _, kind, _ in [*happened, (steps * length, 5, "sent", None)]:
         if kind == "limited" and paused is None:
             paused = at
         if kind == "sent" and paused is not None:

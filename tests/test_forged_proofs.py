@@ -299,7 +299,7 @@ def test_a_certificate_whose_steps_do_not_follow_is_refused(forged, steps):
 def test_a_proof_does_not_go_on_from_one_of_another_horizon_or_name(forged):
     prover = prove.Prover(str(forged.path), parse(SOURCE, "tardy"))
     for change in ({"horizon": 6}, {"controller": {"name": "swift", "source": SOURCE}}):
-        forged.edit(lambda data: data.update(change))
+        forged.edit(lambda data, change=change: data.update(change))
         with pytest.raises(InputError, match="another version"):
             proved.begin_result(forged.folder, prover, str(forged.path))
         forged.restore()

@@ -180,7 +180,7 @@ def judge(original, chosen, counts):
     holds, unmet, true = plain_replay.verdict(data)
     assert (report.outcome is Outcome.KEEPS) == holds and set(report.unmet) == set(unmet), chosen
     assert holds or data["controller"] is not None or not true, chosen
-    assert not data["broken"] or not holds and set(data["broken"]) <= set(unmet), chosen
+    assert not data["broken"] or (not holds and set(data["broken"]) <= set(unmet)), chosen
     counts["accepted, as still true"] += 1
 
 

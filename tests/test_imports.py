@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = "pysmt z3 numpy sympy mpmath matplotlib rich pysat".split()
+HEAVY = ["pysmt", "z3", "numpy", "sympy", "mpmath", "matplotlib", "rich", "pysat"]
 
 
 @pytest.mark.parametrize("arguments, needless", [

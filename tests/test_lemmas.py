@@ -154,7 +154,8 @@ def test_a_measure_that_also_degrades_is_no_proof(tmp_path):
         .read_text()
         .replace(
             'TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: cc_qdel.true(x, t))',
-            "TRUE = replace(cc_qdel.CONVERGED, name='true', says='', holds=lambda x, t, c: cc_qdel.true(x, t), leads_to=(),\n"
+            "TRUE = replace(cc_qdel.CONVERGED, name='true', says='', holds=lambda x, t, c: cc_qdel.true(x, t),\n"
+            "               leads_to=(),"
             "               measures=(replace(cc_qdel.C_L, by='rise'), replace(cc_qdel.C_U, by='rise')), ensures=())",
         )
     )

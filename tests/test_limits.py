@@ -24,8 +24,8 @@ from ccmatic.verification.replayer import replay
 ROOT = Path(__file__).parent.parent
 PROOF = ROOT / "proofs" / "cc_qdel_T10.json"
 WINDOW = ROOT / "proofs" / "cc_qdel_T10-traces" / "beyond_shrink.json"
-HUGE = ("1e400000000", "1e-400000000", "1/0", "9" * 5000, "1/" + "9" * 5000, "1" + "0" * DIGITS, "0." + "0" * DIGITS + "1",
-        "1e" + "9" * 30)  # fmt: skip
+HUGE = ("1e400000000", "1e-400000000", "1/0", "9" * 5000, "1/" + "9" * 5000, "1" + "0" * DIGITS,
+        "0." + "0" * DIGITS + "1", "1e" + "9" * 30)  # fmt: skip
 NO_NUMBERS = ("", "x", "1/2/3", "1e", "--1", "nan", "inf", "1_0", "0x1", "٣", 0.1, True, None, [1], {"a": 1}, 10**5000)
 
 
@@ -95,8 +95,9 @@ def test_horizons_have_an_end():
 
 
 @pytest.mark.parametrize("toml", [
-    'horizon = 0x' + "f" * 5000, "horizon = " + "9" * 5000, "horizon = 1e400000000", "horizon = 6.5", "horizon = " + "[" * 5000,
-    "horizon = " + '{a = ' * 400 + "1" + "}" * 400, "horizon = [" + "0x" + "f" * 5000 + "]", "# " + "x" * 2**18,
+    'horizon = 0x' + "f" * 5000, "horizon = " + "9" * 5000, "horizon = 1e400000000", "horizon = 6.5",
+    "horizon = " + "[" * 5000, "horizon = " + '{a = ' * 400 + "1" + "}" * 400,
+    "horizon = [" + "0x" + "f" * 5000 + "]", "# " + "x" * 2**18,
 ])  # fmt: skip
 def test_numbers_and_depth_in_queries(toml, tmp_path):
     file = tmp_path / "query.toml"
@@ -107,7 +108,8 @@ def test_numbers_and_depth_in_queries(toml, tmp_path):
 
 
 @pytest.mark.parametrize("text", [
-    "[" * 10**5 + "]" * 10**5, '{"a":' * 10**5 + "1" + "}" * 10**5, "[" * 30 + "]" * 30, "9" * 10**6, '["\\ud800"]', '["\\u001b[2J"]',
+    "[" * 10**5 + "]" * 10**5, '{"a":' * 10**5 + "1" + "}" * 10**5, "[" * 30 + "]" * 30,
+    "9" * 10**6, '["\\ud800"]', '["\\u001b[2J"]',
 ])  # fmt: skip
 def test_depth_and_characters_of_json(text, tmp_path):
     (tmp_path / "data.json").write_text(text)
@@ -141,7 +143,8 @@ def nested(inner, times, around):
     RATE + "C_L * " + " * ".join(["(R_m + D + max(R_m, D) + max(R_m, 2 * D)) / R_m"] * 12),
     RATE + "C_L * " + nested("R_m", 33, "max({0}, D) * (R_m + D + R_m)"),
     RATE + "max(" + ", ".join(["C_L"] * 300) + ")",
-    "def rate(C_L):\n    if C_L > 0:\n        return C_L\n" + "    elif C_L > 0:\n        return C_L\n" * 300 + "    return C_L\n",
+    "def rate(C_L):\n    if C_L > 0:\n        return C_L\n" + "    elif C_L > 0:\n        return C_L\n" * 300
+    + "    return C_L\n",
 ])  # fmt: skip
 def test_size_of_controllers(source):
     with pytest.raises(InputError) as refused:
@@ -150,7 +153,8 @@ def test_size_of_controllers(source):
 
 
 @pytest.mark.parametrize("source", [
-    RATE + nested("C_L", 24, "(C_L if {0} > {1} * C_L else 2 * C_L)"), RATE + "C_L * (" + nested("D / R_m", 40, "1 / (1 + {0})") + ")",
+    RATE + nested("C_L", 24, "(C_L if {0} > {1} * C_L else 2 * C_L)"),
+    RATE + "C_L * (" + nested("D / R_m", 40, "1 / (1 + {0})") + ")",
 ])  # fmt: skip
 def test_what_nests_within_limits_takes_no_time(source, tmp_path):
     """Each was exponential in its depth: conditions in C, divisors in listings."""
@@ -175,8 +179,11 @@ SCALARS = (
         [*HUGE, "lemma", "cc_qdel", "ccac", "infinite", "1/2", "-1", "../x.py", "def rate(C_L):\n    return C_L"]
     )
 )
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
-                      max_leaves=6)  # fmt: skip
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=6,
+)
 
 
 def places(data, path=()):
@@ -220,8 +227,10 @@ def test_any_proof_is_read_or_refused(tmp_path_factory, path, value):
         assert str(refused)
 
 
-SCHEDULE = ["# ccmatic schedule 1", "# rate 3000000 bytes/s", "# step 40000000 ns", "# packet 1500 bytes", "# buffer infinite",
-            "# queue 0 bytes", "# lost 0 bytes", "# beliefs C_L=1", "time_ns,admitted,served", "0,0,0", "40000000,9,9"]  # fmt: skip
+SCHEDULE = [
+    "# ccmatic schedule 1", "# rate 3000000 bytes/s", "# step 40000000 ns", "# packet 1500 bytes", "# buffer infinite",
+    "# queue 0 bytes", "# lost 0 bytes", "# beliefs C_L=1", "time_ns,admitted,served", "0,0,0", "40000000,9,9",
+]  # fmt: skip
 
 
 @fuzzed

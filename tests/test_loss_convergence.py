@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -236,7 +237,7 @@ def test_fluid_is_conserved_and_loses_only_overflow(rate, buffer, sends):
         assert link.served + link.lost + link.queue == sent
         assert link.served_by(link.time) == link.served <= rate * link.time
     assert sum(loss.lost for loss in link.losses) == link.lost
-    assert all(later >= earlier for (_, earlier), (_, later) in zip(link.service, link.service[1:]))
+    assert all(later >= earlier for (_, earlier), (_, later) in pairwise(link.service))
 
 
 def test_fluid_by_hand():
@@ -328,12 +329,10 @@ def test_family_trades_loss_for_time_and_time_for_utilisation():
     by = {(point.allowance, point.probe): point for point in points()}
     for probe in family.PROBES:
         mine = [by[name, probe] for name in ("1", "log2(C)", "sqrt(C)", "C")]
-        assert all(a.convergence > b.convergence and a.loss < b.loss for a, b in zip(mine, mine[1:]))
+        assert all(a.convergence > b.convergence and a.loss < b.loss for a, b in pairwise(mine))
     for name in family.ALLOWANCES:
         mine = [by[name, probe] for probe in family.PROBES]
-        assert all(
-            a.convergence < b.convergence and a.utilisation_P2 < b.utilisation_P2 for a, b in zip(mine, mine[1:])
-        )
+        assert all(a.convergence < b.convergence and a.utilisation_P2 < b.utilisation_P2 for a, b in pairwise(mine))
 
 
 def test_probes_lose_at_most_twice_the_allowance_until_they_are_seen_to():

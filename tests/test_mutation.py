@@ -64,7 +64,7 @@ def on_runs(check):
     """A check of sampled runs, of all kinds."""
 
     def checked():
-        for number, sampled in enumerate(chain.from_iterable(zip(*map(runs, soundness.KINDS)))):
+        for number, sampled in enumerate(chain.from_iterable(zip(*map(runs, soundness.KINDS), strict=True))):
             check(sampled, soundness.Fraction(number % 5, 4))
             yield True
 

@@ -78,7 +78,7 @@ def values(x, trace):
     """Each unknown of the execution with its value in the trace."""
     point = {x.alpha.node(): Real(trace.constants["MSS"]), x.beta.node(): Real(trace.constants["beta"])}
     for name in COLUMNS:
-        point |= {term.node(): Real(value) for term, value in zip(getattr(x, name), trace.columns[name])}
+        point |= {term.node(): Real(value) for term, value in zip(getattr(x, name), trace.columns[name], strict=True)}
     return point | {formula(late): Bool(truth) for late, truth in x.Q.pairs(trace.columns["Q"])}
 
 

@@ -190,18 +190,18 @@ def untrue(forgery):
     known = {name: edge["lemma"] for name, edge in edges.items() if edge["verdict"] != "unknown"}
     verdicts = {about["lemma"]: about["verdict"] for about in data["lemmas"]}
     truth = {f"drains by {amount}": ("violated", "holds")[amount <= most] for amount in (2, 4)}
-    declared = {name: "holds" for name in (
-        "windows join", "states cover everything", "long: leads on", "long: progresses", "long: nothing degrades",
-        "long: is bounded", "short: leads on", "short: bounds inflight")}  # fmt: skip
+    named = ("leads on", "progresses", "nothing degrades", "is bounded")
+    declared = dict.fromkeys(("windows join", "states cover everything", *(f"long: {name}" for name in named)), "holds")
+    declared |= {"short: leads on": "holds", "short: bounds inflight": "holds"}
     if sha256(text.encode()).hexdigest() != data["definition"] or data["proof"] != str(forgery.path):
         yield "the definition"
     if any(new in text for others in UNSOUND.values() for new in others):
         yield "progress"
     if values.keys() != {"short", "drain", "inflight"} or values["short"] != 2:
         yield "the constants"
-    if values["drain"] > best or "drain" in known and values["drain"] != best:
+    if values["drain"] > best or ("drain" in known and values["drain"] != best):
         yield "drain"
-    if values["inflight"] < 2 or "inflight" in known and values["inflight"] != 2:
+    if values["inflight"] < 2 or ("inflight" in known and values["inflight"] != 2):
         yield "inflight"
     if not known.items() <= {"drain": "long: progresses", "inflight": "short: bounds inflight"}.items():
         yield "what limits a constant"
@@ -211,7 +211,7 @@ def untrue(forgery):
         yield "a front of nothing"
     if {**declared, **truth} != {name: truth.get(name) if v == "unknown" else v for name, v in verdicts.items()}:
         yield "the verdicts"
-    if data["controller"]["name"] == "cc_qdel" or data["controller"]["name"] == "one_packet" and packets != 1:
+    if data["controller"]["name"] == "cc_qdel" or (data["controller"]["name"] == "one_packet" and packets != 1):
         yield "the controller's name"
 
 

@@ -32,7 +32,7 @@ def test_expected_solutions(name):
 
 
 def test_the_papers_controllers_are_found():
-    asked, found, _ = solve("g3")
+    _, found, _ = solve("g3")
     assert "cc_probe_drain" in {name for controller in found for name in solutions.kin(controller)}
-    asked, found, _ = solve("g1_t5")
+    _, found, _ = solve("g1_t5")
     assert "cc_qdel" in {name for controller in found for name in solutions.kin(controller)}

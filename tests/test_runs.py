@@ -28,7 +28,7 @@ def classes(file):
     about, events = store.read_run(file)
     holes = query.from_record(about["query"]).template.holes()
     solutions = [event.candidate for event in events if event.kind == store.SOLUTION]
-    return {tuple(hole[i].beliefs for hole, i in zip(holes, candidate)) for candidate in solutions}
+    return {tuple(hole[i].beliefs for hole, i in zip(holes, candidate, strict=True)) for candidate in solutions}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_a_finished_run_is_not_run_again(finished):
     code, out, _ = run("synth", "g1_t5", "--run", finished, "--json", cwd=finished.parent)
     *solutions, summary = lines(out)
     assert (code, len(solutions), summary["solutions"]) == (0, 4, 4)
-    about, events = store.read_run(finished)
+    _, events = store.read_run(finished)
     assert summary["iterations"] == sum(event.kind != store.PROVED for event in events)
 
 
@@ -89,7 +89,7 @@ def test_a_run_in_use_is_refused(tmp_path):
 
 
 def test_the_number_of_jobs_does_not_matter(finished, tmp_path):
-    code, out, _ = run("synth", "g1_t5", "--run", "two.db", "--jobs", "2", "--json", cwd=tmp_path)
+    code, _, _ = run("synth", "g1_t5", "--run", "two.db", "--jobs", "2", "--json", cwd=tmp_path)
     assert code == 0
     assert classes(tmp_path / "two.db") == classes(finished)
 
@@ -224,7 +224,7 @@ def test_large_spaces_are_refuted(finished, monkeypatch, tmp_path):
     monkeypatch.setattr(cover, "LARGEST_ENUMERATED", 0)
     report = cover.check_cover(finished)
     assert report.covered and report.method == "refutation" and report.steps > 0
-    about, events = store.read_run(finished)
+    _, events = store.read_run(finished)
     last = max(event.number for event in events)
     file = altered(finished, tmp_path / "less.db", "DELETE FROM events WHERE number = ?", last)
     assert cover.check_cover(file).uncovered is not None

@@ -27,7 +27,7 @@ class Columns:
         self.__dict__.update(trace.constants, **trace.columns)
         self.T, self.kind = trace.horizon, trace.query["model"]
         self.beta = trace.constants.get("beta")
-        self.X = [a - lost for a, lost in zip(self.A, self.L)]
+        self.X = [a - lost for a, lost in zip(self.A, self.L, strict=True)]
 
 
 def sender_laws(x):
@@ -291,12 +291,12 @@ def test_what_is_left_of_a_rate_is_carried_over():
 @pytest.mark.parametrize(
     "wrong, says",
     [
-        (dict(kind="ccca", rate=10, jitter=1), "did you mean 'ccac'"),
-        (dict(kind="ideal", rate="fast"), "rate is 'fast'"),
-        (dict(kind="ideal", rate=10.5), "whole number"),
-        (dict(kind="ideal", rate=10, jitter=1), "jitter is 1"),
-        (dict(kind="ccac", rate=10), "jitter is 0"),
-        (dict(kind="ideal", rate=10, packet=2, buffer=1), "at least one packet"),
+        ({"kind": "ccca", "rate": 10, "jitter": 1}, "did you mean 'ccac'"),
+        ({"kind": "ideal", "rate": "fast"}, "rate is 'fast'"),
+        ({"kind": "ideal", "rate": 10.5}, "whole number"),
+        ({"kind": "ideal", "rate": 10, "jitter": 1}, "jitter is 1"),
+        ({"kind": "ccac", "rate": 10}, "jitter is 0"),
+        ({"kind": "ideal", "rate": 10, "packet": 2, "buffer": 1}, "at least one packet"),
     ],
 )
 def test_a_bad_path_is_explained(wrong, says):

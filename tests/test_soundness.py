@@ -54,7 +54,7 @@ class Sampled:
         self.trace = self.full.measuring(self.query.model.measures)
         self.delays = [run.queueing_delay(t) for t in range(start, start + horizon)]
         columns = trace.columns
-        self.queue = [a - lost - k for a, lost, k in zip(columns["A"], columns["L"], columns["K"])]
+        self.queue = [a - lost - k for a, lost, k in zip(columns["A"], columns["L"], columns["K"], strict=True)]
 
     def starts(self, looseness):
         """True first values of the beliefs, looser the larger `looseness` is, from 0 to 1."""
@@ -95,7 +95,7 @@ def beliefs(trace, starts, delays):
         C_Llambda.append(max([C_Llambda[-1], *((A[e] - A[e - 1]) / (D + 2) for e in calm)]))
         q_U.append(min(A[t] - Ld[t] - S[t], max(Fraction(0), q_U[-1] + r[t] - C_Llambda[t])))
     known["qdel_L"] = [max(Fraction(0), q - D) for q in Q]
-    known["qdel_U"] = [q + 1 if q < T else max(q, most) for q, (_, most) in zip(Q, delays)]
+    known["qdel_U"] = [q + 1 if q < T else max(q, most) for q, (_, most) in zip(Q, delays, strict=True)]
     return {name: tuple(column) for name, column in known.items()}
 
 
@@ -148,8 +148,8 @@ def test_beliefs_contain_the_truth(kind):
 def beliefs_contain_the_truth(sampled, looseness):
     trace = sampled.with_beliefs(looseness)
     assert replay(trace).faults == ()
-    for row, delay, queue in zip(trace.rows(), sampled.delays, sampled.queue):
-        assert row["C_L"] <= 1 <= row["C_U"] or sampled.query.jitter > 1 and sampled.query.buffer.finite
+    for row, delay, queue in zip(trace.rows(), sampled.delays, sampled.queue, strict=True):
+        assert row["C_L"] <= 1 <= row["C_U"] or (sampled.query.jitter > 1 and sampled.query.buffer.finite)
         assert row["qdel_L"] <= delay[1] and delay[0] <= row["qdel_U"]
         if "q_U" in row:
             assert row["C_Llambda"] <= 1 and queue <= row["q_U"]
@@ -189,7 +189,7 @@ def test_the_executions_are_not_trivial():
     """Among the runs of each kind: losses, steps without service, long delays, and bounds that move."""
     seen = {kind: set() for kind in KINDS}
     for kind in KINDS:
-        on_executions(lambda run, loose: seen[kind].update(_events(run.with_beliefs(loose))), kind, 120)
+        on_executions(lambda run, loose, seen=seen[kind]: seen.update(_events(run.with_beliefs(loose))), kind, 120)
     common = {"loss", "several losses", "long delay", "C_L", "C_U", "underload", "overload"}
     assert seen["ideal"] == common
     assert seen["ccac"] == common | {"no service", "delay grows by two", "hidden tokens"}
@@ -310,8 +310,8 @@ def objectives(trace):
     columns, e = trace.columns, trace.horizon - 1
     A, S, L, K, r = (columns[name] for name in "ASLKr")
     bdp, alpha = 1 + trace.constants["D"], trace.constants["MSS"]
-    inflight = [a - lost - s for a, lost, s in zip(A, L, S)]
-    queue = [a - lost - k for a, lost, k in zip(A, L, K)]
+    inflight = [a - lost - s for a, lost, s in zip(A, L, S, strict=True)]
+    queue = [a - lost - k for a, lost, k in zip(A, L, K, strict=True)]
     up = r[e] > r[1] or inflight[e] > inflight[1] or queue[e] > queue[1]
     down = r[e] < r[1] or inflight[e] < inflight[1] or queue[e] < queue[1]
     losses = [L[t] - L[t - 1] for t in range(1, e + 1)]
@@ -350,7 +350,7 @@ def test_on_many_executions(check, kind):
 def encoding(x, kind):
     """docs/encoding.md, sections 1 to 5, written from there: (law, formula) pairs."""
     A, S, L, Ld, K, r, D, T = x.A, x.S, x.L, x.Ld, x.K, x.r, x.D, x.horizon
-    X = [a - lost for a, lost in zip(A, L)]
+    X = [a - lost for a, lost in zip(A, L, strict=True)]
     yield "packet", every(x.alpha > 0, x.alpha * 5 < 1)
     yield "first", every(equal(S[0], 0), A[0] >= 0, r[0] > 0, Ld[0] >= 0, Ld[0] <= L[0])
     for t in range(1, T):
@@ -614,7 +614,7 @@ def differing(query, candidates):
     reads = set().union(*(controller.parameters for controller, _ in candidates)) & query.units().keys()
     verifier = Verifier(query, reads)
     ours = [(controller, verifier.verify(controller)) for controller, _ in candidates]
-    return [pair for pair, (_, verdict) in zip(ours, candidates) if pair[1].verdict != verdict]
+    return [pair for pair, (_, verdict) in zip(ours, candidates, strict=True) if pair[1].verdict != verdict]
 
 
 def counterexample_to(query, controller):

@@ -184,7 +184,7 @@ def test_begins_with_a_queue_and_beliefs(steady, tmp_path):
     start = ["--queue", 30 * 1000, "--start", f"C_L={10**10},C_U={10**11}", "--packet", 1000, "--log", log]
     send(steady[0], Answers(), "--step", STEP, *start)
     head, first, *rest = [line.split(",") for line in log.read_text().splitlines()]
-    row = dict(zip(head, first))
+    row = dict(zip(head, first, strict=True))
     assert head[:5] == ["time_ns", "rate", "sent", "acked", "lost"]
     assert (int(row["C_L"]), int(row["C_U"]), int(row["sent"])) == (10**10, 10**11, 30 * 1000)
     # A belief this large makes it send 2 packets a step, until it times out.

@@ -64,7 +64,7 @@ class Flow:
         self.ends = [t * scale.rtt for t in range(trace.horizon)]
         self.served = [value - S[0] for value in S]
         self.through, self.lost = [(Fraction(0), A[0] - L[0] - S[0])], [(Fraction(0), Fraction(0))]
-        self.sent = [(end, a - L[0] - S[0]) for end, a in zip(self.ends, A)]
+        self.sent = [(end, a - L[0] - S[0]) for end, a in zip(self.ends, A, strict=True)]
         for t in range(1, trace.horizon):
             if L[t] > L[t - 1]:
                 # The buffer fills at a share of the step: room grows with K, the sender sends faster.
@@ -180,7 +180,7 @@ def check_mahimahi(trace, scale):
     [lag] = [Fraction(note.split("up to ")[1].split()[0]) for note in notes if "fall behind" in note] or [0]
     counts, dropped = mahimahi(lines, list(crossings(flow.through, scale.packet)), scale.packet, flow.ends, room)
     assert dropped == 0
-    for count, served in zip(counts, flow.served):
+    for count, served in zip(counts, flow.served, strict=True):
         assert served - OPPORTUNITY - lag < count <= served
 
 
@@ -189,7 +189,7 @@ def check_schedule(trace, scale):
     flow = Flow(trace, scale)
     content, _ = export(trace, "schedule", scale)
     delivered, _ = emulate(content.decode(), list(crossings(flow.sent, scale.packet)), flow.ends)
-    for t, (count, served) in enumerate(zip(delivered, flow.served)):
+    for t, (count, served) in enumerate(zip(delivered, flow.served, strict=True)):
         off = scale.packet if flow.lost[-1][1] == 0 else 2 * scale.packet
         assert served - off - 2 < count <= served, t
 
@@ -205,7 +205,7 @@ def check_losses(trace):
     arrivals = sorted(through + lost)
     delivered, drops = emulate(content.decode(), [at for at, _ in arrivals], flow.ends)
     assert drops == [gone for _, gone in arrivals]
-    for count, served in zip(delivered, flow.served):
+    for count, served in zip(delivered, flow.served, strict=True):
         assert served - scale.packet < count <= served
     return len(lost)
 
@@ -266,7 +266,9 @@ def test_an_evenly_spaced_sender_can_miss_opportunities_only_where_it_is_said():
     lines, notes = as_mahimahi(trace, SCALE)
     flow = Flow(trace, SCALE)
     counts, _ = mahimahi(lines, list(crossings(flow.through, 1500)), 1500, flow.ends)
-    assert any(count < floor(served / OPPORTUNITY) * OPPORTUNITY for count, served in zip(counts, flow.served))
+    assert any(
+        count < floor(served / OPPORTUNITY) * OPPORTUNITY for count, served in zip(counts, flow.served, strict=True)
+    )
     assert any("at t = " in note and "fall behind" in note for note in notes)
     busy = simulated("ideal", 30, None, 1)
     flow, (lines, notes) = Flow(busy, SCALE), as_mahimahi(busy, SCALE)
@@ -292,7 +294,7 @@ def test_where_a_step_is_no_whole_milliseconds_opportunities_at_its_end_may_come
         check_mahimahi(trace, scale)
     flow, (lines, _) = Flow(short, scale), as_mahimahi(short, scale)
     counts, _ = mahimahi(lines, list(crossings(flow.through, 1500)), 1500, flow.ends)
-    assert any(count <= served - OPPORTUNITY for count, served in zip(counts, flow.served))
+    assert any(count <= served - OPPORTUNITY for count, served in zip(counts, flow.served, strict=True))
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -5,6 +5,7 @@ import math
 import subprocess
 import sys
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 import sympy
@@ -223,7 +224,7 @@ def test_the_solver_finds_f_inverse(text, targets):
     for target, reached in found.items():
         assert len(reached.rates) == reached.steps + 1 and reached.rates[0] == 2
         assert reached.rates[-1] >= target or reached.steps == 0
-    for before, after in zip(reached.rates, reached.rates[1:]):
+    for before, after in pairwise(reached.rates):
         assert after - before <= f((before, before))[1]
 
 

@@ -11,8 +11,8 @@ _TAKEN = ("ccm", "udp")
 
 
 def c_comment(text):
-    """The text as a block comment in C, which neither ends nor warns within: the two signs of `*/` and `/*` and those of
-    a trigraph stand apart, and only printable characters are left."""
+    """The text as a block comment in C, which neither ends nor warns within: the two signs of `*/` and `/*` and
+    those of a trigraph stand apart, and only printable characters are left."""
     lines = [_printable(line) for line in text.expandtabs(4).splitlines()]
     for found, apart in (("*/", "* /"), ("/*", "/ *"), ("??", "? ?"), ("??", "? ?")):
         lines = [line.replace(found, apart) for line in lines]

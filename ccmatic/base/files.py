@@ -1,5 +1,5 @@
-"""Files, read and written whole. The folder of a file that a person names is there already; folders that a command fills
-are made (`writable_folder`)."""
+"""Files, read and written whole. The folder of a file that a person names is there already; folders that a command
+fills are made (`writable_folder`)."""
 
 import json
 import re

@@ -20,8 +20,8 @@ QUANTITY = re.compile(r"(\d{1,30}(?:\.\d{1,30})?|\d{1,30}/\d{1,30})\s*([a-z]*)",
 
 
 def exact(value, digits=DIGITS):
-    """The Fraction that a text such as "-3/10", "0.3" or "1e-3" says, or a whole number. Raises InputError, also where it
-    has more than so many digits."""
+    """The Fraction that a text such as "-3/10", "0.3" or "1e-3" says, or a whole number. Raises InputError, also where
+    it has more than so many digits."""
     number = value
     if isinstance(value, str):
         text = value.strip()

@@ -146,7 +146,10 @@ class Proof:
     def all_lemmas(self, model):
         """Every lemma that follows from the declaration, on the network model, and those declared."""
         yield Lemma("windows join", _always, lambda x, c: self._begins_again(model, x))
-        cover = lambda x, c: some([state.holds(x, 0, c) for state in self.states])
+
+        def cover(x, c):
+            return some([state.holds(x, 0, c) for state in self.states])
+
         yield Lemma("states cover everything", _always, cover)
         for state in self.states:
             yield from self._lemmas_of(state)
@@ -185,7 +188,10 @@ class Proof:
             yield Lemma(f"{state.name}: progresses", stays, lambda x, c: _progress(state, x, c), empty=True)
         if state.measures:
             yield Lemma(f"{state.name}: nothing degrades", stays, lambda x, c: _none_degrades(state, x), empty=True)
-            within = lambda x, c: every([measure.within(x) for measure in state.measures])
+
+            def within(x, c):
+                return every([measure.within(x) for measure in state.measures])
+
             yield Lemma(f"{state.name}: is bounded", begins, within)
 
 

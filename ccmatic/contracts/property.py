@@ -82,7 +82,7 @@ def _read(threshold, value):
         expected = 'an exact number, such as 3 or "1/2"'
         raise InputError(f"{threshold.name} is {shown(value)}; expected {expected}") from None
     most = threshold.metadata.get("most")
-    if number < 0 or most is not None and number > most:
+    if number < 0 or (most is not None and number > most):
         expected = "a number >= 0" if most is None else f"a number from 0 to {most}"
         raise InputError(f"{threshold.name} is {shown(value)}; expected {expected}")
     return number

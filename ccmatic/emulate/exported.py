@@ -3,6 +3,7 @@
 import subprocess
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import ClassVar
 
 from ccmatic.emulate import flows, machine
 from ccmatic.export import build, files, header
@@ -35,7 +36,7 @@ def _start(export, beliefs):
 class Bpf:
     """A controller that the kernel runs. It is registered, for the whole machine, as long as such a flow runs."""
 
-    running = {}
+    running: ClassVar[dict] = {}
 
     def __init__(self, controller):
         self.export = header.make(controller)

@@ -56,7 +56,7 @@ class Link:
     def capacity(self, start, end):
         """What the bottleneck may serve between two instants in ns, in bits · 10^-9."""
         edges = [*(max(start, min(end, time)) for time, _ in self.rates), end]
-        return sum((later - now) * bits for now, later, (_, bits) in zip(edges, edges[1:], self.rates))
+        return sum((later - now) * bits for now, later, (_, bits) in zip(edges, edges[1:], self.rates, strict=False))
 
     def configuration(self, duration, port):
         """What the emulator reads: a run of `duration` ns, flows told apart by their ports, `port` and up."""
@@ -71,7 +71,7 @@ class Link:
 def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0):
     """A Link from quantities as people write them. changes: "5s=48mbit", in order. Raises InputError."""
     rates = [(0, _bits(rate)), *map(_change, changes)]
-    for (before, _), (time, _), change in zip(rates, rates[1:], changes):
+    for (before, _), (time, _), change in zip(rates, rates[1:], changes, strict=False):
         if time <= before:
             raise InputError(f"a change '{change}'; expected later than 0 and than the change before it")
     link = Link(tuple(rates), _nanoseconds(rtt, "rtt"), 0, seed=seed)

@@ -62,7 +62,7 @@ def workplace(mtu, window):
     folder = Path(tempfile.mkdtemp(prefix=mark))
     try:
         build(TIED, folder)
-        for name, address in zip(names, (SENDER, RECEIVER)):
+        for name, address in zip(names, (SENDER, RECEIVER), strict=True):
             _make(name, address, mtu, window)
         yield *names, folder
     finally:

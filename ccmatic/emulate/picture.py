@@ -17,7 +17,7 @@ def draw(emulation, start, path):
     with traces.figure(path, (8, 6.6)) as figure:
         panels = figure.subplots(3, sharex=True, height_ratios=(2, 2, 1))
         painters = {"Throughput (Mbit/s)": _rates, "Delay (ms)": _delays, "Packets lost in R_m": _losses}
-        for axes, (title, painter) in zip(panels, painters.items()):
+        for axes, (title, painter) in zip(panels, painters.items(), strict=True):
             axes.set_title(title, loc="left", fontweight="bold")
             axes.spines[["top", "right"]].set_visible(False)
             axes.grid(color="#e6e6e6", linewidth=0.7)
@@ -39,7 +39,7 @@ def _rates(axes, emulation):
         mine = log[(log["flow"] == number) & (log["lost"] == 0)]
         served, _ = np.histogram(mine["admitted"], edges, weights=mine["size"])
         axes.plot(middles, served * 8e3 / np.diff(edges), color=COLOURS[number % len(COLOURS)], label=name)
-    times, bits = zip(*link.rates)
+    times, bits = zip(*link.rates, strict=True)
     axes.step([*(t / SECOND for t in times), end / SECOND], [*(b / 1e6 for b in bits), bits[-1] / 1e6],
               where="post", color="#000000", linestyle="--", label="link")  # fmt: skip
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))

@@ -12,7 +12,7 @@ def decisions(link, arrivals, sizes):
     """For each packet whether it is lost, else when its last byte is admitted and when it is to be released, in ns:
     (lost, admitted, planned), the latter two -1 if it is lost. arrivals: in ns, in order; sizes: in bytes."""
     bottleneck = Curves(link) if link.schedule else VirtualClock(link)
-    return [bottleneck.offer(now, size) for now, size in zip(map(int, arrivals), map(int, sizes))]
+    return [bottleneck.offer(now, size) for now, size in zip(map(int, arrivals), map(int, sizes), strict=True)]
 
 
 LOST = (True, -1, -1)
@@ -43,7 +43,7 @@ class VirtualClock:
         return self.link.capacity(now, self.end) + self.rest if now <= self.end else 0
 
     def _serve(self, work):
-        for (_, bits), (until, _) in zip(self.link.rates, [*self.link.rates[1:], (None, None)]):
+        for (_, bits), (until, _) in zip(self.link.rates, [*self.link.rates[1:], (None, None)], strict=True):
             if until is not None and until <= self.end:
                 continue
             if until is None or work < (until - self.end) * bits - self.rest:

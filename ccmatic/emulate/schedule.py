@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 from ccmatic.base import InputError, exact, located, read_text
 
@@ -43,8 +44,8 @@ class Schedule:
     def segments(self, bits):
         """Each point with how the curves go on from there: (…, length in ns, bytes admitted in it, bytes served in it).
         bits: the link's rate per second, with which the last goes on."""
-        gains = [tuple(b - a for a, b in zip(*pair)) for pair in zip(self.points, self.points[1:])]
-        return [(*point, *gain) for point, gain in zip(self.points, [*gains, (8 * 10**9, bits, bits)])]
+        gains = [tuple(b - a for a, b in zip(*pair, strict=True)) for pair in pairwise(self.points)]
+        return [(*point, *gain) for point, gain in zip(self.points, [*gains, (8 * 10**9, bits, bits)], strict=True)]
 
     @staticmethod
     def load(path):
@@ -57,7 +58,7 @@ def _parse(lines):
     if not lines or lines[0].strip() != FORMAT:
         raise InputError(f"expected a schedule, whose first line is '{FORMAT}'", line=1)
     head = {}
-    for count, line in enumerate(lines[1:], 2):
+    for count, line in enumerate(lines[1:], 2):  # noqa: B007 (read below: where the head ends)
         if not line.startswith("#"):
             break
         key, _, value = line[1:].strip().partition(" ")

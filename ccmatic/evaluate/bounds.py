@@ -36,8 +36,8 @@ def broken(row):
 
 
 def bounds(sender, buffer_bdp, at_start=False):
-    """The Bounds of an exported controller, by its file or shipped name, on a link of any rate with a buffer in C·R_m: of
-    the proof for windows as long as its own.
+    """The Bounds of an exported controller, by its file or shipped name, on a link of any rate with a buffer in C·R_m:
+    of the proof for windows as long as its own.
 
     at_start: for one that runs another until a large loss, and still does."""
     export = _export(sender)
@@ -52,7 +52,7 @@ def _of(result, buffer, step):
     """buffer: in C·step; step: in R_m."""
     proof, c = load_definition("proofs", "PROOF", result.proof), result.values
     needs = Buffer.parse(proof.buffer)
-    if needs.size is not None and buffer < needs.size or needs.kind == "infinite":
+    if (needs.size is not None and buffer < needs.size) or needs.kind == "infinite":
         return Bounds()
     window = result.horizon - 1
     rounds = 1 + proof.jitter

@@ -51,7 +51,7 @@ def _summary(rows, file):
     """Of each sender the worst run: utilisation, delay and losses, beside shallow buffers alone."""
     with traces.figure(file, (9, 3.4)) as figure:
         panels = figure.subplots(1, 3)
-        for axes, measure, worst in zip(panels, ("utilisation", "queueing", "loss"), (min, max, max)):
+        for axes, measure, worst in zip(panels, ("utilisation", "queueing", "loss"), (min, max, max), strict=True):
             value, label, _, scale = MEASURES[measure]
             for place, (sender, colour) in enumerate(_senders(rows).items()):
                 mine = [row for row in rows if row["sender"] == sender]
@@ -71,7 +71,7 @@ def _every_run(rows, measure, file):
     rates, rtts = sorted({row["rates_mbit"][0] for row in rows}), sorted({row["R_m_ms"] for row in rows})
     with traces.figure(file, (3 * len(rtts) + 1.6, 2.1 * len(rates) + 0.8)) as figure:
         panels = figure.subplots(len(rates), len(rtts), sharex=True, sharey=True, squeeze=False)
-        for axes, (rate, rtt) in zip(panels.flat, ((rate, rtt) for rate in rates for rtt in rtts)):
+        for axes, (rate, rtt) in zip(panels.flat, ((rate, rtt) for rate in rates for rtt in rtts), strict=True):
             here = [row for row in rows if row["rates_mbit"][0] == rate and row["R_m_ms"] == rtt]
             for sender, colour in _senders(rows).items():
                 mine = sorted((row for row in here if row["sender"] == sender), key=lambda row: row["buffer_bdp"])
@@ -102,7 +102,7 @@ def _convergence(rows, file):
     changes = sorted({tuple(row["rates_mbit"]) for row in rows})
     with traces.figure(file, (8, 2.6 * len(changes))) as figure:
         panels = figure.subplots(len(changes), 1, squeeze=False, sharex=True)
-        for axes, rates in zip(panels.flat, changes):
+        for axes, rates in zip(panels.flat, changes, strict=True):
             times = [i * BETWEEN for i in range(len(rates))]
             axes.step([*times, SECONDS], [*rates, rates[-1]], where="post", color=QUIET, linestyle="--", label="link")
             for sender, colour in _senders(rows).items():

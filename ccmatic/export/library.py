@@ -1,4 +1,4 @@
-"""An exported controller's C, built and called from Python: a sender for `ccmatic.simulation.simulator`, one call a step."""
+"""An exported controller's C, built and called from Python: a sender for `ccmatic.simulation`, one call a step."""
 
 import ctypes
 import os

@@ -45,8 +45,8 @@ class Prover:
     windows of every execution.
 
     name: of the proof, or its path. controller: a Controller, or its file. horizon: in place of the proof's own.
-    timeout: seconds for a lemma; options: see `solver.Checker`. listen: is told each lemma that is asked, and the values
-    of its constants.
+    timeout: seconds for a lemma; options: see `solver.Checker`. listen: is told each lemma that is asked, and the
+    values of its constants.
     """
 
     listen = staticmethod(lambda lemma, values: None)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 from fractions import Fraction
+from itertools import pairwise
 
 import click
 from rich.console import Console
@@ -158,7 +159,7 @@ def _after_changes(proof, horizon, values):
 
 def _fronts(proof, result):
     constants = list(proof.constants)
-    for before, constant in zip(constants, constants[1:]):
+    for before, constant in pairwise(constants):
         found = result.constants[constant.name]
         if found.front:
             yield f"\n`{before.name}` trades off with `{constant.name}`:\n"

@@ -145,7 +145,7 @@ def _difference(found, expected, where):
     if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
         pairs = [(found[key], expected[key], f"{where}, {key}") for key in found if key not in ("made_by", "seconds")]
     elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
-        pairs = [(one, other, f"{where}[{i}]") for i, (one, other) in enumerate(zip(found, expected))]
+        pairs = [(one, other, f"{where}[{i}]") for i, (one, other) in enumerate(zip(found, expected, strict=True))]
     elif type(found) is type(expected) and not isinstance(found, dict | list) and found == expected:
         return None
     else:

@@ -1,7 +1,7 @@
 """A controller as deployed: a sender for the simulator that computes its model's beliefs from what it sees.
 
 It works in windows of `period` steps. The beliefs at the end of one, after the model's timeouts, are those that the
-next begins with. It knows no belief by name: bounds move by their samples, states have a value (`ccmatic.contracts.belief`).
+next begins with. It knows no belief by name: bounds move by their samples, states have a value (`Belief`).
 """
 
 from dataclasses import dataclass

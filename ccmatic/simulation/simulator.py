@@ -143,7 +143,7 @@ class Simulation:
         self._sent += arrivals
         self._lost += lost
         self._losses += sum(lost)
-        self._accepted += [sent for sent, gone in zip(arrivals, lost) if not gone]
+        self._accepted += [sent for sent, gone in zip(arrivals, lost, strict=True) if not gone]
         self._admitted += admitted
         self._tokens += tokens
         self._deliver(admitted, tokens)
@@ -152,7 +152,7 @@ class Simulation:
         """Plan when packets are released: in order, and at most D after their tokens were generated."""
         wish, bound, released = self._release, self.path.bound, self._released
         last = released[-1] if released else 0
-        for now, token in zip(admitted, tokens):
+        for now, token in zip(admitted, tokens, strict=True):
             at, limit = wish(now), token + bound
             if at > limit:
                 at = limit

@@ -65,7 +65,7 @@ def _holds(clauses, lemma):
             sums[unknown] += multiplier * coefficient
         total += multiplier * bound
         some_strict |= strict
-    return not any(sums.values()) and (total < 0 or total == 0 and some_strict)
+    return not any(sums.values()) and (total < 0 or (total == 0 and some_strict))
 
 
 def _parts(certificate):

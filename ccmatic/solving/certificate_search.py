@@ -1,4 +1,4 @@
-"""Finds certificates (`ccmatic.solving.certificate_check`). Nothing here need be trusted: `certificate_check.check` trusts none of it.
+"""Finds certificates. Nothing here need be trusted: `ccmatic.solving.certificate_check` trusts none of it.
 
 Z3 refutes the clauses and tells the theory lemmas that it learns. Where they do not do, a loop of a SAT solver and Z3
 on conjunctions finds the others. Multipliers are computed only for the lemmas that a refutation uses.
@@ -29,7 +29,7 @@ def certify(formulas):
             return None
         used = _used(clauses, lemmas)
         multiplied = [_multiplied(clauses, lemma) for lemma in used]
-        for lemma in [lemma for lemma, found in zip(used, multiplied) if not found]:
+        for lemma in [lemma for lemma, found in zip(used, multiplied, strict=True) if not found]:
             lemmas.remove(lemma)
         proved = multiplied if all(multiplied) else None
     by_literals = {tuple(literal for literal, _ in lemma): lemma for lemma in proved}

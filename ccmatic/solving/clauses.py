@@ -42,7 +42,7 @@ class Clauses:
     def at_most(self, term, strict=False):
         """The literal of term ≤ 0 (or < 0)."""
         if not term.coefficients:
-            truth = term.constant < 0 or term.constant == 0 and not strict
+            truth = term.constant < 0 or (term.constant == 0 and not strict)
             return self.conjunction([]) if truth else -self.conjunction([])
         sign, atom = _canonical(term, strict)
         literal = self.literal(("atom", *atom))

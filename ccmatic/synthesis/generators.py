@@ -148,16 +148,16 @@ class SatGenerator:
         key = hole, members.tobytes()
         if key not in self._patterns:
             literal = self._patterns[key] = self._new()
-            for form, member in zip(self._forms[hole], members.tolist()):
+            for form, member in zip(self._forms[hole], members.tolist(), strict=True):
                 self._solver.add_clause([-form, literal if member else -literal])
         return self._patterns[key]
 
     def _at_most_one(self, literals):
         """Sequential counter: `before` says that an earlier literal holds."""
         before = [self._new() for _ in literals]
-        for literal, reached in zip(literals, before):
+        for literal, reached in zip(literals, before, strict=True):
             self._solver.add_clause([-literal, reached])
-        for (reached, later), literal in zip(pairwise(before), literals[1:]):
+        for (reached, later), literal in zip(pairwise(before), literals[1:], strict=True):
             self._solver.add_clause([-reached, later])
             self._solver.add_clause([-reached, -literal])
 

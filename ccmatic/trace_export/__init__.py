@@ -14,6 +14,7 @@ _WRITERS = {
     "npz": arrays.npz_bytes,
 }
 FORMATS = tuple(_WRITERS)
+__all__ = ["FORMATS", "Scale", "answer", "export"]
 
 
 def export(trace, kind, scale, file=None, allow_code=False):

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 from io import BytesIO
+from itertools import pairwise
 
 from ccmatic.base import BYTES, RATE, TIME, InputError
 from ccmatic.contracts import load_definition
@@ -42,7 +43,7 @@ def arrays(scaled):
     if "r" in scaled.trace.columns:
         rates = tuple(rate * scaled.byte / scaled.second for rate in scaled.trace.columns["r"])
         yield Array("sending_rate_bytes_per_s", "r, over the step", rates)
-    queue = tuple(max(Fraction(0), sent - admitted) for sent, admitted in zip(scaled.through, K))
+    queue = tuple(max(Fraction(0), sent - admitted) for sent, admitted in zip(scaled.through, K, strict=True))
     yield Array("queue_bytes", "A - L - K, waits at the bottleneck; 0 while tokens wait for bytes", queue)
     yield Array("inflight_bytes", "A - L - S, sent and neither lost nor delivered", scaled.inflight())
     yield Array("jitter_s", "how long the next byte to be delivered has been held after the bottleneck", _held(scaled))
@@ -73,7 +74,7 @@ def csv_text(scaled):
     table = list(arrays(scaled))
     lines = [f"# {name} {_decimal(value, 'inf')}" for name, value in constants(scaled).items()]
     lines.append(",".join(array.name for array in table))
-    for row in zip(*(array.values for array in table)):
+    for row in zip(*(array.values for array in table), strict=True):
         lines.append(",".join(_decimal(value, "") for value in row))
     return "\n".join(lines) + "\n", ["numbers that are not whole are rounded to floats; json keeps them exact"]
 
@@ -112,7 +113,7 @@ def npz_bytes(scaled):
 
 
 def _within(column):
-    return (None, *(after - before for before, after in zip(column, column[1:])))
+    return (None, *(after - before for before, after in pairwise(column)))
 
 
 def _held(scaled):

@@ -69,7 +69,7 @@ def _notes(scaled, period):
             f"the initial queue is not in the file: {number(scaled.queue)} bytes have to wait at the link when its "
             "clock starts, else the first opportunities are lost"
         )
-    ahead = max(k - s for k, s in zip(scaled.columns["K"], scaled.columns["S"]))
+    ahead = max(k - s for k, s in zip(scaled.columns["K"], scaled.columns["S"], strict=True))
     if ahead:
         yield (
             "no delay behind the link is in the file: it follows what is delivered, S; what the trace admits up to "

@@ -61,7 +61,7 @@ class Scaled:
         self.packet_limit, self.jitter = constants["MSS"] * self.byte, constants["D"] * self.second
         self.buffer = constants["beta"] * self.byte if "beta" in constants else None
         self.columns = self._columns()
-        self.through = tuple(sent - lost for sent, lost in zip(self.columns["A"], self.columns["L"]))
+        self.through = tuple(sent - lost for sent, lost in zip(self.columns["A"], self.columns["L"], strict=True))
         self.queue = self.through[0]
         for t in range(trace.horizon):
             self._check(t)
@@ -82,7 +82,7 @@ class Scaled:
 
     def inflight(self):
         """Bytes beyond propagation at each t: A - L - S."""
-        return tuple(sent - served for sent, served in zip(self.through, self.columns["S"]))
+        return tuple(sent - served for sent, served in zip(self.through, self.columns["S"], strict=True))
 
     def largest(self):
         """The most bytes beyond propagation at any instant. Within steps everything grows evenly; where bytes are lost,
@@ -109,7 +109,7 @@ class Scaled:
         for name in "ASLK":
             if name not in given:
                 raise InputError(f"the trace has no column {name}")
-        origin = {name: given["S"][0] for name in "ASK"}
+        origin = dict.fromkeys("ASK", given["S"][0])
         columns = {name: given[name] for name in ("A", "S", "L", "Ld", "K") if name in given}
         return {name: tuple((v - origin.get(name, 0)) * self.byte for v in column) for name, column in columns.items()}
 

@@ -27,7 +27,7 @@ def content(scaled):
     }
     lines = [f"# {key} {value}" for key, value in head.items()]
     lines.append("time_ns,admitted,served")
-    for t, (admitted, served) in enumerate(zip(scaled.columns["K"], scaled.columns["S"])):
+    for t, (admitted, served) in enumerate(zip(scaled.columns["K"], scaled.columns["S"], strict=True)):
         lines.append(f"{floor(scaled.instant(t) / _NS)},{floor(admitted)},{floor(served)}")
     return "\n".join(lines) + "\n", list(_notes(scaled))
 

@@ -133,12 +133,12 @@ class _Samples:
     @property
     def kept(self):
         """Bytes sent and not lost."""
-        return [sent - lost for sent, lost in zip(self.A, self.L)]
+        return [sent - lost for sent, lost in zip(self.A, self.L, strict=True)]
 
     @property
     def queue(self):
         """How long the bottleneck needs for its queue; 0 where tokens wait for bytes."""
-        return [max(0, kept - tokens) for kept, tokens in zip(self.kept, self.K)]
+        return [max(0, kept - tokens) for kept, tokens in zip(self.kept, self.K, strict=True)]
 
     @property
     def service(self):
@@ -178,7 +178,7 @@ def _compose(figure, trace, samples):
         "What the sender believes of $C$ ($C$)": _draw_bounds,
         "Queueing delay ($R_m$)": _draw_delay,
     }
-    for axes, (title, painter) in zip(panels, painters.items()):
+    for axes, (title, painter) in zip(panels, painters.items(), strict=True):
         _prepare(axes, title, samples.steps - 1)
         painter(axes, samples)
     panels[-1].xaxis.get_major_locator().set_params(integer=True, nbins=16, min_n_ticks=1)
@@ -320,7 +320,7 @@ def _name(axes, labels):
     labels = [(min(max(y, low), high), text, colour) for y, text, colour in labels]
     labels.sort(key=lambda label: label[0])
     wanted = [(y - low) / (high - low) * height for y, _, _ in labels]
-    for (y, text, colour), place in zip(labels, _apart(wanted, 1.4 * NORMAL, height)):
+    for (y, text, colour), place in zip(labels, _apart(wanted, 1.4 * NORMAL, height), strict=True):
         leader = {"arrowstyle": "-", "color": colour, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
         axes.annotate(
             text,

@@ -112,7 +112,7 @@ def _convergence(inverses, probing, path, rates, folder):
 def table_rates(path):
     """The rates of the table: 1, 2, 5, 10, … between C_0 and C, and C."""
     series = (Fraction(digit) * Fraction(10) ** power for power in range(-300, 301) for digit in (1, 2, 5))
-    return [rate for rate in series if path.start < rate < path.end][-12:] + [path.end]
+    return [*[rate for rate in series if path.start < rate < path.end][-12:], path.end]
 
 
 def _reached(allowance, path):

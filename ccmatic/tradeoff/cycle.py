@@ -61,7 +61,7 @@ def _rows(path, link, passed, paper):
     for name, each in zip(PHASES, passed, strict=True):
         duration, sent = each.phase.duration, each.phase.bytes + each.phase.more
         share = each.served / (link.rate * duration)
-        counted = dict(zip(COUNTED, (sent, each.q_U, each.served, each.queue, each.lost, share)))
+        counted = dict(zip(COUNTED, (sent, each.q_U, each.served, each.queue, each.lost, share), strict=True))
         yield path, name, duration, counted, paper[name]
     duration = sum(each.phase.duration for each in passed)
     served, lost = sum(each.served for each in passed), sum(each.lost for each in passed)
@@ -83,7 +83,9 @@ def _paper(path, rate, probe):
         serviced, queue = (rate * (probe + JITTER), PACKET, bdp - 2 * PACKET), (Fraction(0),) * 3
         used = (Fraction(1), Fraction(0), least)
     columns = (sent, q_U, serviced, queue, loss, used)
-    entries = {name: dict(zip(COUNTED, (column[i] for column in columns))) for i, name in enumerate(PHASES)}
+    entries = {
+        name: dict(zip(COUNTED, (column[i] for column in columns), strict=True)) for i, name in enumerate(PHASES)
+    }
     return entries | {"Cycle": {"utilisation": Fraction(1) if path == "P1" else least}}
 
 

@@ -106,7 +106,7 @@ def _probe(axes, name, T, colour, top):
 def _stairs(ramp):
     """The round trips needed for each rate, as steps, of the rates reached after some."""
     points = [(float(rate), k) for (_, before), (k, after) in pairwise(ramp) for rate in (before, after)]
-    return zip(*points) if points else ((), ())
+    return zip(*points, strict=True) if points else ((), ())
 
 
 def _prepare(axes, title, label):

@@ -86,12 +86,12 @@ def _leading(expression):
         case sympy.Add():
             return _sum(parts)
         case sympy.Mul():
-            ps, qs, cs = zip(*parts)
+            ps, qs, cs = zip(*parts, strict=True)
             return sum(ps), sum(qs), sympy.prod(cs)
         case sympy.Min() | sympy.Max():
             return _extreme(parts, isinstance(expression, sympy.Max))
         case sympy.log():
-            p, q, c = parts[0]
+            p, _, c = parts[0]
             return (sympy.S.Zero, sympy.S.One, p) if p > 0 and c > 0 else None
         case sympy.Pow(base=base, exp=exponent):
             found = _leading(base)

@@ -55,7 +55,7 @@ def _difference(room, most, factor, seed, dice):
         seed,
         jitter=lambda *_: lambda now: next(releases, now),
     )
-    for i, (sent, released, sent_again) in enumerate(zip(shown.sent, shown.released, again.sent)):
+    for i, (sent, released, sent_again) in enumerate(zip(shown.sent, shown.released, again.sent, strict=True)):
         jitter = Fraction(int(released - again.started[i]), one.step)
         if sent != sent_again or again.lost[i] or released != again.released[i] or not 0 <= jitter <= JITTER:
             times = {"sent": sent, "sent on II": sent_again, "released": released, "admitted on II": again.started[i]}

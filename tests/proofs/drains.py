@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from ccmatic.contracts import Constant, Lemma, Measure, Objective, Proof, State
-from ccmatic.logic import choice, every, no  # noqa: F401: the definitions that are forged from this one use all
+from ccmatic.logic import choice, every, no  # noqa: F401 (what is forged from this uses all)
 
 
 def short(x, t, c):
