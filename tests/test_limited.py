@@ -1,6 +1,6 @@
-"""Senders that send less than their rate, as their application has nothing to send: beliefs stay true (docs/encoding.md,
-section 6 assumes that new bytes are always sent), by the solver, over every execution of the models in which any steps
-are."""
+"""Senders that send less than their rate, as their application has nothing to send: beliefs stay true
+(docs/encoding.md, section 6 assumes that new bytes are always sent), by the solver, over every execution of the models
+in which any steps are."""
 
 import pytest
 from ccmatic.models import cbr_delay, link_rate
