@@ -52,7 +52,7 @@ def test_what_holds_on_the_published_model_alone_is_said(tmp_path):
     code, out, _ = run("verify", "cc_qdel", *network, cwd=tmp_path)
     [verdict] = lines(out)
     assert (code, verdict["verdict"], verdict["relies_on"]) == (0, "holds", "published delay")
-    assert run("replay", verdict["exception"], cwd=tmp_path)[0] == 0
+    assert run("replay", verdict["unmodelled_counterexample"], cwd=tmp_path)[0] == 0
     code, out, _ = run("verify", "cc_qdel", *network, "--delay", "executions", cwd=tmp_path)
     assert (code, lines(out)[0]["verdict"]) == (1, "violated")
 

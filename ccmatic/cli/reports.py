@@ -26,11 +26,11 @@ def judgement_json(name, judgement, file):
     }
     if judgement.trace:
         line |= {"broken": list(judgement.trace.broken), "way": judgement.way, "trace": file and str(file)}
-    elif judgement.exception:
+    elif judgement.unmodelled:
         line |= {
             "relies_on": "published delay",
-            "broken_otherwise": list(judgement.exception.broken),
-            "exception": file and str(file),
+            "broken_otherwise": list(judgement.unmodelled.broken),
+            "unmodelled_counterexample": file and str(file),
         }
     elif judgement.unsure:
         line |= {"relies_on": "unknown"}
@@ -43,12 +43,12 @@ def judgement_text(judgement, file):
     """A few lines for a person."""
     name = judgement.controller.name
     lines = [f"{name:<20} {judgement.verdict:<9} {judgement.seconds:6.1f} s"]
-    trace = judgement.trace or judgement.exception
+    trace = judgement.trace or judgement.unmodelled
     if judgement.trace:
         lines[0] += f"   {_broken(judgement.trace)}"
-    elif judgement.exception:
+    elif judgement.unmodelled:
         lines.append("    on the published model; an execution that it leaves out, in which a step passes without")
-        lines.append(f"    service and the measured delay then jumps, breaks it: {_broken(judgement.exception)}")
+        lines.append(f"    service and the measured delay then jumps, breaks it: {_broken(judgement.unmodelled)}")
     elif judgement.unsure:
         lines.append("    on the published model; whether on every execution could not be told in time")
     elif judgement.verdict == "unknown":

@@ -52,7 +52,7 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
     for name, controller, file in zip(controllers, loaded, files, strict=True):
         judgement = judge.judge(controller)
         outcomes.add(judgement.verdict)
-        trace = judgement.trace or judgement.exception
+        trace = judgement.trace or judgement.unmodelled
         if trace and not _saved(trace, file, plot):
             file = None
         if as_json:

@@ -12,8 +12,8 @@ class Judgement:
     """What a person learns of a controller.
 
     verdict, seconds, way: as in `verifier.Verdict`. trace: what breaks it, or None.
-    exception: if it holds on the published model, an execution of the network that the model leaves out and that
-    breaks the controller, or None. unsure: the search for an exception ran out of time.
+    unmodelled: if it holds on the published model, an execution of the network that the model leaves out and that
+    breaks the controller, or None. unsure: the search for one ran out of time.
     """
 
     controller: object
@@ -21,7 +21,7 @@ class Judgement:
     seconds: float
     way: str | None
     trace: object = None
-    exception: object = None
+    unmodelled: object = None
     unsure: bool = False
 
 
@@ -43,10 +43,10 @@ class Judge:
         judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace)
         if verdict.verdict != HOLDS or self.query.delay != "published":
             return judgement
-        strict, exception = self._ask(replace(self.query, delay="executions"), controller)
+        strict, unmodelled = self._ask(replace(self.query, delay="executions"), controller)
         unsure = strict.verdict not in (HOLDS, VIOLATED)
         seconds = verdict.seconds + strict.seconds
-        return replace(judgement, seconds=seconds, exception=exception, unsure=unsure)
+        return replace(judgement, seconds=seconds, unmodelled=unmodelled, unsure=unsure)
 
     def script(self, controller):
         """What is asked about a controller, as SMT-LIB 2."""
