@@ -6,7 +6,7 @@ from ccmatic.models.ccac import served_what_waited, served_within_jitter
 from ccmatic.models.link_rate import link_rate, timeouts
 
 from ccmatic.base import BYTES, RATE
-from ccmatic.contracts import Model, RunningMax, Sample, overflow
+from ccmatic.contracts import FIRST, LAST, TOKENS, Model, RunningMax, Sample, overflow
 from ccmatic.contracts import StateBelief as State
 from ccmatic.logic import choice, either, every, is_min, largest, no, some
 
@@ -19,7 +19,7 @@ class CBRDelay(Model):
 
     name = "cbr_delay"
     runtime = ("link_rate.h", "cbr_delay.h")
-    measures = ("Q", "F")
+    columns = (TOKENS, LAST, FIRST)
 
     def __init__(self):
         sent_rate = RunningMax(

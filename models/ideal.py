@@ -3,16 +3,16 @@
 from ccmatic.models.ccac import served_what_waited
 from ccmatic.models.link_rate import link_rate
 
-from ccmatic.contracts import Model, overflow
+from ccmatic.contracts import LAST, Model, overflow
 from ccmatic.logic import either, is_min
 
 
 class Ideal(Model):
-    """docs/encoding.md, section 4. There are no tokens: K reads S."""
+    """docs/encoding.md, section 4. There are no tokens: K is S."""
 
     name = "ideal"
     default_jitter = 0
-    has_tokens = False
+    columns = (LAST,)
 
     def __init__(self):
         self.beliefs = link_rate(self)

@@ -442,7 +442,7 @@ def test_bad_input_is_one_message_and_no_file(arguments, message, tmp_path, monk
         (lambda data: data["constants"].update(beta="1/100"), "more waits than the buffer holds at t=0"),
         (lambda data: data["columns"]["L"].__setitem__(6, "1/2"), "lost though the buffer has room at t=6"),
         (lambda data: data["constants"].update(MSS="0"), "the trace's MSS is 0"),
-        (lambda data: data["columns"].update(surprise=["1"] * 7), "no belief of the model ccac"),
+        (lambda data: data["columns"].update(surprise=["1"] * 7), "surprise, which the model ccac does not declare"),
     ],
 )
 def test_what_is_no_trace_is_said_with_the_file_s_name(change, message, tmp_path):

@@ -3,6 +3,7 @@
 from ccmatic.contracts.belief import RunningMax, RunningMin, Sample, StateBelief, is_bound
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.checker import load_definition
+from ccmatic.contracts.column import FIRST, LAST, TOKENS, Column, MeasuredDelay
 from ccmatic.contracts.execution import Execution, Following, Observed, Watched
 from ccmatic.contracts.model import Model, overflow
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
@@ -10,13 +11,18 @@ from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.template import Branch, linear_forms, value_of
 
 __all__ = [
+    "FIRST",
+    "LAST",
+    "TOKENS",
     "Branch",
     "Buffer",
+    "Column",
     "Constant",
     "Execution",
     "Following",
     "Lemma",
     "Measure",
+    "MeasuredDelay",
     "Model",
     "Objective",
     "Observed",

@@ -10,12 +10,15 @@ from ccmatic.base import CONSTANTS, InputError, Unit, definitions, place_of
 from ccmatic.contracts import proof as lemma
 from ccmatic.contracts.belief import StateBelief as State
 from ccmatic.contracts.belief import is_bound
+from ccmatic.contracts.column import OFFERED, SHARED, Column
+from ccmatic.contracts.execution import Execution
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.property import Property
 from ccmatic.contracts.template import Branch
 
-#: What unknowns and columns of an execution are called; those of a belief begin with its name.
-TAKEN = {"A", "S", "L", "Ld", "K", "r", "Q", "F", "C", "t", "alpha", "beta", *CONSTANTS}
+#: What unknowns, columns and parts of an execution are called; those of a belief or a column begin with its name.
+TAKEN = {*(column.name for column in (*SHARED, *OFFERED)), "C", "t", "alpha", "beta", "limited", *CONSTANTS}
+PARTS = {"horizon", "buffer", "beliefs", "untimed", "own", "timely", "known", "frozen", "deployed", *dir(Execution)}
 
 
 def check(attribute, found, file):
@@ -63,23 +66,43 @@ def _model(found):
         found.default_jitter,
         "a whole number of steps",
     )
-    _expect(isinstance(found.has_tokens, bool), "has_tokens", found.has_tokens, "True or False")
-    _expect(set(found.measures) <= {"Q", "F"}, "measures", found.measures, "some of Q and F")
+    _expect(isinstance(found.columns, (tuple, list)), "columns", found.columns, "a tuple of columns")
+    for column in found.columns:
+        _column(column)
+    for name in ("measures", "has_tokens"):
+        given = getattr(type(found), name, None)
+        what = "columns in its place, of TOKENS, LAST and FIRST"
+        _expect(given is getattr(Model, name, None), name, given, what)
     for name, count in {"network": 1, "timeouts": 1, "loss_seen": 2}.items():
         _takes(getattr(found, name), count)
     _expect(isinstance(found.beliefs, (tuple, list)), "beliefs", found.beliefs, "a tuple of beliefs")
     for belief in found.beliefs:
         _belief(belief)
-    names = [belief.name for belief in found.beliefs]
-    _expect(len({*names}) == len(names), "beliefs", tuple(names), "beliefs of different names")
+    names = [each.name for each in (*found.columns, *found.beliefs)]
+    _expect(len({*names}) == len(names), "beliefs", tuple(names), "columns and beliefs of different names")
+
+
+def _column(column):
+    if column in OFFERED:
+        return
+    _expect(isinstance(column, Column), "a column", column, "TOKENS, LAST, FIRST or a Column")
+    _name("a column", column.name, TAKEN | PARTS)
+    _expect(isinstance(column.unit, Unit), f"the unit of {column.name}", column.unit, "one of ccmatic.base")
+    _expect(isinstance(column.says, str), f"what {column.name} says", column.says, "text")
+
+
+def _name(what, name, taken):
+    usable = isinstance(name, str) and name.isidentifier() and name not in taken
+    usable = usable and not re.search(r"^_|^next_|_(\d+|untimed)$", name)
+    _expect(
+        usable, f"{what}'s name", name, "an identifier that no column has, not next_… nor ending in _NUMBER or _untimed"
+    )
 
 
 def _belief(belief):
     _expect(isinstance(belief, State) or is_bound(belief), "a belief", belief, "a State, RunningMax or RunningMin")
     name = belief.name
-    usable = isinstance(name, str) and name.isidentifier() and name not in TAKEN
-    usable = usable and not re.search(r"_(\d+|untimed)$", name)
-    _expect(usable, "a belief's name", name, "an identifier that no column has, not ending in _NUMBER or _untimed")
+    _name("a belief", name, TAKEN)
     _expect(isinstance(belief.unit, Unit), f"the unit of {name}", belief.unit, "one of ccmatic.units")
     if is_bound(belief):
         takes = {"samples": 2, "start": 2, "true_start": 1, "holds": 2}

@@ -7,10 +7,11 @@ from fractions import Fraction
 
 from ccmatic.base import InputError
 from ccmatic.contracts.belief import unknowns
+from ccmatic.contracts.column import TOKENS
 from ccmatic.logic import boolean, every, linear, no, real
 
 
-class Column(list):
+class Steps(list):
     """What an execution has at each t. Unlike a list's, its steps do not count from the end: x.S[t - 1] at t = 0 is
     refused, with InputError, and is not the last step."""
 
@@ -28,7 +29,7 @@ class Delay:
 
     def __init__(self, late, horizon, column=None):
         self.horizon = horizon
-        self._late, self._column = Column(late), column
+        self._late, self._column = Steps(late), column
 
     @staticmethod
     def unknown(name, horizon):
@@ -90,7 +91,8 @@ class Execution:
     MSS/R_m; beta: the buffer or None; D: jitter in steps; beliefs: a list of terms each, by name. deployed: beliefs
     may be false at first, and time out at the end; untimed: they as they were before that. limited: whether, in
     (t-1, t], the sender was application-limited: it sent less than its rate, at any time; with `pauses` it may be, in
-    any step. timely: of Ld, what tells of a buffer that is full throughout a step. known: all are numbers.
+    any step. own: the columns that the model declares beyond these, by name, each also `x.NAME`. timely: of Ld, what
+    tells of a buffer that is full throughout a step. known: all are numbers.
     """
 
     C, _zero = linear(1), linear(0)
@@ -100,18 +102,26 @@ class Execution:
         self.horizon, self.buffer, self.D, self.frozen = horizon, buffer, jitter, frozen
         self.deployed = deployed
         self.alpha, self.beta = self._alpha(), self._beta()
-        self.A, self.S, self.r = (Column(self._column(name)) for name in "ASr")
-        self.L = Column(self._column("L") if buffer.finite else [self._zero] * horizon)
-        self.Ld = Column([self._first("Ld") if buffer.finite else self._zero, *self.L[:-1]])
+        self.A, self.S, self.r = (Steps(self._column(name)) for name in "ASr")
+        self.L = Steps(self._column("L") if buffer.finite else [self._zero] * horizon)
+        self.Ld = Steps([self._first("Ld") if buffer.finite else self._zero, *self.L[:-1]])
         self.timely = self.Ld
-        self.K = Column(self._column("K")) if model.has_tokens else self.S
-        self.limited = Column([boolean(f"limited_{t}") if pauses else False for t in range(horizon)])
+        self.K = Steps(self._column("K")) if TOKENS in model.columns else self.S
+        self.own = {column.name: Steps(self._column(column.name)) for column in model.own_columns}
+        self.limited = Steps([boolean(f"limited_{t}") if pauses else False for t in range(horizon)])
         self.Q, self.F = (self._delay(name) if name in model.measures else None for name in "QF")
-        self.beliefs = {belief.name: Column(self._belief(belief)) for belief in self._read(model)}
+        self.beliefs = {belief.name: Steps(self._belief(belief)) for belief in self._read(model)}
         ends = {b.name: self._untimed(b.name) for b in model.lasting() if deployed and b.name in self.beliefs}
         self.untimed = {
-            name: Column([*column[:-1], ends.get(name, column[horizon - 1])]) for name, column in self.beliefs.items()
+            name: Steps([*column[:-1], ends.get(name, column[horizon - 1])]) for name, column in self.beliefs.items()
         }
+
+    def __getattr__(self, name):
+        own = self.__dict__.get("own", {})
+        if name not in own:
+            declared = ", ".join(own) or "none"
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'; its own columns are {declared}")
+        return own[name]
 
     def sent(self, t):
         """Bytes sent in (t-1, t]: r but where the sender is limited."""
@@ -132,7 +142,7 @@ class Execution:
     def columns(self):
         """The terms of each column of a trace but for the delays, by name."""
         names = ("A", "S", "L", "Ld", "K", "r")
-        columns = {**{name: getattr(self, name) for name in names}, **self.beliefs}
+        columns = {**{name: getattr(self, name) for name in names}, **self.own, **self.beliefs}
         end = self.horizon - 1
         return columns | {f"{n}_untimed": c for n, c in self.untimed.items() if c[end] is not self.beliefs[n][end]}
 
@@ -164,13 +174,15 @@ class Execution:
 class Ending(Execution):
     """The last step of an execution, as all that there is of the next window: its first step."""
 
-    def __init__(self, x):
+    def __init__(self, model, x):
         e = x.horizon - 1
         self.horizon, self.buffer, self.D, self.alpha, self.beta = 1, x.buffer, x.D, x.alpha, x.beta
         self.known = x.known
-        self.A, self.K = Column([x.A[e] - x.S[e]]), Column([x.K[e] - x.S[e]])
-        self.S, self.L, self.Ld, self.r = (Column([first]) for first in (self._zero, x.L[e], x.Ld[e], x.r[e]))
-        self.timely, self.limited = self.Ld, Column([x.limited[e]])
+        self.A, self.K = Steps([x.A[e] - x.S[e]]), Steps([x.K[e] - x.S[e]])
+        self.S, self.L, self.Ld, self.r = (Steps([first]) for first in (self._zero, x.L[e], x.Ld[e], x.r[e]))
+        self.timely, self.limited = self.Ld, Steps([x.limited[e]])
+        with_service = {column.name: column.with_service for column in model.own_columns}
+        self.own = {n: Steps([c[e] - x.S[e] if with_service[n] else c[e]]) for n, c in x.own.items()}
         self.Q, self.F = (delay and delay.at_end() for delay in (x.Q, x.F))
 
 
@@ -178,7 +190,7 @@ class Following(Execution):
     """The window after an execution's own: its first step is that one's last, its other steps are other unknowns."""
 
     def __init__(self, model, x):
-        self._before, self._end = x, Ending(x)
+        self._before, self._end = x, Ending(model, x)
         self._lasting = {belief.name for belief in model.lasting()}
         super().__init__(model, x.horizon, x.buffer, x.D, x.frozen, x.deployed)
 
@@ -253,7 +265,7 @@ class Watched(Observed):
     def __init__(self, model, horizon, jitter, alpha):
         self._model, self.horizon, self.D, self.alpha = model, horizon, jitter, alpha
         self.A, self.S, self.L, self.Ld, self.r, self.timely, self.limited = [], [], [], [], [], [], []
-        self.Q, self.F = Delay.measured((), horizon), Delay.measured((), horizon)
+        self.Q, self.F, self.own = Delay.measured((), horizon), Delay.measured((), horizon), {}
         self.beliefs = self.untimed = {belief.name: [] for belief in model.beliefs}
 
     def append(self, Q, F, limited, **row):

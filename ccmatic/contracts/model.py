@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ccmatic.base import InputError, place_of
 from ccmatic.contracts.belief import is_bound
+from ccmatic.contracts.column import LAST, OFFERED, SHARED, TOKENS, MeasuredDelay
 from ccmatic.logic import Condition, either, equal, every, iff, implies, no, some
 
 
@@ -21,17 +22,33 @@ class Law:
 
 
 class Model:
-    """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `has_tokens`, `measures`
-    (which delays it reads), `network(x)`, which yields (law name, t, formula) for its own part, `timeouts(x)`, and
-    `runtime`: names of C headers beside its file that compute its beliefs, each NAME.h with functions NAME_start,
+    """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `network(x)`, which yields (law name, t,
+    formula) for its own part, `timeouts(x)`, `columns`, and `runtime`.
+
+    columns: what its executions have besides A, S, L, Ld and r. TOKENS; of LAST and FIRST the delays that it reads;
+    and any `Column`s of its own, which its laws read as `x.NAME[t]`, and without laws may be any numbers.
+    runtime: names of C headers beside its file that compute its beliefs, each NAME.h with functions NAME_start,
     NAME_move and NAME_time_out (`ccmatic.export`); none if a real sender cannot know what they read."""
 
     name = None
     beliefs = ()
     default_jitter = 1
-    has_tokens = True
-    measures = ("Q",)
+    columns = (TOKENS, LAST)
     runtime = ()
+
+    @property
+    def measures(self):
+        """Names of the measured delays."""
+        return tuple(column.name for column in self.columns if isinstance(column, MeasuredDelay))
+
+    @property
+    def own_columns(self):
+        """The columns that this model adds to those that ccmatic knows."""
+        return tuple(column for column in self.columns if column not in OFFERED)
+
+    def declared(self):
+        """Every column of a trace but beliefs, by name: its unit, and what it says, for legends."""
+        return {column.name: column for column in (*SHARED, *self.columns)}
 
     def network(self, x):
         """The laws of this network, beyond what all of them share."""

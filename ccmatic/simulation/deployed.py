@@ -7,7 +7,7 @@ next begins with. It knows no belief by name: bounds move by their samples, stat
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, blamed
 from ccmatic.contracts import Watched, is_bound
 
 
@@ -62,6 +62,7 @@ class Deployed:
         self.windows = []
         self._x = self._begun = None
 
+    @blamed()
     def __call__(self, seen):
         """The rate of the coming step, bytes per unit of time."""
         if seen.step <= 1:

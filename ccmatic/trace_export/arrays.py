@@ -6,13 +6,13 @@ from fractions import Fraction
 from io import BytesIO
 from itertools import pairwise
 
-from ccmatic.base import BYTES, RATE, TIME, InputError
+from ccmatic.base import BYTES, NUMBER, RATE, TIME, InputError
 from ccmatic.contracts import load_definition
 
 #: What the name of an array ends in, by its unit; and by which scale the trace's numbers become it.
-_SUFFIX = {BYTES: "bytes", RATE: "bytes_per_s", TIME: "s"}
+_SUFFIX = {BYTES: "_bytes", RATE: "_bytes_per_s", TIME: "_s", NUMBER: ""}
 
-#: Columns of a trace that are not beliefs.
+#: Columns of a trace that all models know.
 _NETWORK = ("A", "S", "L", "Ld", "K", "r", "Q", "F")
 
 
@@ -52,7 +52,7 @@ def arrays(scaled):
             delays = tuple(delay * scaled.scale.rtt for delay in scaled.trace.columns[name])
             meaning = f"{name}, least delay beyond R_m of the {which} byte delivered, by steps; the horizon: or more"
             yield Array(f"delay_of_{which}_s", meaning, delays)
-    yield from _beliefs(scaled)
+    yield from _declared(scaled)
 
 
 def constants(scaled):
@@ -133,20 +133,22 @@ def _age(curve, t, level, scaled):
     return scaled.instant(t) + (curve[0] - level) / scaled.scale.rate
 
 
-def _beliefs(scaled):
-    """The sender's beliefs at each t, in their units; also as they were before a timeout."""
+def _declared(scaled):
+    """What the model declares of its own, and the sender's beliefs, also as they were before a timeout: at each t, in
+    their units."""
     named = [name for name in scaled.trace.columns if name not in _NETWORK]
     if not named:
         return
     model = load_definition("models", "MODEL", scaled.trace.query.get("model"), scaled.allow_code)
-    units = {belief.name: belief.unit for belief in model.beliefs}
-    factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.second, TIME: scaled.second}
+    meanings = {belief.name: (belief.unit, "a belief of the sender") for belief in model.beliefs}
+    meanings |= {column.name: (column.unit, column.says) for column in model.own_columns}
+    factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.second, TIME: scaled.second, NUMBER: 1}
     for name in named:
-        unit = units.get(name.removesuffix("_untimed"))
+        unit, meaning = meanings.get(name.removesuffix("_untimed"), (None, None))
         if unit not in _SUFFIX:
-            raise InputError(f"the trace has a column {name}, which is no belief of the model {model.name}")
+            raise InputError(f"the trace has a column {name}, which the model {model.name} does not declare")
         values = tuple(value * factor[unit] for value in scaled.trace.columns[name])
-        yield Array(f"{name}_{_SUFFIX[unit]}", "a belief of the sender", values)
+        yield Array(f"{name}{_SUFFIX[unit]}", meaning, values)
 
 
 def _both(value):

@@ -78,10 +78,10 @@ def _free(x):
     if x.beta is not None and x.beta.coefficients:
         yield x.beta, lambda trace: trace.constants["beta"]
     columns = x.columns()
-    for name in (*x.beliefs, "L", "Ld", "A", "r", "K"):
+    for name in (*x.beliefs, "L", "Ld", "A", "r", "K", *x.own):
         yield columns[name][0], lambda trace, name=name: trace.columns.get(name, (0,))[0]
     for t in range(1, x.horizon):
-        for name in ("K", "S"):
+        for name in ("K", "S", *x.own):
             yield columns[name][t], lambda trace, name=name, t=t: trace.columns[name][t]
 
 

@@ -1,0 +1,46 @@
+"""Columns: what an execution has at each step, declared once; a model adds those of its own."""
+
+from dataclasses import dataclass
+
+from ccmatic.base import BYTES, RATE, TIME, Unit
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number at each step, which laws and properties read as `x.NAME[t]`.
+
+    unit: its unit of measurement, one of `ccmatic.base`. says: what it is, in a few words, for legends.
+    with_service: bytes counted from where S counts them, as A and K do: a next window begins with them less the bytes
+    served before. Other columns go on as they are, as L does.
+    """
+
+    name: str
+    unit: Unit
+    says: str
+    with_service: bool = False
+
+
+@dataclass(frozen=True)
+class MeasuredDelay:
+    """Whole steps that the last or the first byte served by t was in the network, beyond R_m: read as `x.NAME`, a
+    `contracts.Delay`, whose laws all models share."""
+
+    name: str
+    says: str
+    unit: Unit = TIME
+
+
+#: What every execution has.
+SHARED = (
+    Column("A", BYTES, "bytes sent", with_service=True),
+    Column("S", BYTES, "bytes served", with_service=True),
+    Column("L", BYTES, "bytes lost"),
+    Column("Ld", BYTES, "bytes lost, as far as the sender knows"),
+    Column("r", RATE, "sending rate"),
+)
+
+#: What a model may declare besides columns of its own. K is S where it declares no tokens.
+TOKENS = Column("K", BYTES, "tokens admitted", with_service=True)
+LAST = MeasuredDelay("Q", "delay of the last byte served")
+FIRST = MeasuredDelay("F", "delay of the first byte served")
+OFFERED = (TOKENS, LAST, FIRST)
