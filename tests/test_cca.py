@@ -12,12 +12,12 @@ from pysmt.oracles import get_logic
 
 from ccmatic.base.errors import InputError, Unreadable
 from ccmatic.base.units import CONSTANTS, TIME
-from ccmatic.language.controller import BELIEFS, load, parse
+from ccmatic.language.controller import load, parse, shipped_beliefs
 from ccmatic.logic.terms import equal, is_max, linear, real
 from ccmatic.logic.terms import formula as as_formula
 
 ROOT = Path(__file__).parent.parent
-NAMES = (*BELIEFS, *CONSTANTS)
+NAMES = (*shipped_beliefs(), *CONSTANTS)
 SIGNATURE = f"def rate({', '.join(NAMES)}):\n"
 
 
@@ -236,7 +236,7 @@ def test_a_product_with_a_symbol_for_r_m_is_refused():
 
 def test_other_beliefs_may_be_allowed():
     source = "def rate(C_L, age):\n    return C_L if age > 0 else 0"
-    controller = parse(source, beliefs={**BELIEFS, "age": TIME})
+    controller = parse(source, beliefs={**shipped_beliefs(), "age": TIME})
     assert controller.parameters == ("C_L", "age")
 
 

@@ -1,10 +1,11 @@
-"""What ccmatic ships, by kind and name, each with the first sentence that its file says; no file is run."""
+"""What ccmatic ships, by kind and name, each with the first sentence that its file says, and what other installed
+packages add; no file is run."""
 
 import ast
 import re
 from dataclasses import dataclass
 
-from ccmatic.base import definitions
+from ccmatic.base import definitions, installed
 from ccmatic.base.files import read_text
 
 #: The folders of each kind and what a file there defines; no name stands for a file of TOML.
@@ -20,7 +21,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that commands take by its name. says: the first sentence of its file."""
+    """One thing that commands take by its name. says: the first sentence of its file, or whose it is."""
 
     kind: str
     name: str
@@ -31,14 +32,18 @@ def entries(kinds=tuple(KINDS)):
     """The entries of these kinds, in order."""
     for kind in kinds:
         folders, defined = KINDS[kind]
-        suffix = ".py" if defined else ".toml"
+        suffix, known = ".py" if defined else ".toml", []
         for folder in folders:
             for name in definitions.shipped(folder, suffix):
+                known.append(name)
                 text = read_text(definitions.find_file([folder], name, suffix))
                 if not defined:
                     yield Entry(kind, name, _first_sentence(_comment(text)))
                 elif defined in _defined(module := ast.parse(text)):
                     yield Entry(kind, name, _first_sentence(ast.get_docstring(module) or ""))
+        added = installed.points(kind, known) if kind in installed.KINDS else {}
+        for name, point in added.items():
+            yield Entry(kind, name, f"Of {installed.origin(point)}.")
 
 
 def _comment(text):

@@ -1,18 +1,20 @@
-"""Finds definitions by name, among those that ccmatic ships, or by path, among a person's own files."""
+"""Finds definitions by name, among those that ccmatic ships and those of other installed packages, or by path, among a
+person's own files."""
 
 import importlib
 import importlib.util
 from pathlib import Path
 
-from ccmatic.base import blame
+from ccmatic.base import blame, installed
 from ccmatic.base.errors import InputError, Unreadable, shown, suggest
 
 
 def load(kind, attribute, name, allow_code=False):
-    """The object `attribute` of a definition file: `name` is a file's path, or a name in the folder `kind`.
+    """The object `attribute` of a definition file: `name` is a file's path, a name in the folder `kind`, or that of
+    another package's entry point.
 
-    A file's code is run, so a path will do only where `allow_code` says so: for names that a person gave, not for
-    those that stand in data. Raises InputError.
+    The code of files and packages is run, so these will do only where `allow_code` says so: for names that a person
+    gave, not for those that stand in data. A name that ccmatic ships is never another's. Raises InputError.
     """
     if not isinstance(name, str):
         raise InputError(f"{shown(name)} is no name in {kind}; {suggest(shown(name), shipped(kind))}")
@@ -30,10 +32,17 @@ def load(kind, attribute, name, allow_code=False):
     elif name in shipped(kind):
         module = importlib.import_module(f"ccmatic.{kind}.{name}")
     else:
-        raise InputError(f"there is no '{shown(name)}' in {kind}; {suggest(shown(name), shipped(kind))}")
+        return _load_installed(kind, name, allow_code)
     if not hasattr(module, attribute):
         raise InputError(f"the definition sets no {attribute}", getattr(module, "__file__", name))
     return getattr(module, attribute)
+
+
+def own_file(kind, name):
+    """The file of a definition that ccmatic does not ship; None of one that it does."""
+    if is_path(name):
+        return Path(name)
+    return None if name in shipped(kind) else Path(installed.file(installed.points(kind, shipped(kind))[name]))
 
 
 def find_file(kinds, name, suffix):
@@ -72,6 +81,18 @@ def _files(kind, suffix):
     package = importlib.import_module(f"ccmatic.{kind}")
     folder = Path(package.__file__).parent
     return sorted(path for path in folder.glob(f"*{suffix}") if path.stem != "__init__")
+
+
+def _load_installed(kind, name, allow_code):
+    found = installed.points(kind, shipped(kind))
+    if name not in found:
+        raise InputError(f"there is no '{shown(name)}' in {kind}; {suggest(shown(name), [*shipped(kind), *found])}")
+    if not allow_code:
+        raise InputError(
+            f"it names '{name}' for its {kind}, whose code is of {installed.origin(found[name])}; if you trust that, "
+            "give --allow-code, else expected the name of a shipped definition"
+        )
+    return installed.load(found[name])
 
 
 def _run(load_module, name):

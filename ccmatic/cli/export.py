@@ -11,7 +11,7 @@ from ccmatic.cli import options
 @click.argument("controller", metavar="CONTROLLER.py")
 @click.option(
     "--target",
-    type=options.Names("ccmatic.export.files", "TARGETS"),
+    type=options.Names("ccmatic.export.files", "names"),
     required=True,
     help="c: a header, and functions to link; bpf: for the kernel; udp: a sender and a receiver.",
 )

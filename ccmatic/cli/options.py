@@ -8,7 +8,7 @@ GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class Names(click.Choice):
-    """One of the names that a module declares."""
+    """One of the names that a module declares: a table's, or those that a function gives."""
 
     def __init__(self, module, attribute, *others):
         self._declared, self._others, self.case_sensitive = (module, attribute), others, True
@@ -17,7 +17,8 @@ class Names(click.Choice):
     def choices(self):
         """The names."""
         module, attribute = self._declared
-        return (*getattr(import_module(module), attribute), *self._others)
+        declared = getattr(import_module(module), attribute)
+        return (*(declared() if callable(declared) else declared), *self._others)
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, an object a line.")
@@ -36,7 +37,7 @@ seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_defaul
 allow_code = click.option(
     "--allow-code",
     is_flag=True,
-    help="Run the files that it names as model, property, template or proof; else it may name shipped ones only.",
+    help="Run files and installed packages that it names as model, property, template or proof, not shipped ones only.",
 )
 
 

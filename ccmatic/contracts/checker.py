@@ -4,7 +4,6 @@ import inspect
 import re
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from pathlib import Path
 
 from ccmatic.base import CONSTANTS, InputError, Unit, definitions, place_of
 from ccmatic.contracts import proof as lemma
@@ -32,10 +31,11 @@ def check(attribute, found, file):
 
 
 def load_definition(kind, attribute, name, allow_code=False):
-    """What `definitions.load` finds, checked if it is a person's own. Raises InputError."""
+    """What `definitions.load` finds, checked if ccmatic does not ship it. Raises InputError."""
     found = definitions.load(kind, attribute, name, allow_code)
-    if definitions.is_path(name):
-        check(attribute, found, Path(name))
+    file = definitions.own_file(kind, name)
+    if file:
+        check(attribute, found, file)
     return found
 
 

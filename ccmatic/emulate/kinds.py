@@ -1,6 +1,6 @@
-"""Every kind of flow by its name: the table to which another kind is added."""
+"""Every kind of flow by its name: a table, to which other packages add as entry points in the group `ccmatic.flows`."""
 
-from ccmatic.base import InputError, suggest
+from ccmatic.base import InputError, installed, suggest
 from ccmatic.emulate.exported import Bpf, Udp
 from ccmatic.emulate.flows import AVAILABLE, Kernel, in_kernel
 
@@ -13,9 +13,12 @@ def flow(text):
     kind, colon, argument = text.partition(":")
     if kind in KINDS:
         return KINDS[kind](argument)
+    if not colon and in_kernel(kind):
+        return Kernel(kind)
+    added = installed.points("flows", KINDS)
+    if kind in added:
+        return installed.load(added[kind])(argument)
     if colon:
-        raise InputError(f"unknown kind of flow '{kind}' in '{text}'; known: {', '.join(KINDS)}")
-    if not in_kernel(kind):
-        known = [*(AVAILABLE.read_text().split() if AVAILABLE.exists() else ()), *KINDS]
-        raise InputError(f"no congestion control '{kind}' in this kernel; {suggest(kind, known)}")
-    return Kernel(kind)
+        raise InputError(f"unknown kind of flow '{kind}' in '{text}'; known: {', '.join([*KINDS, *added])}")
+    known = [*(AVAILABLE.read_text().split() if AVAILABLE.exists() else ()), *KINDS, *added]
+    raise InputError(f"no congestion control '{kind}' in this kernel; {suggest(kind, known)}")

@@ -1,36 +1,54 @@
 """The files of an export, by target, written to a folder."""
 
 from importlib import resources
+from pathlib import Path
 
-from ccmatic.base import writable_folder, write_text
+from ccmatic.base import InputError, installed, shown, writable_folder, write_text
 from ccmatic.export import targets
 
-TARGETS = ("c", "bpf", "udp")
+
+def _c(export):
+    return {
+        f"{export.name}.h": export.header(),
+        f"{export.name}.c": shipped("c", "library.c").replace("NAME", export.name),
+    }
+
+
+def _bpf(export):
+    return {f"{export.name}.h": export.header(), **targets.sources("bpf", export.name)}
+
+
+def _udp(export):
+    return {f"{export.name}.h": export.header(), **targets.sources("udp", export.name)}
+
+
+#: For each target a function from an Export to the texts of its files, by name. Other packages add theirs as entry
+#: points in the group `ccmatic.targets`.
+TARGETS = {"c": _c, "bpf": _bpf, "udp": _udp}
+
+
+def names():
+    """Every target that can be named."""
+    return [*TARGETS, *installed.points("targets", TARGETS)]
 
 
 def write(export, target, folder):
-    """Write the files of an Export for one of the TARGETS; their paths. Raises InputError, before any is written, for
-    what C cannot hold."""
-    texts = {f"{export.name}.h": export.header(), **_SOURCES[target](export)}
+    """Write the files of an Export for a target, one of `names()`; their paths. Raises InputError, before any is
+    written, for what the target cannot hold."""
+    texts = _maker(target)(export)
+    for name in texts:
+        if name != Path(name).name or not isinstance(texts[name], str):
+            raise InputError(
+                f"the target {target} gives a file {shown(name)}; expected the text of a file in the folder"
+            )
     folder = writable_folder(folder)
     for name, text in texts.items():
         write_text(folder / name, text)
     return [folder / name for name in texts]
 
 
-def _c(export):
-    return {f"{export.name}.c": shipped("c", "library.c").replace("NAME", export.name)}
-
-
-def _bpf(export):
-    return targets.sources("bpf", export.name)
-
-
-def _udp(export):
-    return targets.sources("udp", export.name)
-
-
-_SOURCES = {"c": _c, "bpf": _bpf, "udp": _udp}
+def _maker(target):
+    return TARGETS[target] if target in TARGETS else installed.load(installed.points("targets", TARGETS)[target])
 
 
 def shipped(*parts):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ccmatic import __version__, language
 from ccmatic.base import CONSTANTS, InputError, c_comment, c_name, definitions, exact, read_text, shown
-from ccmatic.contracts import RunningMax, RunningMin, load_definition
+from ccmatic.contracts import Model, RunningMax, RunningMin, load_definition
 from ccmatic.export.decision import LARGEST, decision
 from ccmatic.export.files import shipped
 from ccmatic.language import Controller
@@ -142,13 +142,12 @@ def rounded(belief, value):
 def make(controller, model=None, horizon=10, jitter=Fraction(1)):
     """An Export of a controller file (a path or a shipped name). model: a name or a path; by default the one of fewest
     beliefs that has those which are read. jitter: also as text. Raises InputError."""
-    loaded = _load(controller)
-    at_start = _load(_beside(loaded)) if loaded.start else None
+    given = load_definition("models", "MODEL", model, allow_code=True) if model else None
+    units = {belief.name: belief.unit for belief in given.beliefs} if given else language.shipped_beliefs()
+    loaded = _load(controller, units)
+    at_start = _load(_beside(loaded), units) if loaded.start else None
     reads = {name for each in (loaded, at_start) if each for name in each.parameters if name not in CONSTANTS}
-    found = load_definition("models", "MODEL", model, allow_code=True) if model else _smallest(reads)
-    missing = reads - {belief.name for belief in found.beliefs}
-    if missing:
-        raise InputError(f"{loaded.name} reads {', '.join(sorted(missing))}, which {found.name} does not define")
+    found = given or _smallest(reads)
     if not found.runtime:
         raise InputError(f"the beliefs of {found.name} cannot be exported: the model names no C headers (`runtime`)")
     for name in (*(belief.name for belief in found.beliefs), *(Path(file).stem for file in found.runtime)):
@@ -177,9 +176,9 @@ def _jitter(text):
     return jitter
 
 
-def _load(name):
+def _load(name, units):
     path = definitions.find_file(["synthesized", "examples.controllers"], name, ".py")
-    controller = language.load(path)
+    controller = language.load(path, units)
     c_name(controller.name, "the controller's name", str(path))
     return controller
 
@@ -191,5 +190,10 @@ def _smallest(reads):
 
 
 def _runtime_files(model):
-    folder = Path(inspect.getfile(type(model))).parent
-    return [folder / name for name in model.runtime]
+    """Each is beside the model's file, or that of a model of which it is one."""
+    folders = [Path(inspect.getfile(kind)).parent for kind in type(model).__mro__ if issubclass(kind, Model)]
+    found = {name: next((f / name for f in folders if (f / name).is_file()), None) for name in model.runtime}
+    for name, path in found.items():
+        if path is None:
+            raise InputError(f"there is no {name}, which the model {model.name} names for its C", str(folders[0]))
+    return list(found.values())

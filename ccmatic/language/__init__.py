@@ -1,11 +1,10 @@
 """The language of controllers: read, run, encode, print."""
 
-from ccmatic.language.controller import BELIEFS, Controller, load, parse
+from ccmatic.language.controller import Controller, load, parse, shipped_beliefs
 from ccmatic.language.printer import text
 from ccmatic.language.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 
 __all__ = [
-    "BELIEFS",
     "Binary",
     "Comparison",
     "Controller",
@@ -17,5 +16,6 @@ __all__ = [
     "Number",
     "load",
     "parse",
+    "shipped_beliefs",
     "text",
 ]

@@ -3,18 +3,22 @@
 import operator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from pathlib import Path
 
-from ccmatic.base import BYTES, CONSTANTS, RATE, TIME, InputError, read_text
+from ccmatic.base import CONSTANTS, InputError, definitions, read_text
 from ccmatic.language import reader
 from ccmatic.language.literals import run_exactly
 from ccmatic.language.printer import listing, text
 from ccmatic.language.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 from ccmatic.logic import choice, equal, every, implies, is_max, linear, no, real, some
 
-#: What a controller may read if the caller does not say: bounds on the link rate, on the queue and its delay.
-BELIEFS = {"C_L": RATE, "C_U": RATE, "C_Llambda": RATE, "qdel_L": TIME, "qdel_U": TIME, "q_U": BYTES}
+
+@cache
+def shipped_beliefs():
+    """The units of the beliefs of all models that ccmatic ships, by name: what a controller may read if the caller does
+    not say, and what its local names may not be called."""
+    return {belief.name: belief.unit for model in definitions.every("models", "MODEL") for belief in model.beliefs}
 
 
 @dataclass(frozen=True)
@@ -66,14 +70,16 @@ class Controller:
         return "\n".join(listing(self.body))
 
 
-def parse(source, name="controller", file=None, beliefs=BELIEFS):
-    """The controller that `source` defines; InputError if none. `beliefs` maps what it may read to units."""
+def parse(source, name="controller", file=None, beliefs=None):
+    """The controller that `source` defines; InputError if none. `beliefs` maps what it may read to units; None: those
+    of all shipped models."""
     source = source.removeprefix("\ufeff")
-    parameters, body = reader.read(source, beliefs, BELIEFS, file)
+    reserved = shipped_beliefs()
+    parameters, body = reader.read(source, reserved if beliefs is None else beliefs, reserved, file)
     return Controller(name, source, parameters, body, file, reader.read_start(source))
 
 
-def load(path, beliefs=BELIEFS):
+def load(path, beliefs=None):
     """The controller in a file, named after it."""
     return parse(read_text(path), Path(path).stem, str(path), beliefs)
 

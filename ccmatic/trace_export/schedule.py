@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import floor
 
 from ccmatic.base import InputError
-from ccmatic.language import BELIEFS
+from ccmatic.language import shipped_beliefs
 from ccmatic.trace_export.scaled import number
 
 _NS = Fraction(1, 10**9)
@@ -33,8 +33,8 @@ def content(scaled):
 
 
 def _beliefs(scaled):
-    """Those at t = 0, in whole bytes per step, bytes and steps."""
-    for name, unit in BELIEFS.items():
+    """Those of shipped models at t = 0, in whole bytes per step, bytes and steps."""
+    for name, unit in shipped_beliefs().items():
         if name in scaled.trace.columns:
             yield name, floor(scaled.trace.columns[name][0] * scaled.byte**unit.bytes_power)
 

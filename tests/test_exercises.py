@@ -1,0 +1,107 @@
+"""A package outside the tree adds definitions, a file each: the command line finds them by name and does with them all
+that it does with its own. (tests/exercises is the package.)"""
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ccmatic.cli.commands import main
+
+PACKAGE = Path(__file__).parent / "exercises"
+
+
+@pytest.fixture
+def run(tmp_path, capsys, monkeypatch):
+    """Runs `ccmatic …` where the package is installed: the exit code, what it printed and its complaint."""
+    about = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
+    installed = tmp_path / "site" / f"{about['name']}-{about['version']}.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n")
+    groups = (
+        "\n".join([f"[{group}]", *(f"{name} = {value}" for name, value in points.items())])
+        for group, points in about["entry-points"].items()
+    )
+    (installed / "entry_points.txt").write_text("\n".join(groups))
+    monkeypatch.syspath_prepend(PACKAGE)
+    monkeypatch.syspath_prepend(installed.parent)
+    monkeypatch.chdir(tmp_path)
+
+    def command(*arguments):
+        monkeypatch.setattr(sys, "argv", ["ccmatic", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, *capsys.readouterr()
+
+    return command
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+QUERY = """
+[network]
+model = "{model}"
+buffer = "infinite"
+horizon = {horizon}
+
+[property]
+name = "{property}"
+
+[template]
+name = "two_forms.py"
+"""
+
+
+def query(model, property, horizon=5):
+    Path("query.toml").write_text(QUERY.format(model=model, property=property, horizon=horizon))
+    Path("two_forms.py").write_text(
+        "from ccmatic.contracts import Branch, linear_forms\n\n"
+        'RATE = linear_forms({"C_L": (0, 1, 2)})\n'
+        'TEMPLATE = Branch(linear_forms({"qdel_L": (1,), "R_m": (-1, -2)}), RATE, RATE)\n'
+    )
+    return "query.toml"
+
+
+def test_what_a_package_adds_is_listed(run):
+    code, said, _ = run("list", "properties", "models", "--json")
+    says = {entry["name"]: entry["says"] for entry in lines(said)}
+    assert code == 0 and says["queueing_delay"] == says["one_step"] == "Of the package outside 1.0."
+
+
+def test_a_property_is_verified_synthesised_and_replayed(run):
+    asked = query("ccac", "queueing_delay")
+    assert run("verify", "always_c_l", "--query", asked)[0] == 0
+    code, said, _ = run("verify", "always_double", "--query", asked, "--json")
+    [told] = lines(said)
+    assert code == 1 and told["verdict"] == "violated"
+    trace = told["trace"]
+    code, _, complaint = run("replay", trace)
+    assert code == 2 and "of the package outside 1.0" in complaint and "--allow-code" in complaint
+    code, said, _ = run("replay", trace, "--allow-code")
+    assert code == 0 and "waits at most 3 R_m" in said
+    code, said, _ = run("synth", asked, "--json")
+    assert code == 0 and any(line.get("controller") for line in lines(said))
+
+
+def test_a_belief_of_its_own_is_verified_and_exported(run):
+    Path("cautious.py").write_text("def rate(C_S, C_L):\n    return min(C_S, C_L)\n")
+    network = ("--model", "one_step", "--buffer", "infinite", "--horizon", 5)
+    code, said, _ = run("verify", "cautious.py", *network, "--json")
+    [told] = lines(said)
+    assert code == 1 and run("replay", told["trace"], "--allow-code")[0] == 0
+    assert run("export", "cautious.py", "--model", "one_step", "--target", "c")[0] == 0
+    assert "one_step_move(w, t)" in Path("cautious/cautious.h").read_text()
+    code, _, complaint = run("export", "cautious.py", "--target", "c")
+    assert code == 2 and "C_S" in complaint
+
+
+def test_a_target_exports(run):
+    code, said, _ = run("export", "cc_qdel", "--target", "listing")
+    assert code == 0 and said == "cc_qdel/cc_qdel.txt\n"
+    assert "C_L" in Path("cc_qdel/cc_qdel.txt").read_text() and [*Path("cc_qdel").iterdir()] == [Path(said.strip())]
+    code, _, complaint = run("export", "cc_qdel", "--target", "lisitng")
+    assert code == 2 and "'listing'" in complaint
