@@ -21,7 +21,7 @@ THINNED = (32, 16, 8, 4, 2, 1)
 def against_horizon(horizon):
     """G1 with another horizon."""
     asked = query.load("g1_t11")
-    return replace(asked, horizon=horizon), horizon
+    return asked.on(horizon=horizon), horizon
 
 
 def against_space(every):

@@ -1,10 +1,11 @@
 """Queries: a network, what a controller must ensure on it, and, to synthesise, what shapes it may take."""
 
+import builtins
 import hashlib
 import json
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from ccmatic import language
 from ccmatic.base import InputError, absolute, blamed, definitions, exact, located, read_text, shown, suggest
@@ -28,23 +29,133 @@ DELAYS = ("published", "executions")
 
 
 @dataclass(frozen=True)
-class Query:
-    """model: a network model. horizon: steps of a trace, T. buffer: a Buffer. jitter: D, in steps.
-    property: what must hold. delay: one of DELAYS. template: the search space, or None.
-    names: of model, property and template, as `definitions.load` finds them.
-    expect, paper: what is known of the answer, for tests and reports."""
+class Network:
+    """A bottleneck, as people write it; what is kept is what they mean. Raises InputError.
+
+    model: a name in models/, or the path of a file that defines a MODEL; kept as the Model.
+    buffer: `infinite`, `any`, a size such as "1/2", or at least a size such as ">=1", in C·R_m; kept as a Buffer.
+    horizon: steps of a trace, T; a step is R_m. jitter: D, in steps; None: the model's. delay: one of DELAYS.
+    model_name: the model's name or absolute path, which records tell.
+
+        Network("ccac", buffer="any", horizon=11)
+    """
 
     model: Model
-    horizon: int
     buffer: Buffer
-    jitter: int
-    property: Property
+    horizon: int
+    jitter: int | None = None
     delay: str = "published"
-    template: Branch | None = None
-    names: dict = field(default_factory=dict)
-    name: str = "query"
-    expect: dict = field(default_factory=dict)
-    paper: dict = field(default_factory=dict)
+    model_name: str | None = None
+
+    @blamed()
+    def __post_init__(self):
+        model, name = self.model, self.model_name
+        if not isinstance(model, Model):
+            name, model = absolute(model), load_definition("models", "MODEL", model, allow_code=True)
+        if name is None:
+            raise InputError(f"the model is {shown(model)}; expected its name in models/ or the path of its file")
+        jitter = model.default_jitter if self.jitter is None else _whole("jitter", self.jitter, 0)
+        if model.default_jitter == 0 and jitter:
+            raise InputError(f"the jitter is {jitter}; the {model.name} link has none, expected 0")
+        if self.delay not in DELAYS:
+            raise InputError(f"delay is '{self.delay}'; {suggest(self.delay, DELAYS)}")
+        self._keep("model", model)
+        self._keep("model_name", name)
+        self._keep("buffer", self.buffer if isinstance(self.buffer, Buffer) else Buffer.parse(self.buffer))
+        self._keep("jitter", jitter)
+        self._keep("horizon", _whole("horizon", self.horizon, jitter + 2))
+
+    def _keep(self, name, value):
+        object.__setattr__(self, name, value)
+
+    def __repr__(self):
+        about = f"{self.model_name!r}, buffer={str(self.buffer)!r}, horizon={self.horizon}, jitter={self.jitter}"
+        return f"Network({about}, delay={self.delay!r})"
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Query:
+    """What a controller must ensure on a network, and, to synthesise, what shapes it may take. Raises InputError.
+
+    network: a Network. property: a name in properties/, or the path of a file that defines a PROPERTY; kept as the
+    Property with the thresholds. template: a name in templates/, or the path of a file that defines a TEMPLATE; kept as
+    the search space, a Branch, or None. names: of property and template, as records tell them.
+    expect, paper: what is known of the answer, for tests and reports.
+    thresholds: of the property; numbers are exact: an int, a Fraction or text such as "1/2".
+
+        Query(Network("ccac", buffer="any", horizon=11), utilisation="1/2", template="two_branches")
+    """
+
+    network: Network
+    property: Property
+    template: Branch | None
+    name: str
+    names: dict
+    expect: dict
+    paper: dict
+
+    @blamed()
+    def __init__(
+        self,
+        network,
+        property="synthesis_invariant",
+        template=None,
+        name="query",
+        names=None,
+        expect=None,
+        paper=None,
+        **thresholds,
+    ):
+        names = {"template": None, **(names or {})}
+        if not isinstance(property, Property):
+            kind = load_definition("properties", "PROPERTY", property, allow_code=True)
+            names["property"], property = absolute(property), kind.from_parameters(thresholds, allow_code=True)
+        elif thresholds:
+            raise InputError(f"{', '.join(thresholds)} beside a property that has its thresholds; expected its name")
+        elif "property" not in names:
+            raise InputError(f"the property is {shown(property)}; expected its name in properties/ or its file's path")
+        if not isinstance(template, Branch | None):
+            names["template"] = absolute(template)
+            template = load_definition("templates", "TEMPLATE", template, allow_code=True)
+        kept = {"network": network, "property": property, "template": template, "name": name, "names": names}
+        for key, value in {**kept, "expect": expect or {}, "paper": paper or {}}.items():
+            object.__setattr__(self, key, value)
+        if template:
+            _check_units(self)
+
+    @builtins.property
+    def model(self):
+        """The network's Model."""
+        return self.network.model
+
+    @builtins.property
+    def horizon(self):
+        """Steps of a trace, T."""
+        return self.network.horizon
+
+    @builtins.property
+    def buffer(self):
+        """The network's Buffer."""
+        return self.network.buffer
+
+    @builtins.property
+    def jitter(self):
+        """D, in steps."""
+        return self.network.jitter
+
+    @builtins.property
+    def delay(self):
+        """One of DELAYS."""
+        return self.network.delay
+
+    def on(self, **changes):
+        """The same question about the network with changes, such as `horizon=5`."""
+        return replace(self, network=replace(self.network, **changes))
+
+    def __repr__(self):
+        template = f", template={self.names['template']!r}" if self.template else ""
+        thresholds = "".join(f", {name}={value!r}" for name, value in self.property.parameters().items())
+        return f"Query({self.network!r}, {self.names['property']!r}{template}{thresholds})"
 
     def execution(self, frozen=False):
         """The unknowns of one trace."""
@@ -80,7 +191,7 @@ class Query:
     def record(self):
         """The query as text, for traces and generated files; `from_record` reads it."""
         return {
-            "model": self.names["model"],
+            "model": self.network.model_name,
             "horizon": str(self.horizon),
             "buffer": str(self.buffer),
             "jitter": str(self.jitter),
@@ -137,28 +248,12 @@ def make(
     """A query from names and numbers as people write them; one InputError where one of them will not do.
 
     allow_code: whether names may be paths of a person's own files, whose code is run."""
-    network = load_definition("models", "MODEL", model, allow_code)
-    jitter = network.default_jitter if jitter is None else _whole("jitter", jitter, 0)
-    if network.default_jitter == 0 and jitter:
-        raise InputError(f"the jitter is {jitter}; the {network.name} link has none, expected 0")
-    horizon = _whole("horizon", horizon, jitter + 2)
-    if delay not in DELAYS:
-        raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
+    loaded = load_definition("models", "MODEL", model, allow_code)
+    network = Network(loaded, buffer, horizon, jitter, delay, absolute(model))
     kind = load_definition("properties", "PROPERTY", property, allow_code)
-    asked = Query(
-        model=network,
-        horizon=horizon,
-        buffer=Buffer.parse(buffer),
-        jitter=jitter,
-        property=kind.from_parameters(thresholds or {}, allow_code),
-        delay=delay,
-        template=load_definition("templates", "TEMPLATE", template, allow_code) if template else None,
-        names={"model": absolute(model), "property": absolute(property), "template": absolute(template)},
-        **about,
-    )
-    if asked.template:
-        _check_units(asked)
-    return asked
+    shapes = load_definition("templates", "TEMPLATE", template, allow_code) if template else None
+    names = {"property": absolute(property), "template": absolute(template)}
+    return Query(network, kind.from_parameters(thresholds or {}, allow_code), shapes, names=names, **about)
 
 
 def _check_units(query):

@@ -43,7 +43,7 @@ class Judge:
         judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace)
         if verdict.verdict != HOLDS or self.query.delay != "published":
             return judgement
-        strict, unmodelled = self._ask(replace(self.query, delay="executions"), controller)
+        strict, unmodelled = self._ask(self.query.on(delay="executions"), controller)
         unsure = strict.verdict not in (HOLDS, VIOLATED)
         seconds = verdict.seconds + strict.seconds
         return replace(judgement, seconds=seconds, unmodelled=unmodelled, unsure=unsure)
