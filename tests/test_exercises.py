@@ -87,6 +87,23 @@ def test_a_property_is_verified_synthesised_and_replayed(run):
     assert code == 0 and any(line.get("controller") for line in lines(said))
 
 
+def test_a_model_with_a_column_of_its_own_is_verified_synthesised_and_replayed(run):
+    asked = query("ecn", "queueing_delay", horizon=6)
+    Path("marked.py").write_text("def rate(C_L, marks):\n    return C_L if marks > 0 else 2 * C_L\n")
+    Path("steady.py").write_text("def rate(C_L, marks):\n    return C_L / 2 if marks > 0 else C_L\n")
+    assert run("verify", "steady.py", "--query", asked)[0] == 0
+    code, said, _ = run("verify", "marked.py", "--query", asked, "--json")
+    [told] = lines(said)
+    trace = json.loads(Path(told["trace"]).read_text())
+    assert code == 1 and {"M", "marks"} <= trace["columns"].keys()
+    assert run("replay", told["trace"], "--allow-code")[0] == 0
+    trace["columns"]["M"] = ["0"] * 5 + ["1000"]
+    Path("forged.json").write_text(json.dumps(trace))
+    code, said, _ = run("replay", "forged.json", "--allow-code")
+    assert code == 1 and "ecn.marks_are_of_bytes_served at t=5" in said
+    assert run("synth", asked)[0] == 0
+
+
 def test_a_belief_of_its_own_is_verified_and_exported(run):
     Path("cautious.py").write_text("def rate(C_S, C_L):\n    return min(C_S, C_L)\n")
     network = ("--model", "one_step", "--buffer", "infinite", "--horizon", 5)

@@ -18,8 +18,8 @@ def points(kind, shipped):
     for point in entry_points(group=f"ccmatic.{kind}"):
         if point.name in shipped:
             raise InputError(
-                f"{origin(point)} has a '{point.name}' among its {kind}, and so has ccmatic; expected a name of its own: "
-                "remove the package, or ask its authors"
+                f"{origin(point)} has a '{point.name}' among its {kind}, and so has ccmatic; expected a name of its "
+                "own: remove the package, or ask its authors"
             )
         if point.name in found:
             both = f"{origin(found[point.name])} and {origin(point)}"
