@@ -109,3 +109,71 @@ def test_a_queue_does_not_lengthen_steps_for_long(name):
     flow.run(8 * SECOND, 40 * MS)
     assert flow.sender.begun_again == 0 and flow.sender.step_ns == 80 * MS
     assert not list(flow.false())
+
+
+class Measuring:
+    """A sender that begins with an R_m of 10 ms, a step of 20 ms, asked for its rate at the end of each step."""
+
+    def __init__(self):
+        self.sender, self.now = built("cc_qdel").sender(PACKET, 10 * MS), 0
+        self.steps(1)
+
+    def steps(self, count, rtt=None):
+        """So many pass, in each of which this RTT is measured."""
+        for _ in range(count):
+            self.now += self.sender.step_ns
+            if rtt:
+                self.sender.rtt(rtt)
+            self.sender.rate(self.now)
+
+    def windows(self, count, rtt=None):
+        self.steps(9 * count, rtt)
+
+
+def test_a_shorter_step_counts_when_a_whole_window_has_passed():
+    """Until then packets of the longer route may arrive among those of the shorter one."""
+    flow = Measuring()
+    flow.steps(4, 10 * MS)
+    flow.steps(5, 1 * MS)
+    assert flow.sender.step_ns == 20 * MS
+    flow.steps(8, 1 * MS)
+    assert flow.sender.step_ns == 20 * MS
+    flow.steps(1, 1 * MS)
+    assert flow.sender.step_ns == 2 * MS and flow.sender.begun_again == 0
+
+
+def test_windows_without_an_RTT_tell_nothing_of_the_route():
+    flow = Measuring()
+    flow.windows(6, 100 * MS)
+    flow.windows(30)
+    assert flow.sender.begun_again == 0
+    flow.windows(4, 100 * MS)
+    assert flow.sender.begun_again == 1 and flow.sender.step_ns == 200 * MS
+
+
+def test_after_a_growth_any_more_is_one():
+    """The first may have been measured of a packet that took the shorter route, and met a queue."""
+    flow = Measuring()
+    flow.windows(10, 100 * MS)
+    flow.windows(10, 120 * MS)
+    assert flow.sender.begun_again == 2 and flow.sender.step_ns == 240 * MS
+    flow.windows(10, 120 * MS)
+    flow.windows(20, 150 * MS)
+    assert flow.sender.begun_again == 2
+    flow.windows(10, 190 * MS)
+    assert flow.sender.begun_again == 3
+
+
+def test_growth_is_noticed_though_every_window_is_cut_short():
+    """By losses that were none."""
+    flow = Measuring()
+    for _ in range(60):
+        sent = flow.now
+        for _ in range(3):
+            flow.sender.sent(flow.now, PACKET)
+        flow.steps(2, 100 * MS)
+        flow.sender.acked(flow.now, sent + 1, PACKET)
+        flow.sender.lost(flow.now, sent, PACKET)
+        flow.steps(2, 100 * MS)
+        flow.sender.found(flow.now, sent, PACKET)
+    assert flow.sender.begun_again == 60 and flow.sender.step_ns == 200 * MS

@@ -80,7 +80,7 @@ static void acknowledge(uint64_t now)
     uint64_t bytes = 0, sent = 0, number = 0;
     do {
         const struct packet *p = arrived(&path);
-        ccm_rtt(&sender, now - p->sent);
+        measure(p, now);
         number = p->number;
         if (p->marked)
             ccm_found(&sender, now, p->sent, drawn.bytes);
@@ -106,15 +106,17 @@ static void mark(struct packet *p, uint64_t now, void tell(struct ccm_sender *, 
 static void change_R_m(void)
 {
     const uint64_t by = between(&dice, 2, 20);
-    const bool grows = troubled(R_M_GROWS) && (!troubled(R_M_FALLS) || between(&dice, 0, 1));
     const uint64_t most = 50 * drawn.R_m < LONGEST_R_M ? 50 * drawn.R_m : LONGEST_R_M;
-    const uint64_t longer = path.R_m * by <= most ? path.R_m * by : drawn.R_m;
+    const bool falls = path.R_m * by > most || (troubled(R_M_FALLS) && between(&dice, 0, 1));
     /* The models want five packets in a step. */
     const uint64_t least = 5 * path.tx < path.R_m ? 5 * path.tx : path.R_m;
 
-    lengthen(&path, grows ? longer : least + (path.R_m - least) / by);
-    if (grows)
+    if (falls || !troubled(R_M_GROWS)) {
+        lengthen(&path, least + (path.R_m - least) / by);
+    } else if (2 * path.R_m * by > sender.rtt + sender.step) {
         begin_grace();
+        lengthen(&path, path.R_m * by);
+    } /* else it grows by less than half of the sender's D, which has to allow for that */
 }
 
 static void befall(uint64_t now)
@@ -122,9 +124,8 @@ static void befall(uint64_t now)
     if (troubled(SPURIOUS))
         for (uint64_t i = path.next > RING ? path.next - RING : 0; i < path.next; i++)
             mark(of(&path, i), now, ccm_gave_up);
-    if (troubled(R_M_FALLS | R_M_GROWS))
-        change_R_m();
     /* A path that is longer for less than a period is not told from a queue. */
-    next_trouble = now + grace * ccm_step_of(path.R_m);
-    next_trouble += between(&dice, 1, (troubled(SPURIOUS) ? 20 : 200) * sender.step);
+    if (troubled(R_M_FALLS | R_M_GROWS) && !grace)
+        change_R_m();
+    next_trouble = now + between(&dice, 1, (troubled(SPURIOUS) ? 20 : 200) * sender.step);
 }

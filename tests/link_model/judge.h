@@ -1,14 +1,19 @@
 /* Asks, whenever a step of the sender is over, whether what it believes is true of the link. */
 
-/* Ends of steps by which the sender has noticed that R_m is longer than it took it to be: two of its periods. */
-enum { GRACE = 2 * CCM_PERIOD * CCM_STEPS };
+/* Windows in which the sender measured RTTs, by whose end it has noticed that R_m is longer than it took it to be: two
+ * of its periods, once it could measure that, and no packet that took the shorter path is out. Until then C_U may be
+ * false, as a link of the rate that is sent, on which a queue stands, shows the sender the same; C_L only where D is
+ * longer than a step, as then ACKs come in longer bursts; and a packet in a step may be more than C. */
+enum { GRACE = 2 * CCM_PERIOD };
 
 static struct link path;
 static struct ccm_sender sender;
 static struct scenario drawn;
 static const uint64_t never = UINT64_MAX;
 static uint64_t judged, seen_start, steps;
-static uint64_t grace, begun_before; /* steps of it that are left; how often the sender had begun again before it */
+static uint64_t grace, begun_before; /* windows of it that are left; how often the sender had begun again before it */
+static uint64_t longer, shorter;     /* the first packet of the longer path; those out that took the shorter one */
+static bool measured, told;          /* a packet of the longer path was acknowledged; any, in this window */
 static bool excused;                 /* something false was believed in it */
 
 static uint64_t belief(const char *wanted, uint64_t otherwise)
@@ -21,11 +26,11 @@ static uint64_t belief(const char *wanted, uint64_t otherwise)
     return otherwise;
 }
 
-static void must(bool is_true, const char *what, uint64_t believed, uint64_t truth)
+static void must(bool is_true, bool excusable, const char *what, uint64_t believed, uint64_t truth)
 {
     if (is_true)
         return;
-    if (grace) {
+    if (grace && excusable) {
         excused = true;
         return;
     }
@@ -48,10 +53,10 @@ static void judge(void)
     const uint64_t unsure = drawn.troubles & LAZY ? 2 * drawn.bytes + C / 32 : drawn.bytes;
     const uint64_t q_U = belief("q_U", never / 2), waiting = path.waiting * drawn.bytes;
 
-    must((unsigned __int128)C_L * path.tx <= carried, "C_L", C_L, C);
-    must(C_U == CCM_MOST || (unsigned __int128)C_U * path.tx >= carried, "C_U", C_U, C); /* MOST claims nothing */
-    must((unsigned __int128)C_Llambda * path.tx <= carried, "C_Llambda", C_Llambda, C);
-    must(waiting <= q_U + unsure, "q_U", q_U, waiting);
+    must((unsigned __int128)C_L * path.tx <= carried, path.D > sender.step || C < drawn.bytes, "C_L", C_L, C);
+    must(C_U == CCM_MOST || (unsigned __int128)C_U * path.tx >= carried, true, "C_U", C_U, C); /* MOST claims nothing */
+    must((unsigned __int128)C_Llambda * path.tx <= carried, C < drawn.bytes, "C_Llambda", C_Llambda, C);
+    must(waiting <= q_U + unsure, C < drawn.bytes, "q_U", q_U, waiting);
     judged += !grace;
 }
 
@@ -64,13 +69,27 @@ static void look(void)
     steps++;
     serve_until(&path, sender.start);
     judge();
-    if (grace && --grace == 0)
-        must(!excused || sender.begun_again > begun_before, "nothing, but the sender did not begin again", 0, 1);
+    if (sender.t)
+        return;
+    if (grace && told && measured && !shorter && --grace == 0)
+        must(!excused || sender.begun_again > begun_before, false, "nothing, but the sender did not begin again", 0, 1);
+    told = false;
 }
 
 static void begin_grace(void)
 {
     grace = GRACE;
     begun_before = sender.begun_again;
-    excused = false;
+    longer = path.next;
+    shorter = path.pending;
+    measured = excused = false;
+}
+
+/* The RTT of a packet is told. */
+static void measure(const struct packet *p, uint64_t now)
+{
+    ccm_rtt(&sender, now - p->sent);
+    measured = measured || p->number >= longer;
+    told = true;
+    shorter -= shorter && p->number < longer;
 }

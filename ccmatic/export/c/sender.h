@@ -1,8 +1,9 @@
 /* A sender: acknowledgements in, a pacing rate out. Time is in nanoseconds from any origin. A step is as long as any
  * packet may take but for queueing, R_m + D: so what delays packets on the whole path, propagation too, is what the
- * model calls jitter. R_m is the least RTT seen; a smaller one counts from the next window on. It grows, and beliefs
- * begin again, when all RTTs of a period exceed it by more than half of D: jitter alone does not explain them. */
-#define CCM_PERIOD 10 /* windows */
+ * model calls jitter. R_m is the least RTT seen; a smaller one counts when a whole window has passed since, and with it
+ * the packets that took a longer path. It grows, and beliefs begin again, when all RTTs of a period exceed it by more
+ * than half of D: jitter alone does not explain them. */
+#define CCM_PERIOD 10 /* windows in which RTTs were measured */
 
 /* The BPF verifier looks at a global function by itself, once, not at each call of it. */
 #ifdef CCM_KERNEL
@@ -17,9 +18,12 @@ struct ccm_sender {
     bool windows; /* the first window is under way: it begins when the first step is over */
     uint64_t start, step; /* when the step under way began, and its length */
     uint64_t rtt; /* R_m; 0 if the length of a step is fixed */
+    uint64_t rtt_before; /* the same when the window began */
     bool guessed; /* it was not measured: until then no step is over */
     uint64_t least; /* RTT of the period under way, or UINT64_MAX */
     unsigned windows_over; /* of that period */
+    bool measured; /* an RTT, in the window under way */
+    bool grown; /* R_m, at the end of the period before */
     uint64_t begun_again; /* how often beliefs were dropped, as they may have been false */
     uint64_t sent, acked, lost; /* bytes so far */
     uint64_t lost_early; /* bytes found to be lost that were sent in the step under way */
@@ -27,7 +31,7 @@ struct ccm_sender {
     uint64_t first_out, first_out_before; /* when the first bytes of the step under way, and of that before, left */
     bool limited, paused; /* the application had nothing to send in the step under way, and has nothing now */
     uint64_t doubted, doubted_sent; /* bytes given up that may be acknowledged yet; the last of them was sent at */
-    uint64_t doubted_until; /* D after bytes sent later were acknowledged, or UINT64_MAX */
+    uint64_t doubted_until; /* a step after bytes sent later were acknowledged, or UINT64_MAX */
     uint64_t newest; /* when the last sent of all acknowledged bytes was sent */
     bool any; /* bytes were acknowledged in the step under way: the first and the last of them were sent at */
     uint64_t first_sent, last_sent;
@@ -73,6 +77,7 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
 {
     s->start = now_ns;
     s->rtt = ccm_at_least(1, ccm_at_most(CCM_LONGEST_RTT, rtt_ns));
+    s->rtt_before = s->rtt;
     s->step = ccm_step_of(s->rtt);
     s->w.packet = packet;
     s->least = UINT64_MAX;
@@ -85,6 +90,7 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     s->last_wait = s->first_wait = 0;
     s->last_delay = s->first_delay = s->last_sent = s->first_sent = 0;
     s->any = s->windows = s->started = s->guessed = s->limited = s->paused = false;
+    s->measured = s->grown = false;
     ccm_begin_window(s);
     return s->rtt == rtt_ns && packet > 0;
 }
@@ -112,25 +118,40 @@ static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
         return;
     rtt_ns = ccm_at_most(CCM_LONGEST_RTT, rtt_ns);
     s->least = ccm_at_most(s->least, rtt_ns);
+    s->measured = true;
     if (s->guessed) {
         s->guessed = false;
-        s->rtt = rtt_ns;
+        s->rtt = s->rtt_before = rtt_ns;
         s->step = ccm_step_of(rtt_ns);
     }
     s->rtt = ccm_at_most(s->rtt, rtt_ns);
 }
 
-/* Whether a period is over in which all RTTs exceeded R_m by more than half of D; R_m is then the least of them. */
+static inline void ccm_set_step(struct ccm_sender *s, uint64_t step)
+{
+    if (s->step == step)
+        return;
+    s->step = step;
+    s->last_delay = ccm_down(s->last_wait, step);
+    s->first_delay = ccm_down(s->first_wait, step);
+}
+
+/* A window is over, or cut short: whether a period is over with it in which all RTTs exceeded R_m by more than half of
+ * D. R_m is then the least of them. That may be of a packet that took the shorter path and met a queue, so in the
+ * period after that any more is enough. */
 static inline bool ccm_outgrown(struct ccm_sender *s)
 {
-    bool outgrown = false;
-
-    if (++s->windows_over < CCM_PERIOD)
+    s->windows_over += s->measured;
+    s->measured = false;
+    if (s->windows_over < CCM_PERIOD)
         return false;
-    if (s->rtt && s->least != UINT64_MAX && s->least > (s->rtt + s->step) / 2) {
-        s->rtt = s->least;
-        outgrown = true;
+    const bool outgrown = s->rtt && s->least > (s->grown ? s->rtt : (s->rtt + s->step) / 2);
+
+    if (outgrown) {
+        s->rtt = s->rtt_before = s->least;
+        ccm_set_step(s, ccm_step_of(s->rtt));
     }
+    s->grown = outgrown;
     s->windows_over = 0;
     s->least = UINT64_MAX;
     return outgrown;
@@ -146,11 +167,8 @@ static inline void ccm_end_window(struct ccm_sender *s)
     ccm_time_out(&s->w, &after);
     s->w.beliefs[0] = after;
     if (s->rtt)
-        s->step = ccm_step_of(s->rtt);
-    if (s->step != before) {
-        s->last_delay = ccm_down(s->last_wait, s->step);
-        s->first_delay = ccm_down(s->first_wait, s->step);
-    }
+        ccm_set_step(s, ccm_step_of(s->rtt_before));
+    s->rtt_before = s->rtt;
     ccm_look(s, 0);
     if (outgrown)
         ccm_begin_again(s);
@@ -275,14 +293,9 @@ static inline void ccm_take_back(struct ccm_sender *s, uint64_t bytes)
     s->lost -= counted;
     if (counted) {
         s->windows = false;
+        (void)ccm_outgrown(s);
         ccm_begin_again(s);
     }
-}
-
-/* D; a whole step, where its length is fixed. */
-static inline uint64_t ccm_jitter(const struct ccm_sender *s)
-{
-    return ccm_less(s->step, s->rtt);
 }
 
 static inline void ccm_count_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
@@ -292,7 +305,7 @@ static inline void ccm_count_acked(struct ccm_sender *s, uint64_t now_ns, uint64
         s->doubted = 0;
     }
     if (s->doubted_until == UINT64_MAX && sent_ns > s->doubted_sent)
-        s->doubted_until = now_ns + ccm_jitter(s);
+        s->doubted_until = now_ns + s->step;
     s->acked += bytes;
     s->last_sent = sent_ns;
     s->newest = ccm_at_least(s->newest, sent_ns);
@@ -319,13 +332,14 @@ static inline void ccm_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
 }
 
 /* Bytes given up now, the last of them sent at sent_ns. A timeout is no proof, nor is it that later bytes were
- * acknowledged: they are lost if they still are not D after that, by which a network may change the order. */
+ * acknowledged: they are lost if they still are not a step after that. A network may change the order by D, and by R_m
+ * where the path gets shorter. */
 static inline void ccm_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
     s->doubted += bytes;
     s->doubted_sent = ccm_at_least(s->doubted_sent, sent_ns);
-    s->doubted_until = s->newest > s->doubted_sent ? now_ns + ccm_jitter(s) : UINT64_MAX;
+    s->doubted_until = s->newest > s->doubted_sent ? now_ns + s->step : UINT64_MAX;
 }
 
 /* Bytes found lost now, that were sent at sent_ns, or about then: later ones were acknowledged, and the caller has
