@@ -1,26 +1,12 @@
 """The command line: outputs, exit codes, and one clear message for every bad input."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
+from support import ROOT
+from support.cli import lines, run
+
 WRONG = "examples/controllers"
-ROOT = Path(__file__).parent.parent
 CCAC = ["--model", "ccac", "--buffer", "any", "--horizon", "5"]
-
-
-def run(*arguments, cwd):
-    """The exit code, standard output and standard error of `ccmatic …`."""
-    command = [sys.executable, "-c", "from ccmatic.cli import main; main()", *map(str, arguments)]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300)
-    return done.returncode, done.stdout, done.stderr
-
-
-def lines(text):
-    return [json.loads(line) for line in text.splitlines()]
 
 
 def test_wrong_controllers_are_violated_and_their_traces_replay(tmp_path):
@@ -126,7 +112,6 @@ def write(folder, name, text):
 
 
 QUERY = '[network]\nmodel = "ccac"\nbuffer = "any"\n{}horizon = 5\n[property]\n{}[template]\nname = "two_branches"\n'
-
 BAD = {
     "unknown model": (["verify", "cc_qdel", "--model", "ccax", *CCAC[2:]], "did you mean 'ccac'?"),
     "buffer of -1": (["verify", "cc_qdel", *CCAC[:2], "--buffer", "-1", *CCAC[4:]], "the buffer is '-1'"),

@@ -4,11 +4,11 @@ solutions that are none."""
 from dataclasses import replace
 
 import pytest
-import small_run
-from test_cli import run
 
 from ccmatic.base.errors import InputError
 from ccmatic.synthesis import run_file as store
+from support import small_run
+from support.cli import run
 
 
 @pytest.fixture(scope="module", autouse=True)

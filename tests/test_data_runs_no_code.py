@@ -3,7 +3,6 @@
 import json
 import sqlite3
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -19,8 +18,8 @@ from ccmatic.synthesis.run_file import COUNTEREXAMPLE, Event, Store
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.judgement import Judge
 from ccmatic.verification.replayer import replay
+from support import ROOT
 
-ROOT = Path(__file__).parent.parent
 PROOF = ROOT / "proofs" / "cc_qdel_T10.json"
 WINDOW = ROOT / "proofs" / "cc_qdel_T10-traces" / "beyond_shrink.json"
 SCALE = ["--rate", "24mbit", "--rtt", "40ms"]

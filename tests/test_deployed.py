@@ -7,7 +7,6 @@ from math import ceil
 from random import Random
 
 import pytest
-import test_soundness as soundness
 
 from ccmatic import query as queries
 from ccmatic.base.errors import InputError
@@ -16,6 +15,7 @@ from ccmatic.simulation.deployed import Deployed
 from ccmatic.simulation.paths import Path
 from ccmatic.simulation.simulator import Simulation, simulate
 from ccmatic.verification.replayer import check_trace as check
+from support import executions
 
 KINDS = ("ideal", "cbr_delay", "ccac")
 BDP, PERIOD, STEPS = 20, 9, 100
@@ -78,9 +78,9 @@ def test_beliefs_are_those_of_the_model(kind, seed):
     for _, trace in window_traces(run, sender, units, timed=False):
         stale = {"C_L_holds_at_first", "C_U_holds_at_first", "C_U_starts"}
         assert faults(run, trace) <= stale
-        first = {name: trace.columns.get(name, [Fraction(1)])[0] for name in (*soundness.BOUNDS, "q_U")}
+        first = {name: trace.columns.get(name, [Fraction(1)])[0] for name in (*executions.BOUNDS, "q_U")}
         delays = [(0, Q + 1) for Q in trace.columns["Q"]]
-        plain = soundness.beliefs(trace, first, delays)
+        plain = executions.beliefs(trace, first, delays)
         assert all(trace.columns[name] == plain[name] for name in units if name != "qdel_U")
         assert all(own >= most for own, most in zip(trace.columns["qdel_U"], plain["qdel_U"], strict=True))
 

@@ -12,8 +12,8 @@ import pytest
 
 from ccmatic import query as queries
 from ccmatic.contracts import Execution
+from support import ROOT
 
-ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [*DOCS, *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"))]
 

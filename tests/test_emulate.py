@@ -13,10 +13,10 @@ from tempfile import gettempdir
 
 import numpy as np
 import pytest
-from conftest import on_time
 
 from ccmatic.base.errors import InputError
 from ccmatic.emulate import command, flows, kinds, link, machine, measures, replay, run
+from support.machine import on_time
 
 MBIT24, RM = 3_000_000, 40_000_000
 CLI = [sys.executable, "-c", "from ccmatic.cli import main; main()", "emulate"]

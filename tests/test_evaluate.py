@@ -7,8 +7,6 @@ import sys
 from fractions import Fraction
 
 import pytest
-from conftest import on_time
-from test_targets import needs_bpf
 
 from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
@@ -17,6 +15,7 @@ from ccmatic.evaluate import figures, runs
 from ccmatic.evaluate.bounds import bounds, broken
 from ccmatic.evaluate.runs import Evaluation, Scenario
 from ccmatic.traces.trace import Trace
+from support.machine import needs_bpf, on_time
 
 needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="no cc on this machine")
 SHALLOW = Scenario((24,), 20, Fraction(1, 16), "aggregation")

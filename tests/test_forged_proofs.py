@@ -6,7 +6,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from forgery import DRAINS, SOURCE, Forgery
 
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
@@ -15,6 +14,7 @@ from ccmatic.language.controller import parse
 from ccmatic.proving import proof_check as audit
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
+from support.forgery import DRAINS, SOURCE, Forgery
 
 BASE = definitions.load("proofs", "PROOF", str(DRAINS), allow_code=True)
 

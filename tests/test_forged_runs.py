@@ -7,7 +7,6 @@ from functools import cache
 from random import Random
 
 import pytest
-import small_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from ccmatic.synthesis import run_file as store
 from ccmatic.traces.trace import Trace
 from ccmatic.verification import replayer as replay
 from ccmatic.verification.verifier import Verifier
+from support import small_run
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,15 +8,15 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-import plain_replay
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_replay import FAILURES, failing
 
 from ccmatic.base.errors import InputError
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.replayer import Outcome, replay
+from support import plain_replay
+from support.failures import FAILURES, failing
 
 GALLERY = sorted((Path(__file__).parent.parent / "docs" / "gallery").glob("*.json"))
 

@@ -3,7 +3,6 @@
 import json
 import sys
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,8 +19,8 @@ from ccmatic.language import controller as cca
 from ccmatic.proving import result as proved
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.replayer import replay
+from support import ROOT
 
-ROOT = Path(__file__).parent.parent
 PROOF = ROOT / "proofs" / "cc_qdel_T10.json"
 WINDOW = ROOT / "proofs" / "cc_qdel_T10-traces" / "beyond_shrink.json"
 HUGE = ("1e400000000", "1e-400000000", "1/0", "9" * 5000, "1/" + "9" * 5000, "1" + "0" * DIGITS,

@@ -6,12 +6,13 @@ import subprocess
 import sys
 
 import pytest
-from test_cli import ROOT, lines, run
 
 from ccmatic import query
 from ccmatic.base.errors import InputError
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions
+from support import ROOT
+from support.cli import lines, run
 
 CCAC = ["--model", "ccac", "--buffer", "any", "--horizon", "5"]
 

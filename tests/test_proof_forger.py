@@ -10,12 +10,12 @@ from fractions import Fraction
 from hashlib import sha256
 
 import pytest
-from forgery import DRAINS, SOURCE, Forgery
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ccmatic.proving.prover import Prover
 from ccmatic.solving.clauses import Clauses
+from support.forgery import DRAINS, SOURCE, Forgery
 
 TWO = "def rate(R_m, MSS):\n    return 2 * MSS / R_m\n"
 PACKETS = {SOURCE: 1, TWO: 2, "def rate(R_m, MSS):\n    return MSS / R_m / 2\n": 1}

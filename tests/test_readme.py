@@ -5,9 +5,10 @@ import shlex
 import shutil
 
 import pytest
-from test_cli import ROOT, run
 
 from ccmatic.cli.commands import cli
+from support import ROOT
+from support.cli import run
 
 #: Those that take minutes, or root; other tests run the like of them.
 COSTLY = ("synth", "prove", "check", "check-cover", "runs", "emulate", "evaluate", "tradeoff")

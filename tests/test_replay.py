@@ -3,9 +3,7 @@
 import csv
 import json
 from fractions import Fraction
-from functools import cache
 from io import StringIO
-from pathlib import Path
 
 import pytest
 
@@ -15,33 +13,11 @@ from ccmatic.language import controller as cca
 from ccmatic.traces.trace import Trace
 from ccmatic.verification import counterexample
 from ccmatic.verification.replayer import Outcome, replay
-from ccmatic.verification.verifier import VIOLATED, Verifier
+from ccmatic.verification.verifier import Verifier
+from support import ROOT
+from support.failures import CONTROLLERS, FAILURES, failing
 
-ROOT = Path(__file__).parent.parent
-CONTROLLERS = ROOT / "examples" / "controllers"
-
-#: A wrong controller, and a network on which it fails.
-FAILURES = (
-    ("always_double", "ccac", "any", 5),
-    ("late_drain", "ccac", "infinite", 5),
-    ("inverted_qdel", "cbr_delay", "1/2", 4),
-    ("additive", "cbr_delay", "any", 4),
-    ("one_packet", "ideal", "any", 3),
-    ("midpoint", "ideal", "infinite", 4),
-)
 failures = pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: "-".join(map(str, failure)))
-
-
-@cache
-def failing(failure):
-    """The trace that shows the failure."""
-    name, model, buffer, horizon = failure
-    query = queries.make(model, buffer, horizon)
-    controller = cca.load(CONTROLLERS / f"{name}.py", query.units())
-    verifier = Verifier(query, set(controller.parameters) & query.units().keys())
-    verdict = verifier.verify(controller)
-    assert verdict.verdict == VIOLATED
-    return counterexample.for_people(verifier.part(verdict.way), controller)
 
 
 @failures
@@ -72,9 +48,6 @@ def test_json_and_csv_are_exact(failure):
 def test_saving_as_csv_goes_by_the_name(tmp_path):
     failing(FAILURES[0]).save(tmp_path / "trace.csv")
     assert (tmp_path / "trace.csv").read_text() == failing(FAILURES[0]).to_csv()
-
-
-# One digit changed.
 
 
 def numbers(data):
@@ -160,12 +133,8 @@ def test_another_controllers_source_is_a_fault():
     assert "sender.rate_is_the_controllers at t=1" in faults
 
 
-# Files that are no traces.
-
-
 GONE = object()
 INFINITE = float("inf")
-
 #: What a trace's file says instead at one place.
 EDITS = {
     "wrong-format": (("format",), "ccmatic trace 0"),

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_cli import lines, run
-from test_replay import failing
 
 from ccmatic.base.errors import InputError
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.replayer import Outcome, replay
+from support import ROOT
+from support.cli import lines, run
+from support.failures import failing
 
-ROOT = Path(__file__).parent.parent
 LATE_DRAIN = ROOT / "docs" / "gallery" / "late_drain.json"
 ALWAYS_DOUBLE = ROOT / "docs" / "gallery" / "always_double.json"
 PROBE_WINDOW = ROOT / "proofs" / "cc_probe_slow_T10-traces" / "beyond_inflight.json"

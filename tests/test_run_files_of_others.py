@@ -3,7 +3,6 @@
 import sqlite3
 
 import pytest
-import small_run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from ccmatic.base.errors import InputError
 from ccmatic.contracts.template import value_of
 from ccmatic.synthesis import cover
 from ccmatic.synthesis import run_file as store
+from support import small_run
 
 HUGE = (
     "[" * 10**4,

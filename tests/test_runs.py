@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
-from test_cli import lines, run
 
 from ccmatic import query
 from ccmatic.synthesis import cegis, cover
 from ccmatic.synthesis import run_file as store
+from support.cli import lines, run
 
 
 def command(*arguments):

@@ -15,16 +15,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import on_time
 
 from ccmatic.base.errors import InputError
 from ccmatic.emulate import exported, kinds, link, machine, run
 from ccmatic.export import build, files, header
 from ccmatic.export.targets import kernel_name, sources
+from support.machine import needs_bpf, on_time
 
 ACK = struct.Struct(">QQQ")
 STEP = 10**7
-
 #: Sends 10 packets a step of 10 ms: 12 Mbit/s.
 STEADY = '''"""Sends at a fixed rate."""
 
@@ -34,23 +33,9 @@ def rate(C_L, MSS, R_m):
         return 2 * MSS / R_m
     return 10 * MSS / R_m
 '''
-
 needs_compiler = pytest.mark.skipif(
     not (shutil.which("cc") and shutil.which("make")), reason="no cc or no make on this machine"
 )
-lacking = [
-    what
-    for what, there in {
-        "root": os.geteuid() == 0,
-        "make": shutil.which("make"),
-        "clang": shutil.which("clang"),
-        "bpftool": shutil.which("bpftool", path=f"{os.environ['PATH']}:/usr/sbin"),
-        "libbpf's headers": Path("/usr/include/bpf/bpf_helpers.h").exists(),
-        "BTF in the kernel": Path("/sys/kernel/btf/vmlinux").exists(),
-    }.items()
-    if not there
-]
-needs_bpf = pytest.mark.skipif(bool(lacking), reason=f"no {', no '.join(lacking)} on this machine")
 
 
 @pytest.fixture(scope="module")

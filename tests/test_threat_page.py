@@ -4,9 +4,9 @@ import re
 
 import click
 import pytest
-from test_cli import ROOT
 
 from ccmatic.cli.commands import cli
+from support import ROOT
 
 PAGE = (ROOT / "docs/threats.md").read_text()
 

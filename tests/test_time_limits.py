@@ -4,7 +4,6 @@ import shutil
 import time
 
 import pytest
-from test_cli import ROOT, lines, run
 
 from ccmatic import query
 from ccmatic.base import Clock, OutOfTime
@@ -12,6 +11,8 @@ from ccmatic.language import controller as cca
 from ccmatic.proving import prover as prove
 from ccmatic.verification.judgement import Judge
 from ccmatic.verification.verifier import UNDECIDED
+from support import ROOT
+from support.cli import lines, run
 
 LONG = ["--model", "ccac", "--buffer", "any", "--horizon", "200"]
 TEMPLATE = '[network]\nmodel = "ccac"\nbuffer = "any"\nhorizon = 200\n[template]\nname = "two_branches"\n'

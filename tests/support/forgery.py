@@ -3,7 +3,6 @@ made to fit."""
 
 import hashlib
 import json
-from pathlib import Path
 
 from ccmatic.base.errors import InputError
 from ccmatic.language.controller import parse
@@ -11,8 +10,9 @@ from ccmatic.proving import proof_check as audit
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.traces.trace import Trace
+from support import TESTS
 
-DRAINS = Path(__file__).parent / "proofs" / "drains.py"
+DRAINS = TESTS / "proofs" / "drains.py"
 SOURCE = "def rate(R_m, MSS):\n    return MSS / R_m\n"
 
 

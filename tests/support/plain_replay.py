@@ -5,8 +5,8 @@ import ast
 from fractions import Fraction
 from itertools import pairwise
 
-from test_simulate import broken
-from test_soundness import BOUNDS, beliefs
+from support.executions import BOUNDS, beliefs
+from support.simulator_laws import broken
 
 OWN = {"A", "S", "L", "Ld", "K", "r"}
 MEASURED = {"ccac": {"Q"}, "ideal": {"Q"}, "cbr_delay": {"Q", "F"}}

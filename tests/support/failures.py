@@ -1,0 +1,32 @@
+"""Wrong controllers, each with a network on which it fails, and the trace that shows it."""
+
+from functools import cache
+
+from ccmatic import query as queries
+from ccmatic.language import controller as cca
+from ccmatic.verification import counterexample
+from ccmatic.verification.verifier import VIOLATED, Verifier
+from support import ROOT
+
+CONTROLLERS = ROOT / "examples" / "controllers"
+#: A wrong controller, and a network on which it fails.
+FAILURES = (
+    ("always_double", "ccac", "any", 5),
+    ("late_drain", "ccac", "infinite", 5),
+    ("inverted_qdel", "cbr_delay", "1/2", 4),
+    ("additive", "cbr_delay", "any", 4),
+    ("one_packet", "ideal", "any", 3),
+    ("midpoint", "ideal", "infinite", 4),
+)
+
+
+@cache
+def failing(failure):
+    """The trace that shows the failure."""
+    name, model, buffer, horizon = failure
+    query = queries.make(model, buffer, horizon)
+    controller = cca.load(CONTROLLERS / f"{name}.py", query.units())
+    verifier = Verifier(query, set(controller.parameters) & query.units().keys())
+    verdict = verifier.verify(controller)
+    assert verdict.verdict == VIOLATED
+    return counterexample.for_people(verifier.part(verdict.way), controller)
