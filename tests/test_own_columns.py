@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 
-import own_columns
 import pytest
 
 from ccmatic import query as queries
@@ -16,6 +15,7 @@ from ccmatic.simulation import Deployed, Path, simulate
 from ccmatic.trace_export import Scale, export
 from ccmatic.traces import Trace
 from ccmatic.verification import Judge, check_trace, replay
+from support import own_columns
 
 MODEL = own_columns.__file__
 SOURCE = "def rate(C_L, marked):\n    return C_L / 2 if marked > 0 else C_L\n"

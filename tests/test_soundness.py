@@ -54,15 +54,11 @@ def test_c_u_may_turn_false_where_jitter_exceeds_a_step():
     assert trace.columns["C_U"] == (1, 1, 1, Fraction(2, 5))
 
 
-def events_seen(kind):
-    seen = set()
-    on_executions(lambda run, loose: seen.update(_events(run.with_beliefs(loose))), kind, 120)
-    return seen
-
-
 def test_the_executions_are_not_trivial():
     """Among the runs of each kind: losses, steps without service, long delays, and bounds that move."""
-    seen = {kind: events_seen(kind) for kind in KINDS}
+    seen = {kind: set() for kind in KINDS}
+    for kind in KINDS:
+        on_executions(lambda run, loose: seen[kind].update(_events(run.with_beliefs(loose))), kind, 120)  # noqa: B023
     common = {"loss", "several losses", "long delay", "C_L", "C_U", "underload", "overload"}
     assert seen["ideal"] == common
     assert seen["ccac"] == common | {"no service", "delay grows by two", "hidden tokens"}

@@ -1,9 +1,10 @@
 """CCAC whose bottleneck marks bytes that leave it while its queue is long, as RFC 3168 has it."""
 
+from ccmatic.models.ccac import CCAC
+
 from ccmatic.base import BYTES
 from ccmatic.contracts import Column, StateBelief
 from ccmatic.logic import equal, every, implies
-from ccmatic.models.ccac import CCAC
 
 #: The queue from which on bytes are marked, in C·R_m.
 LONG = 2
