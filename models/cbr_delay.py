@@ -18,6 +18,7 @@ class CBRDelay(Model):
     """docs/encoding.md, section 3."""
 
     name = "cbr_delay"
+    bottleneck = "fixed rate"
     runtime = ("link_rate.h", "cbr_delay.h")
     columns = (TOKENS, LAST, FIRST)
 

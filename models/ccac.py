@@ -10,6 +10,7 @@ class CCAC(Model):
     """docs/encoding.md, section 2."""
 
     name = "ccac"
+    bottleneck = "token bucket"
     runtime = ("link_rate.h",)
 
     def __init__(self):

@@ -11,6 +11,7 @@ class Ideal(Model):
     """docs/encoding.md, section 4. There are no tokens: K is S."""
 
     name = "ideal"
+    bottleneck = "fixed rate"
     default_jitter = 0
     columns = (LAST,)
 

@@ -203,12 +203,12 @@ def test_what_is_left_of_a_rate_is_carried_over():
 @pytest.mark.parametrize(
     "wrong, says",
     [
-        ({"kind": "ccca", "rate": 10, "jitter": 1}, "did you mean 'ccac'"),
-        ({"kind": "ideal", "rate": "fast"}, "rate is 'fast'"),
-        ({"kind": "ideal", "rate": 10.5}, "whole number"),
-        ({"kind": "ideal", "rate": 10, "jitter": 1}, "jitter is 1"),
-        ({"kind": "ccac", "rate": 10}, "jitter is 0"),
-        ({"kind": "ideal", "rate": 10, "packet": 2, "buffer": 1}, "at least one packet"),
+        ({"model": "ccca", "rate": 10, "jitter": 1}, "did you mean 'ccac'"),
+        ({"model": "ideal", "rate": "fast"}, "rate is 'fast'"),
+        ({"model": "ideal", "rate": 10.5}, "whole number"),
+        ({"model": "ideal", "rate": 10, "jitter": 1}, "jitter is 1"),
+        ({"model": "ccac", "rate": 10}, "jitter is 0"),
+        ({"model": "ideal", "rate": 10, "packet": 2, "buffer": 1}, "at least one packet"),
     ],
 )
 def test_a_bad_path_is_explained(wrong, says):

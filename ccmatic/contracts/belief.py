@@ -9,6 +9,7 @@ A `State` is a function of the trace so far, and has one encoding.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ccmatic.base import Unit
 from ccmatic.logic import every, implies, is_max, is_min, no, real, some
@@ -111,6 +112,9 @@ class _Running:
 class RunningMax(_Running):
     """A lower bound: the largest sample so far."""
 
+    #: What a test begins with, as shares of what the link has.
+    SHARES = (Fraction(0), Fraction(1, 3), Fraction(1))
+
     _extreme = staticmethod(is_max)
     _pick = staticmethod(max)
 
@@ -125,6 +129,8 @@ class RunningMax(_Running):
 
 class RunningMin(_Running):
     """An upper bound: the smallest sample so far."""
+
+    SHARES = (1, 2, 4)
 
     _extreme = staticmethod(is_min)
     _pick = staticmethod(min)

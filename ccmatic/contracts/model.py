@@ -23,8 +23,10 @@ class Law:
 
 class Model:
     """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `network(x)`, which yields (law name, t,
-    formula) for its own part, `timeouts(x)`, `columns`, and `runtime`.
+    formula) for its own part, `timeouts(x)`, `bottleneck`, `columns`, and `runtime`.
 
+    bottleneck: which of the simulated ones (`ccmatic.simulation.paths`) makes its executions, "fixed rate" or
+    "token bucket"; None if none does.
     columns: what its executions have besides A, S, L, Ld and r. TOKENS; of LAST and FIRST the delays that it reads;
     and any `Column`s of its own, which its laws read as `x.NAME[t]`, and without laws may be any numbers.
     runtime: names of C headers beside its file that compute its beliefs, each NAME.h with functions NAME_start,
@@ -33,6 +35,7 @@ class Model:
     name = None
     beliefs = ()
     default_jitter = 1
+    bottleneck = None
     columns = (TOKENS, LAST)
     runtime = ()
 

@@ -32,11 +32,10 @@ class Trial:
         """Simulate one run, with two changes of the link rate, and look at its windows."""
         rng, model = Random(seed), self.prover.query.model
         bdp = rng.choice((24, 60, 120))
-        room = int(bdp * rng.choice((6, 7, 9, 12) if model.name == "ccac" else (Fraction(1, 4), 1, 3)))
-        path = Path(model.name, rate=bdp, jitter=1, buffer=None if "infinite" in self.prover.proof.buffer else room)
+        size = rng.choice(_sizes(self.prover.query.buffer))
+        path = Path(model, rate=bdp, jitter=1, buffer=None if size is None else int(bdp * size))
         rates = rng.sample([bdp // 2, bdp * 3 // 2, bdp * 2, bdp // 3], 2)
-        lows = {name: rng.choice((1, bdp // 3, bdp)) for name in ("C_L", "C_Llambda")}
-        first = {**lows, "C_U": bdp * rng.choice((1, 2, 4))}
+        first = {bound.name: _first(bound, bdp, rng) for bound in model.bounds()}
         sender = Deployed(model, self.result.controller, path, self.result.horizon - 1, first)
         simulation = Simulation(
             path,
@@ -97,3 +96,15 @@ class Trial:
         asked = {"proof": self.result.proof, "lemma": self.lemmas[0].name}
         buffer = str(trace.constants.get("beta", "infinite"))
         return queries.make(proof.model, buffer, self.result.horizon, proof.jitter, "executions", "lemma", asked)
+
+
+def _sizes(buffer):
+    """Sizes of a Buffer to try, in C·R_m; None: infinite."""
+    if buffer.size is None:
+        return (Fraction(1, 4), 1, 3) if buffer.finite else (None,)
+    return (buffer.size,) if buffer.kind == "exactly" else [buffer.size * factor for factor in (1, Fraction(3, 2), 2)]
+
+
+def _first(bound, bdp, rng):
+    """A first value of a bound: of what makes it true of the link, which serves bdp a step, a share."""
+    return max(1, int(bdp**bound.unit.bytes_power * rng.choice(bound.SHARES)))

@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import lcm
 
 from ccmatic.base import InputError, suggest
+from ccmatic.contracts import Model, load_definition
 
 #: How many ticks the bottleneck takes to serve a packet, unless a path says otherwise.
 TICKS = 1000
@@ -25,19 +26,19 @@ NEVER, FINEST = 2**62, 2**42
 class Path:
     """A path from sender to receiver, with one bottleneck.
 
-    kind:        `ideal`: a link of fixed rate. `cbr_delay`: the same, then jitter. `ccac`: a token bucket,
-                 which may hide congestion, then jitter (Arun et al., SIGCOMM 2021).
+    model:       the network model of which this is a path, or its name among those shipped; it says which of
+                 BOTTLENECKS there is, and whether there is jitter behind it.
     rate:        C, bytes per unit of time.
     propagation: R_m, in that unit of time; one step. C·R_m is a whole number of packets.
     packet:      bytes in every packet.
-    jitter:      D, the most that a packet is delayed after the bottleneck, in whole steps; 0 if ideal.
+    jitter:      D, the most that a packet is delayed after the bottleneck, in whole steps; 0 if the model has none.
     buffer:      β, bytes that may wait at the bottleneck, used in whole packets; None: infinite.
     ticks:       how many the bottleneck takes to serve a packet.
 
     A float is read as the decimal number that it prints as. Raises InputError.
     """
 
-    kind: str
+    model: Model
     rate: Fraction
     propagation: Fraction = Fraction(1)
     packet: int = 1
@@ -49,15 +50,19 @@ class Path:
         for name in ("rate", "propagation", "buffer"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _exact(getattr(self, name), name))
-        if self.kind not in KINDS:
-            raise InputError(f"unknown path '{self.kind}'; {suggest(self.kind, KINDS)}")
+        if not isinstance(self.model, Model):
+            object.__setattr__(self, "model", load_definition("models", "MODEL", self.model))
+        if self.model.bottleneck not in BOTTLENECKS:
+            has = f"the model {self.model.name} has the bottleneck {self.model.bottleneck!r}"
+            raise InputError(f"{has}, so there is nothing to simulate; expected one of {', '.join(BOTTLENECKS)}")
         if type(self.packet) is not int or self.packet < 1:
             raise InputError(f"packet is {self.packet!r}, expected whole bytes, at least 1")
         bdp = self.rate * self.propagation / self.packet
         if bdp < 1 or bdp.denominator != 1:
             raise InputError(f"rate·propagation is {float(bdp):g} packets, expected a whole number of them")
-        if type(self.jitter) is not int or self.jitter < 0 or (self.jitter == 0) != (self.kind == "ideal"):
-            raise InputError(f"jitter is {self.jitter!r}, expected 0 if ideal, else whole steps, at least 1")
+        if type(self.jitter) is not int or self.jitter < 0 or (self.jitter == 0) != (self.model.default_jitter == 0):
+            expected = "whole steps, at least 1" if self.model.default_jitter else "0"
+            raise InputError(f"jitter is {self.jitter!r}, expected {expected} on a path of {self.model.name}")
         if self.room is not None and self.room < 1:
             raise InputError(f"buffer is {self.buffer}, expected at least one packet of {self.packet} bytes")
 
@@ -100,7 +105,7 @@ class Path:
     def bottleneck(self, rng, hiding):
         """A fresh bottleneck. `hiding`, a key of HIDING, says how it hides tokens, if it can."""
         keep = _chosen(HIDING, hiding, "hiding")(rng, self.bound, self.step)
-        return KINDS[self.kind](self, keep)
+        return BOTTLENECKS[self.model.bottleneck](self, keep)
 
     def delays(self, rng, jitter):
         """A fresh jitter pattern, a key of JITTER or such a function: when to release a packet, given when it is
@@ -165,7 +170,8 @@ class FixedRate:
 
 
 class TokenBucket:
-    """A FIFO link that may keep a token that nobody waits for, and admit a later packet with it.
+    """A FIFO link that may keep a token that nobody waits for, and admit a later packet with it, so that congestion is
+    hidden (Arun et al., SIGCOMM 2021).
 
     A token is generated every `ticks`. The head of the queue uses it at once. If none waits, `keep` decides
     whether it goes into the bucket, where it lives for D, or is wasted. The oldest is used first.
@@ -226,8 +232,8 @@ class TokenBucket:
         return max(0, sum(token >= oldest for token in self.bucket) - excess)
 
 
-#: What bottleneck each kind of path has.
-KINDS = {"ideal": FixedRate, "cbr_delay": FixedRate, "ccac": TokenBucket}
+#: The bottlenecks, by the names that models give them.
+BOTTLENECKS = {"fixed rate": FixedRate, "token bucket": TokenBucket}
 
 
 # Patterns. Each is made from (random generator, D in ticks, ticks in a step) and asked in order of time.

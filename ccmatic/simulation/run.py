@@ -106,7 +106,7 @@ class Run:
             constants=_constants(path, beta, alpha, min(columns["r"])),
             columns=columns,
             query={
-                "model": path.kind,
+                "model": path.model.name,
                 "horizon": horizon,
                 "buffer": "infinite" if beta is None else str(beta),
                 "jitter": path.jitter,

@@ -2,7 +2,7 @@
 
 A step is R_m. The sender is asked once a step for the rate of the coming step and spaces its packets evenly
 over it, the last at the step's end. Sampled at the ends of steps, every execution obeys the laws of the
-model that its kind of path is named after.
+path's model.
 """
 
 from bisect import bisect_right
@@ -54,7 +54,7 @@ class Simulation:
     seed:    of the random choices that the path makes.
     initial_queue: bytes sent in one burst at time 0, in whole packets.
     jitter:  a key of paths.JITTER: how packets are delayed after the bottleneck.
-    hiding:  a key of paths.HIDING: when a `ccac` path keeps unused tokens.
+    hiding:  a key of paths.HIDING: when a token bucket keeps unused tokens.
     rates:   to which `change_rate` may change the link's, each a whole number of packets a step.
     """
 
