@@ -4,8 +4,8 @@ other property's."""
 from dataclasses import dataclass, field, replace
 
 from ccmatic.base import InputError, exact, shown, suggest
-from ccmatic.contracts import Property, Reads, WayToFail, load_definition
-from ccmatic.logic import every, implies, no
+from ccmatic.contracts import Implied, Property, Reads, Stated, WayToFail, load_definition
+from ccmatic.logic import every, no
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class LemmaHolds(Property):
     def ways_to_fail(self, model, buffer):
         """One: a window of which the lemma is not true."""
         reads = tuple(self.judges(model))
-        yield WayToFail(self.lemma, lambda x: no(self._holds(model, x)), reads=reads)
+        yield WayToFail(self.lemma, lambda x: no(self._reason(model, x).condition), reads=reads)
 
     def judges(self, model):
         """Those that the proof reads."""
@@ -47,18 +47,24 @@ class LemmaHolds(Property):
 
     def objectives(self, model, x):
         """The lemma alone."""
-        return {self.lemma: self._holds(model, x)}
+        return {name: reason.condition for name, reason in self.reasons(model, x).items()}
+
+    def reasons(self, model, x):
+        """The same: what is given, and what follows from it, in words."""
+        return {self.lemma: self._reason(model, x)}
 
     def holds(self, objectives):
         """Whether it is true."""
         return all(objectives.values())
 
-    def _holds(self, model, x):
+    def _reason(self, model, x):
         lemmas = {lemma.name: lemma for lemma in self.definition.all_lemmas(model)}
         if self.lemma not in lemmas:
             raise InputError(f"{self.proof} has no lemma '{self.lemma}'; {suggest(self.lemma, lemmas)}")
         lemma, constants = lemmas[self.lemma], Reads(self._values())
-        return implies(every(lemma.given(x, constants)), lemma.then(x, constants))
+        given, then = every(lemma.given(x, constants)), lemma.then(x, constants)
+        premise = Stated("what it presupposes is true of this window", given)
+        return Implied(premise, Stated(_filled(lemma.says or self.lemma, constants), then))
 
     def _values(self):
         pairs = [pair.split("=") for pair in self.constants.split(", ") if pair]
@@ -69,6 +75,13 @@ class LemmaHolds(Property):
         if len(values) < len(pairs):
             raise InputError(f"the constants are '{shown(self.constants)}'; expected such as 'low=27/40', each once")
         return values
+
+
+def _filled(says, constants):
+    """The words of a lemma, with the values of its constants."""
+    for name, value in constants.items():
+        says = says.replace("{" + name + "}", str(value))
+    return says
 
 
 PROPERTY = LemmaHolds

@@ -3,11 +3,14 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ccmatic.contracts import Property, WayToFail, share
-from ccmatic.logic import constant, every, implies, no, some
+from ccmatic.contracts import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Property, Stated, WayToFail, share
+from ccmatic.logic import constant, every, no, some
 
 #: The first step that the controller decides.
 FIRST = 1
+
+#: What bytes are told in.
+BYTES = "C·R_m"
 
 
 @dataclass(frozen=True)
@@ -44,20 +47,24 @@ class SynthesisInvariant(Property):
         bounds = tuple(bound.name for bound in model.bounds())
         states = tuple(state.name for state in model.true_states())
         yield WayToFail("beliefs turn false", lambda x: _inconsistent(model, x), any_rates=True, reads=states)
-        yield WayToFail("no progress", lambda x: no(every(*self.necessary(x).values())), frozen=True, reads=bounds)
+        yield WayToFail("no progress", self._without_progress, frozen=True, reads=bounds)
         if buffer.finite and self.constrain_loss != "never":
             yield WayToFail(
                 "large loss",
-                lambda x: every(self._loss_matters(x), no(self._small_loss_or_down(x))),
+                lambda x: every(self._loss_matters(x).condition, no(self._small_loss_or_down(x).condition)),
                 beliefs_true=True,
             )
 
     def objectives(self, model, x):
         """The parts of Eq. 5.3 by name; an objective reads 'met, or approached'."""
-        parts = {"beliefs stay true": no(_inconsistent_at_end(model, x)), "bounds shrink": _shrinks(model, x)}
+        return {name: reason.condition for name, reason in self.reasons(model, x).items()}
+
+    def reasons(self, model, x):
+        """The same, with their numbers."""
+        parts = {"beliefs stay true": Fails(_inconsistent_at_end(model, x)), "bounds shrink": _shrinks(model, x)}
         parts.update(self.necessary(x))
         if x.buffer.finite and self.constrain_loss != "never":
-            parts["small losses, or backs off"] = implies(self._loss_matters(x), self._small_loss_or_down(x))
+            parts["small losses, or backs off"] = Implied(self._loss_matters(x), self._small_loss_or_down(x))
         return parts
 
     def holds(self, objectives):
@@ -73,77 +80,126 @@ class SynthesisInvariant(Property):
         """Objective or progress towards it, by name."""
         up, down = _up(x), _down(x)
         end = x.horizon - 1
-        steps = range(FIRST, x.horizon)
         bdp = x.C * (1 + x.D)
-        used = x.S[end] - x.S[FIRST - 1] >= self.utilisation * x.C * (end - (FIRST - 1) - x.D)
-        most = self.inflight_rates * bdp + self.inflight_packets * x.alpha
         parts = {
-            "utilises the link, or speeds up": some(used, up),
-            "bounds inflight, or backs off": some(every([x.inflight(t) <= most for t in steps]), down),
+            "utilises the link, or speeds up": AnyOf((self._used(x), up)),
+            "bounds inflight, or backs off": AnyOf((self._inflight(x), down)),
         }
         if x.buffer.finite:
             allowed = self.loss_steps * end + 1
-            lost = x.L[end] - x.L[FIRST] <= allowed * self.loss_rates * bdp + self._large(x)
-            parts["loses seldom, or backs off"] = some(_at_most(allowed, _loss_steps(x)), down)
-            parts["loses little at once, or backs off"] = some(no(self._large_loss(x)), down)
-            parts["loses little in all, or backs off"] = some(lost, down)
+            lost = Compared(
+                f"lost from t = {FIRST} to {end}",
+                x.L[end] - x.L[FIRST],
+                "<=",
+                allowed * self.loss_rates * bdp + self._large(x),
+                BYTES,
+            )
+            seldom = _at_most(allowed, _loss_steps(x))
+            parts["loses seldom, or backs off"] = AnyOf((seldom, down))
+            parts["loses little at once, or backs off"] = AnyOf((Fails(self._large_loss(x)), down))
+            parts["loses little in all, or backs off"] = AnyOf((lost, down))
         return parts
+
+    def _without_progress(self, x):
+        return no(every([reason.condition for reason in self.necessary(x).values()]))
+
+    def _used(self, x):
+        end, begin = x.horizon - 1, FIRST - 1
+        return Compared(
+            f"served from t = {begin} to {end}",
+            x.S[end] - x.S[begin],
+            ">=",
+            self.utilisation * x.C * (end - begin - x.D),
+            BYTES,
+            f"{self.utilisation} of what the link carries in {end - begin - x.D} R_m",
+        )
+
+    def _inflight(self, x):
+        most = self.inflight_rates * (x.C * (1 + x.D)) + self.inflight_packets * x.alpha
+        of = f"{self.inflight_rates}·C·(R_m + D) and {self.inflight_packets} packets"
+        steps = range(FIRST, x.horizon)
+        return AllOf(tuple(Compared("inflight", x.inflight(t), "<=", most, BYTES, of, step=t) for t in steps))
 
     def _large(self, x):
         return self.large_loss * (x.horizon - 1) * x.alpha
 
     def _large_loss(self, x):
-        return some([x.L[t] - x.L[t - 1] > self._large(x) for t in range(FIRST, x.horizon)])
+        most, of = self._large(x), f"{self.large_loss} packets for each of {x.horizon - 1} steps"
+        steps = range(FIRST, x.horizon)
+        return AnyOf(tuple(Compared("lost in the step", _lost(x, t), ">", most, BYTES, of, step=t) for t in steps))
 
     def _small_loss_or_down(self, x):
-        return some(no(self._large_loss(x)), _down(x))
+        return AnyOf((Fails(self._large_loss(x)), _down(x)))
 
     def _loss_matters(self, x):
         if self.constrain_loss == "large-buffer":
-            return x.beta >= self.large_buffer * x.C * (1 + x.D)
-        return constant(self.constrain_loss == "always")
+            large = self.large_buffer * x.C * (1 + x.D)
+            return Compared("the buffer", x.beta, ">=", large, BYTES, f"{self.large_buffer}·C·(R_m + D), a large one")
+        return Stated("a large loss is never excused", constant(self.constrain_loss == "always"))
 
 
 def _up(x):
-    end = x.horizon - 1
-    return some(x.r[end] > x.r[FIRST], x.inflight(end) > x.inflight(FIRST), x.queue(end) > x.queue(FIRST))
+    return _changed(x, ">")
 
 
 def _down(x):
+    return _changed(x, "<")
+
+
+def _changed(x, relation):
+    """Rate, inflight or queue are larger (smaller) at the end than at the first step decided."""
     end = x.horizon - 1
-    return some(x.r[end] < x.r[FIRST], x.inflight(end) < x.inflight(FIRST), x.queue(end) < x.queue(FIRST))
+    return AnyOf(
+        (
+            Compared("the rate", x.r[end], relation, x.r[FIRST], "C", since=FIRST),
+            Compared("inflight", x.inflight(end), relation, x.inflight(FIRST), BYTES, since=FIRST),
+            Compared("the queue", x.queue(end), relation, x.queue(FIRST), BYTES, since=FIRST),
+        )
+    )
 
 
 def _inconsistent(model, x):
     """A sample contradicts the path, or a state belief is false at the end."""
-    return some([bound.false_sample(x) for bound in model.bounds()], _false_states(model, x))
+    false_states = [state.condition for state in _false_states(model, x)]
+    return some([bound.false_sample(x) for bound in model.bounds()], false_states)
 
 
 def _inconsistent_at_end(model, x):
-    false_bounds = [no(bound.holds(x, x.beliefs[bound.name][x.horizon - 1])) for bound in model.bounds()]
-    return some(false_bounds, _false_states(model, x))
+    end = x.horizon - 1
+    false_bounds = [
+        Fails(Stated(f"{bound.name} at the end is true of the path", bound.holds(x, value), value))
+        for bound in model.bounds()
+        for value in [x.beliefs[bound.name][end]]
+    ]
+    return AnyOf((*false_bounds, *_false_states(model, x)))
 
 
 def _false_states(model, x):
-    return [no(state.holds_at(x, x.horizon - 1)) for state in model.true_states()]
+    end = x.horizon - 1
+    return [
+        Fails(
+            Stated(f"{state.name} at the end is true of the path", state.holds_at(x, end), x.beliefs[state.name][end])
+        )
+        for state in model.true_states()
+    ]
 
 
 def _shrinks(model, x):
     """C_U - C_L is smaller at the end; on CBR-delay, or C_Llambda is larger."""
-    return some([bound.tighter(x) for bound in model.bounds()])
+    return AnyOf(tuple(bound.tightens(x) for bound in model.bounds()))
+
+
+def _lost(x, t):
+    return x.L[t] - x.L[t - 1]
 
 
 def _loss_steps(x):
-    return [x.L[t] > x.L[t - 1] for t in range(FIRST, x.horizon)]
+    steps = range(FIRST, x.horizon)
+    return tuple(Compared(f"L at t = {t}", x.L[t], ">", x.L[t - 1], BYTES, step=t) for t in steps)
 
 
 def _at_most(most, conditions):
-    """At most `most` of the conditions hold: a counter, row by row."""
-    most = int(most)
-    reached = [constant(False)] * (most + 1)
-    for condition in conditions:
-        reached = [some(reached[k], every(condition, reached[k - 1]) if k else condition) for k in range(most + 1)]
-    return no(reached[most])
+    return AtMost("steps with a loss", most, conditions)
 
 
 PROPERTY = SynthesisInvariant

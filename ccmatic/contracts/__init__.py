@@ -8,18 +8,25 @@ from ccmatic.contracts.execution import Execution, Following, Observed, Watched
 from ccmatic.contracts.model import Model, overflow
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
+from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
 from ccmatic.contracts.template import Branch, linear_forms, value_of
 
 __all__ = [
     "FIRST",
     "LAST",
     "TOKENS",
+    "AllOf",
+    "AnyOf",
+    "AtMost",
     "Branch",
     "Buffer",
     "Column",
+    "Compared",
     "Constant",
     "Execution",
+    "Fails",
     "Following",
+    "Implied",
     "Lemma",
     "Measure",
     "MeasuredDelay",
@@ -34,6 +41,7 @@ __all__ = [
     "Sample",
     "State",
     "StateBelief",
+    "Stated",
     "Watched",
     "WayToFail",
     "beyond",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.base import Unit
+from ccmatic.contracts.reason import Compared
 from ccmatic.logic import every, implies, is_max, is_min, no, real, some
 
 
@@ -98,6 +99,15 @@ class _Running:
     def _seen(self, x, t):
         return [sample.value for sample in self.samples(x, t) if sample.when is True]
 
+    def tightens(self, x):
+        """The bound says more at the end than at first, as a Compared."""
+        bound = x.beliefs[self.name]
+        return Compared(self.name, bound[x.horizon - 1], self._tighter, bound[0], str(self.unit), since=0)
+
+    def tighter(self, x):
+        """The bound says more at the end than at first."""
+        return self.tightens(x).condition
+
     def false_sample(self, x):
         """Some sample contradicts the path: the bound, true at 0, is not at the end."""
         return some(
@@ -122,9 +132,7 @@ class RunningMax(_Running):
     def _within(sample, bound):
         return sample.amount <= bound * sample.over
 
-    def tighter(self, x):
-        """The bound says more at the end than at first."""
-        return x.beliefs[self.name][x.horizon - 1] > x.beliefs[self.name][0]
+    _tighter = ">"
 
 
 class RunningMin(_Running):
@@ -139,9 +147,7 @@ class RunningMin(_Running):
     def _within(sample, bound):
         return sample.amount >= bound * sample.over
 
-    def tighter(self, x):
-        """The bound says more at the end than at first."""
-        return x.beliefs[self.name][x.horizon - 1] < x.beliefs[self.name][0]
+    _tighter = "<"
 
 
 def unknowns(belief, horizon, frozen):

@@ -110,7 +110,7 @@ class State:
 
 @dataclass(frozen=True)
 class Lemma:
-    """If `given(x, c)` then `then(x, c)`, on every trace. paper: it is a statement of the paper's, checked for
+    """If `given(x, c)` then `then(x, c)`, on every trace. says: in words, `{constant}` for its value. paper: it is a statement of the paper's, checked for
     comparison: the proof does not rest on it. empty: `given` may be true of no window at all. So it may where a window
     is to stay in its state, as leaving it at once is no fault; a state in which no window begins is one."""
 
@@ -145,12 +145,14 @@ class Proof:
 
     def all_lemmas(self, model):
         """Every lemma that follows from the declaration, on the network model, and those declared."""
-        yield Lemma("windows join", _always, lambda x, c: self._begins_again(model, x))
+        join = "what a window assumes of its first step is true of its last"
+        yield Lemma("windows join", _always, lambda x, c: self._begins_again(model, x), join)
 
         def cover(x, c):
             return some([state.holds(x, 0, c) for state in self.states])
 
-        yield Lemma("states cover everything", _always, cover)
+        names = ", ".join(f"'{state.name}'" for state in self.states)
+        yield Lemma("states cover everything", _always, cover, f"every window begins in one of {names}")
         for state in self.states:
             yield from self._lemmas_of(state)
         yield from self.lemmas
@@ -181,18 +183,25 @@ class Proof:
                 ends.append(state)
             return some([end.holds(x, x.horizon - 1, c) for end in ends])
 
-        yield Lemma(f"{state.name}: leads on", begins, leads_on)
+        begun = f"a window that begins in '{state.name}' ({state.says})"
+        ends = " or ".join(f"'{name}'" for name in state.leads_to)
+        yield Lemma(f"{state.name}: leads on", begins, leads_on, f"{begun} {f'leads to {ends}' if ends else 'stays'}")
         for objective in state.ensures:
-            yield Lemma(f"{state.name}: {objective.name}", begins, lambda x, c, o=objective: o.holds(x, c))
+            met = lambda x, c, o=objective: o.holds(x, c)
+            yield Lemma(f"{state.name}: {objective.name}", begins, met, f"in {begun}, {objective.says}")
+        stayed = f"in a window that begins and ends in '{state.name}' ({state.says})"
+        named = [measure.name for measure in state.measures]
         if state.measures or state.unless:
-            yield Lemma(f"{state.name}: progresses", stays, lambda x, c: _progress(state, x, c), empty=True)
+            nearer = " or ".join([*(f"{name} nears its limit" for name in named), *(o.says for o in state.unless)])
+            progress = lambda x, c: _progress(state, x, c)
+            yield Lemma(f"{state.name}: progresses", stays, progress, f"{stayed}, {nearer}", empty=True)
         if state.measures:
-            yield Lemma(f"{state.name}: nothing degrades", stays, lambda x, c: _none_degrades(state, x), empty=True)
-
-            def within(x, c):
-                return every([measure.within(x) for measure in state.measures])
-
-            yield Lemma(f"{state.name}: is bounded", begins, within)
+            none = f"{stayed}, none of {', '.join(named)} ends farther from its limit"
+            degrades = lambda x, c: _none_degrades(state, x)
+            yield Lemma(f"{state.name}: nothing degrades", stays, degrades, none, empty=True)
+            within = lambda x, c: every([measure.within(x) for measure in state.measures])
+            past = f"in {begun}, none of {', '.join(named)} is past its limit at first"
+            yield Lemma(f"{state.name}: is bounded", begins, within, past)
 
 
 class Reads(dict):

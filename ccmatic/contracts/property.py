@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 
 from ccmatic.base import InputError, exact, shown, suggest
+from ccmatic.contracts.reason import Stated
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class Property:
     def objectives(self, model, x):
         """Named conditions on a trace, for explanations."""
         raise NotImplementedError
+
+    def reasons(self, model, x):
+        """What the objectives are the conditions of, by the same names: a property that gives these (see
+        `contracts.reason`), and its objectives as their conditions, is told with its numbers."""
+        return {name: Stated(name, condition) for name, condition in self.objectives(model, x).items()}
 
     def parameters(self):
         """The thresholds as text, for records."""
