@@ -187,19 +187,31 @@ class Proof:
         ends = " or ".join(f"'{name}'" for name in state.leads_to)
         yield Lemma(f"{state.name}: leads on", begins, leads_on, f"{begun} {f'leads to {ends}' if ends else 'stays'}")
         for objective in state.ensures:
-            met = lambda x, c, o=objective: o.holds(x, c)
+
+            def met(x, c, o=objective):
+                return o.holds(x, c)
+
             yield Lemma(f"{state.name}: {objective.name}", begins, met, f"in {begun}, {objective.says}")
         stayed = f"in a window that begins and ends in '{state.name}' ({state.says})"
         named = [measure.name for measure in state.measures]
         if state.measures or state.unless:
             nearer = " or ".join([*(f"{name} nears its limit" for name in named), *(o.says for o in state.unless)])
-            progress = lambda x, c: _progress(state, x, c)
+
+            def progress(x, c):
+                return _progress(state, x, c)
+
             yield Lemma(f"{state.name}: progresses", stays, progress, f"{stayed}, {nearer}", empty=True)
         if state.measures:
             none = f"{stayed}, none of {', '.join(named)} ends farther from its limit"
-            degrades = lambda x, c: _none_degrades(state, x)
+
+            def degrades(x, c):
+                return _none_degrades(state, x)
+
             yield Lemma(f"{state.name}: nothing degrades", stays, degrades, none, empty=True)
-            within = lambda x, c: every([measure.within(x) for measure in state.measures])
+
+            def within(x, c):
+                return every([measure.within(x) for measure in state.measures])
+
             past = f"in {begun}, none of {', '.join(named)} is past its limit at first"
             yield Lemma(f"{state.name}: is bounded", begins, within, past)
 
