@@ -110,9 +110,10 @@ class State:
 
 @dataclass(frozen=True)
 class Lemma:
-    """If `given(x, c)` then `then(x, c)`, on every trace. says: in words, `{constant}` for its value. paper: it is a statement of the paper's, checked for
-    comparison: the proof does not rest on it. empty: `given` may be true of no window at all. So it may where a window
-    is to stay in its state, as leaving it at once is no fault; a state in which no window begins is one."""
+    """If `given(x, c)` then `then(x, c)`, on every trace. says: in words, `{constant}` for its value. paper: it is a
+    statement of the paper's, checked for comparison: the proof does not rest on it. empty: `given` may be true of
+    no window at all. So it may where a window is to stay in its state, as leaving it at once is no fault; a state
+    in which no window begins is one."""
 
     name: str
     given: Callable
@@ -184,8 +185,9 @@ class Proof:
             return some([end.holds(x, x.horizon - 1, c) for end in ends])
 
         begun = f"a window that begins in '{state.name}' ({state.says})"
-        ends = " or ".join(f"'{name}'" for name in state.leads_to)
-        yield Lemma(f"{state.name}: leads on", begins, leads_on, f"{begun} {f'leads to {ends}' if ends else 'stays'}")
+        stay = ["itself"] if state.measures or state.unless or not state.leads_to else []
+        ends = " or ".join([*(f"'{name}'" for name in state.leads_to), *stay])
+        yield Lemma(f"{state.name}: leads on", begins, leads_on, f"{begun} leads to {ends}")
         for objective in state.ensures:
 
             def met(x, c, o=objective):
