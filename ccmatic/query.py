@@ -279,7 +279,7 @@ def _parse(query, source):
 
 def load(name):
     """The query in a TOML file, by path or by the name of one in examples/queries. A person's own query may name files
-    with a model, a property and a template of their own: their code is run."""
+    with a model, a property and a template of their own, by paths from the query's folder: their code is run."""
     path = definitions.find_file(["examples.queries"], name, ".toml")
     text = read_text(path, LARGEST)
     try:
@@ -288,18 +288,23 @@ def load(name):
     except (ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", str(path)) from None
     _check_keys(sections, text, str(path))
-    network = sections["network"]
-    thresholds = dict(sections.get("property", {}))
+    network, thresholds = dict(sections["network"]), dict(sections.get("property", {}))
+    network["model"] = _beside(path, network["model"])
     with located(str(path)):
         return make(
             **network,
-            property=thresholds.pop("name", "synthesis_invariant"),
+            property=_beside(path, thresholds.pop("name", "synthesis_invariant")),
             thresholds=thresholds,
-            template=sections.get("template", {}).get("name"),
+            template=_beside(path, sections.get("template", {}).get("name")),
             name=path.stem,
             expect=sections.get("expect", {}),
             paper=sections.get("paper", {}),
         )
+
+
+def _beside(file, name):
+    """A name, or a path in `file` as one from here."""
+    return str(file.parent / name) if isinstance(name, str) and definitions.is_path(name) else name
 
 
 def _check_keys(sections, text, file):

@@ -15,7 +15,7 @@ KINDS = {
     "templates": (("templates",), "TEMPLATE"),
     "properties": (("properties",), "PROPERTY"),
     "proofs": (("proofs",), "PROOF"),
-    "controllers": (("synthesized", "examples.controllers"), "rate"),
+    "controllers": (definitions.CONTROLLERS, "rate"),
 }
 
 

@@ -8,6 +8,9 @@ from pathlib import Path
 from ccmatic.base import blame, installed
 from ccmatic.base.errors import InputError, Unreadable, shown, suggest
 
+#: The folders of controllers.
+CONTROLLERS = ("synthesized", "examples.controllers")
+
 
 def load(kind, attribute, name, allow_code=False):
     """The object `attribute` of a definition file: `name` is a file's path, a name in the folder `kind`, or that of
@@ -52,8 +55,13 @@ def find_file(kinds, name, suffix):
     known = {path.stem: path for kind in kinds for path in reversed(_files(kind, suffix))}
     if name not in known:
         folders = " or ".join(kind.replace(".", "/") for kind in kinds)
-        raise InputError(f"there is no '{name}' in {folders}; {suggest(name, known)}")
+        raise InputError(f"there is no '{shown(name)}' in {folders}; {_meant(name, known, suffix)}")
     return known[name]
+
+
+def is_controller(name):
+    """Whether `name` is a path, or what a shipped controller is called."""
+    return is_path(name) or any(name in shipped(folder) for folder in CONTROLLERS)
 
 
 def shipped(kind, suffix=".py"):
@@ -83,10 +91,16 @@ def _files(kind, suffix):
     return sorted(path for path in folder.glob(f"*{suffix}") if path.stem != "__init__")
 
 
+def _meant(name, known, suffix):
+    """What to write in place of a name that is not known: the file of that name, if there is one here."""
+    file = Path(f"{name}{suffix}")
+    return f"did you mean './{file}'?" if file.is_file() else suggest(shown(name), known)
+
+
 def _load_installed(kind, name, allow_code):
     found = installed.points(kind, shipped(kind))
     if name not in found:
-        raise InputError(f"there is no '{shown(name)}' in {kind}; {suggest(shown(name), [*shipped(kind), *found])}")
+        raise InputError(f"there is no '{shown(name)}' in {kind}; {_meant(name, [*shipped(kind), *found], '.py')}")
     if not allow_code:
         raise InputError(
             f"it names '{name}' for its {kind}, whose code is of {installed.origin(found[name])}; if you trust that, "

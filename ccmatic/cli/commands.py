@@ -35,7 +35,7 @@ def main():
     """Run a command; every error is one message, every outcome one of the documented exit codes."""
     try:
         with base.blamed():
-            code = cli.main(standalone_mode=False)
+            code = cli.main(prog_name="ccmatic", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
         code = options.complain(error)

@@ -58,16 +58,22 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
 def evaluate(senders, real, out, jobs, as_json):
     """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them."""
     from ccmatic import traces
+    from ccmatic.emulate.kinds import is_flow
     from ccmatic.evaluate import bounds, figures
     from ccmatic.evaluate import runs as evaluating
 
     if real and jobs > 1:
         raise InputError("--real measures time; expected one job")
+    flows = [] if real else [sender for sender in senders if is_flow(sender)]
+    if flows:
+        raise InputError(f"'{flows[0]}' is a flow of `ccmatic emulate`, expected a controller; did you mean --real?")
     traces.require()
     evaluation = evaluating.Evaluation(out)
     scenarios = list((evaluating.real_grid if real else evaluating.grid)())
-    for row in evaluation.complete(senders, scenarios, jobs):
-        click.echo(evaluating.line(row, list(bounds.broken(row)), as_json))
+    runs = len(evaluation.missing(senders, scenarios))
+    for number, row in enumerate(evaluation.complete(senders, scenarios, jobs), 1):
+        said = evaluating.line(row, list(bounds.broken(row)), as_json)
+        click.echo(said if as_json else f"{number:>{len(str(runs))}}/{runs}  {said}")
     for file in figures.draw(evaluation.rows, evaluation.folder):
         click.echo(json.dumps({"figure": str(file)}) if as_json else file)
     return options.BROKEN if any(any(bounds.broken(row)) for row in evaluation.rows) else options.GOOD

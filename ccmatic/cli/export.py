@@ -8,7 +8,7 @@ from ccmatic.cli import options
 
 
 @click.command()
-@click.argument("controller", metavar="CONTROLLER.py")
+@click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
 @click.option(
     "--target",
     type=options.Names("ccmatic.export.files", "names"),

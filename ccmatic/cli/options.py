@@ -1,6 +1,9 @@
 """What several commands share: exit codes, options, and choices that are read where they are needed."""
 
+import sys
 from importlib import import_module
+from threading import Event, Thread
+from time import monotonic
 
 import click
 
@@ -52,3 +55,41 @@ def complain(message, code=BAD_INPUT):
     """Say what is wrong on standard error; returns the exit code."""
     click.echo(f"ccmatic: {message}", err=True)
     return code
+
+
+def names_of(*kinds):
+    """Completes the names of these kinds of definitions, and paths, as `shell_complete` has it."""
+
+    def complete(context, parameter, incomplete):
+        from click.shell_completion import CompletionItem
+
+        from ccmatic import base
+
+        names = [CompletionItem(entry.name, help=entry.says) for entry in base.entries(kinds)]
+        return [item for item in names if item.value.startswith(incomplete)] + [CompletionItem(incomplete, type="file")]
+
+    return complete
+
+
+class Waiting:
+    """Within it, a terminal's standard error says for how long something has been asked, from the second second on."""
+
+    def __init__(self, what):
+        self._what, self._over = what, Event()
+        self._teller = Thread(target=self._tell, daemon=True)
+
+    def __enter__(self):
+        if sys.stderr.isatty():
+            self._teller.start()
+
+    def __exit__(self, *error):
+        self._over.set()
+        if self._teller.ident:
+            self._teller.join()
+
+    def _tell(self):
+        begin, clear = monotonic(), ""
+        while not self._over.wait(1):
+            clear = "\r\033[K"
+            click.echo(f"{clear}{self._what}: {monotonic() - begin:.0f} s", err=True, nl=False)
+        click.echo(clear, err=True, nl=False)

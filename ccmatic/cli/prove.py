@@ -7,8 +7,13 @@ from ccmatic.cli import options
 
 
 @click.command()
-@click.argument("controller", metavar="CONTROLLER.py")
-@click.option("--proof", required=True, help="A name in proofs/, or a file that defines a PROOF.")
+@click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
+@click.option(
+    "--proof",
+    required=True,
+    shell_complete=options.names_of("proofs"),
+    help="A name in proofs/, or a file that defines a PROOF.",
+)
 @click.option("--horizon", type=click.IntRange(min=3, max=1000), help="Steps of a window, T.  [default: the proof's]")
 @click.option("--out", default="proofs", show_default=True, help="Folder for what is found; the same command goes on.")
 @click.option("--certify", is_flag=True, help="Write a certificate for each lemma, for `ccmatic check`.")
@@ -22,7 +27,7 @@ def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_js
     from ccmatic.base import definitions
     from ccmatic.verification import HOLDS, VIOLATED
 
-    path = definitions.find_file(["synthesized", "examples.controllers"], controller, ".py")
+    path = definitions.find_file(definitions.CONTROLLERS, controller, ".py")
     folder = writable_folder(out)
     prover = proving.Prover(proof, path, horizon, **options.asking(solver, timeout, seed))
     result = proving.begin_result(folder, prover, proof)

@@ -6,7 +6,7 @@ from ccmatic.cli import options
 
 
 @click.command()
-@click.argument("query", metavar="QUERY.toml")
+@click.argument("query", metavar="QUERY.toml", shell_complete=options.names_of("queries"))
 @click.option("--out", help="Folder for the controllers that are found.  [default: QUERY-solutions]")
 @click.option("--run", "run_file", help="Keep what is learned in this file; the same command then goes on.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Verify on so many processes.")

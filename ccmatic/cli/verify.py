@@ -8,12 +8,39 @@ from ccmatic.cli import options
 
 
 @click.command()
-@click.argument("controllers", nargs=-1, required=True, metavar="CONTROLLER.py…")
-@click.option("--query", "query_file", help="Take network and property from this query instead.")
-@click.option("--model", help="ccac, cbr_delay, ideal, or a file that defines a MODEL.")
+@click.argument(
+    "controllers",
+    nargs=-1,
+    required=True,
+    metavar="CONTROLLER.py…",
+    shell_complete=options.names_of("controllers"),
+)
+@click.option(
+    "--query",
+    "query_file",
+    shell_complete=options.names_of("queries"),
+    help="Take network and property from this query instead.",
+)
+@click.option(
+    "--model",
+    shell_complete=options.names_of("models"),
+    help="A name in models/, such as ccac, or a file that defines a MODEL.",
+)
 @click.option("--buffer", help="infinite, any, a number or '>=NUMBER', in C·R_m.")
 @click.option("--horizon", help="Steps of a trace, T; a step is R_m.")
 @click.option("--jitter", help="D, in steps.  [default: the model's]")
+@click.option(
+    "--property",
+    shell_complete=options.names_of("properties"),
+    help="What must hold: a name in properties/, or a file that defines a PROPERTY.  [default: synthesis_invariant]",
+)
+@click.option(
+    "--threshold",
+    "thresholds",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="One of the property's thresholds, such as inflight_rates=3; repeatable.",
+)
 @click.option("--utilisation", help="Least share of the link to be used.  [default: 1/2]")
 @click.option(
     "--constrain-loss",
@@ -32,14 +59,13 @@ from ccmatic.cli import options
 @click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the traces of violations.")
 @click.option("--plot", is_flag=True, help="Draw each trace beside its file, as PNG.")
 @options.as_json
-def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_json, **network):
-    """Verify controllers against the synthesis invariant on a network: each holds, or a trace shows how the
-    network breaks it."""
+def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_json, thresholds, **network):
+    """Verify controllers against a property on a network: each holds, or a trace shows how the network breaks it."""
     from ccmatic import traces
     from ccmatic.cli import reports as report
     from ccmatic.verification import HOLDS, VIOLATED, Judge
 
-    query = _query(query_file, network)
+    query = _query(query_file, network, thresholds)
     loaded = [_controller(name, query) for name in controllers]
     if plot:
         traces.require()
@@ -49,8 +75,9 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
         write_text(smt2, f"; ccmatic {__version__}\n(set-logic QF_LRA)\n{text}")
     files = report.trace_files(save, loaded)
     outcomes = set()
-    for name, controller, file in zip(controllers, loaded, files, strict=True):
-        judgement = judge.judge(controller)
+    for number, (name, controller, file) in enumerate(zip(controllers, loaded, files, strict=True), 1):
+        with options.Waiting(f"{name}, {number} of {len(loaded)}"):
+            judgement = judge.judge(controller)
         outcomes.add(judgement.verdict)
         trace = judgement.trace or judgement.unmodelled
         if trace and not _saved(trace, file, plot):
@@ -66,27 +93,33 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
     return options.GOOD if outcomes == {HOLDS} else options.UNKNOWN
 
 
-def _query(file, network):
+def _query(file, network, thresholds):
     from ccmatic import query as queries
 
     given = {name: value for name, value in network.items() if value is not None}
     if file:
-        if given:
-            flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        if given or thresholds:
+            flags = ", ".join(f"--{name.replace('_', '-')}" for name in (*given, *{"threshold" for _ in thresholds}))
             raise InputError(f"--query says what {flags} would; expected one or the other")
         return queries.load(file)
     missing = [f"--{name}" for name in ("model", "buffer", "horizon") if name not in given]
     if missing:
         raise InputError(f"{', '.join(missing)} missing; expected --model, --buffer and --horizon, or --query")
-    thresholds = {name: given.pop(name) for name in ("utilisation", "constrain_loss") if name in given}
-    return queries.make(**given, thresholds=thresholds)
+    named = {name: given.pop(name) for name in ("utilisation", "constrain_loss") if name in given}
+    for threshold in thresholds:
+        name, sign, value = threshold.partition("=")
+        if not sign or name in named:
+            found = f"the threshold {name} is given twice" if sign else f"the threshold is '{threshold}'"
+            raise InputError(f"{found}; expected NAME=VALUE once for each, such as inflight_rates=3")
+        named[name] = value
+    return queries.make(**given, thresholds=named)
 
 
 def _controller(name, query):
     from ccmatic import language
     from ccmatic.base import definitions
 
-    path = definitions.find_file(["synthesized", "examples.controllers"], name, ".py")
+    path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
     return language.load(path, query.units())
 
 

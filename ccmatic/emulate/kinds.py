@@ -1,6 +1,6 @@
 """Every kind of flow by its name: a table, to which other packages add as entry points in the group `ccmatic.flows`."""
 
-from ccmatic.base import InputError, installed, suggest
+from ccmatic.base import InputError, definitions, installed, suggest
 from ccmatic.emulate.exported import Bpf, Udp
 from ccmatic.emulate.flows import AVAILABLE, Kernel, in_kernel
 
@@ -20,5 +20,12 @@ def flow(text):
         return installed.load(added[kind])(argument)
     if colon:
         raise InputError(f"unknown kind of flow '{kind}' in '{text}'; known: {', '.join([*KINDS, *added])}")
+    if definitions.is_controller(text):
+        raise InputError(f"'{text}' is a controller, not a flow; did you mean 'udp:{text}' or 'bpf:{text}'?")
     known = [*(AVAILABLE.read_text().split() if AVAILABLE.exists() else ()), *KINDS, *added]
     raise InputError(f"no congestion control '{kind}' in this kernel; {suggest(kind, known)}")
+
+
+def is_flow(text):
+    """Whether a flow is meant, rather than a controller."""
+    return text.partition(":")[0] in KINDS or (not definitions.is_controller(text) and in_kernel(text))

@@ -177,7 +177,7 @@ def _jitter(text):
 
 
 def _load(name, units):
-    path = definitions.find_file(["synthesized", "examples.controllers"], name, ".py")
+    path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
     controller = language.load(path, units)
     c_name(controller.name, "the controller's name", str(path))
     return controller

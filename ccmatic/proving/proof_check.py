@@ -14,9 +14,6 @@ from ccmatic.proving.result import digest
 from ccmatic.solving import certify
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
-#: Folders of controllers whose names are theirs alone.
-CONTROLLERS = ("synthesized", "examples.controllers")
-
 #: Bytes of a certificate, unpacked, at most.
 LARGEST = 100 * 10**6
 
@@ -76,9 +73,9 @@ def _definition(result):
 def _controller(result):
     """A shipped controller's name stands for its source; any other is but a label."""
     given = result.controller
-    if not any(given.name in definitions.shipped(folder) for folder in CONTROLLERS):
+    if not any(given.name in definitions.shipped(folder) for folder in definitions.CONTROLLERS):
         return Finding("controller", None, f"'{given.name}' is but a label of the source in the file", False)
-    named = language.load(definitions.find_file(CONTROLLERS, given.name, ".py"))
+    named = language.load(definitions.find_file(definitions.CONTROLLERS, given.name, ".py"))
     same = (given.body, given.start) == (named.body, named.start)
     fault = None if same else f"its source is not that of '{given.name}'; expected another name or that source"
     return Finding("controller", fault, f"the source is that of '{given.name}'")

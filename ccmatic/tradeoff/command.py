@@ -242,7 +242,7 @@ def _table_3(folder):
 
 def _counterexample(folder):
     query = queries.make(**NETWORK, thresholds={"constrain_loss": "always"})
-    source = definitions.find_file(["synthesized", "examples.controllers"], ADDITIVE, ".py")
+    source = definitions.find_file(definitions.CONTROLLERS, ADDITIVE, ".py")
     judgement = Judge(query).judge(language.load(source, query.units()))
     if judgement.verdict != VIOLATED:
         yield Found(
