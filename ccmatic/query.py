@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ccmatic import language
 from ccmatic.base import InputError, absolute, blamed, definitions, exact, located, read_text, shown, suggest
-from ccmatic.contracts import Branch, Buffer, Execution, Model, Observed, Property, load_definition
+from ccmatic.contracts import Bounds, Branch, Buffer, Model, Property, execution, load_definition, observed
 from ccmatic.logic import every
 
 #: Every section of a query file and the keys that are read there; None: any key, for parameters and records.
@@ -157,16 +157,23 @@ class Query:
         thresholds = "".join(f", {name}={value!r}" for name, value in self.property.parameters().items())
         return f"Query({self.network!r}, {self.names['property']!r}{template}{thresholds})"
 
-    def execution(self, frozen=False):
-        """The unknowns of one trace."""
-        return Execution(self.model, self.horizon, self.buffer, self.jitter, frozen, self.property.deployed)
+    def execution(self, bounds=Bounds.MOVE):
+        """The unknowns of one trace. bounds: those of a way to fail; a deployed controller's may be false at first,
+        and time out."""
+        return execution(self.model, self.horizon, self.buffer, self.jitter, self._bounds(bounds))
 
     def observed(self, trace, reads=()):
         """A trace's numbers as an execution, with the beliefs named in `reads`. Raises InputError if one is missing."""
         try:
-            return Observed(self.model, self.buffer, self.jitter, trace, reads, self.property.deployed)
+            return observed(self.model, self.buffer, self.jitter, trace, reads, self._bounds(Bounds.MOVE))
         except KeyError as error:
             raise InputError(f"the trace has no {error.args[0]}") from None
+
+    def _bounds(self, bounds):
+        if self.property.deployed and bounds is not Bounds.MOVE:
+            name = self.property.name
+            raise InputError(f"{name} is of deployed controllers; expected ways to fail whose bounds move")
+        return Bounds.DEPLOYED if self.property.deployed else bounds
 
     def laws(self, x):
         """The laws of the network, the sender and the measured delays."""
@@ -181,7 +188,7 @@ class Query:
         formulas = [law.formula for law in (*self.laws(x), *self.model.belief_laws(x))]
         formulas += self.property.objectives(self.model, x).values()
         for way in self.property.ways_to_fail(self.model, self.buffer):
-            formulas.append(way.formula(self.execution(way.frozen)))
+            formulas.append(way.formula(self.execution(way.bounds)))
         every(formulas)
 
     def units(self):

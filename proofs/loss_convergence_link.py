@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 
 from ccmatic.models.cbr_delay import MODEL
 
-from ccmatic.contracts import Buffer
+from ccmatic.contracts import Buffer, Execution, Flow
 from ccmatic.logic import equal, every
 
 #: Steps of a symbolic trace, and the most jitter in steps.
@@ -17,19 +17,13 @@ HORIZON, JITTER = 12, 2
 TRACES = f"every trace of {HORIZON} steps, D = {JITTER} steps"
 
 
-class Link:
-    """A link of rate C and buffer beta bytes, as models/cbr_delay.py reads an execution over it: arrivals A, service S,
-    losses L, tokens K, rows of bytes."""
-
-    horizon, D, buffer = HORIZON, JITTER, Buffer.parse("any")
+class Link(Execution):
+    """An execution over a link of rate C and buffer beta bytes, as models/cbr_delay.py reads one: arrivals A, service
+    S, losses L, tokens K, rows of bytes. Nobody's rates, beliefs or delays are in it."""
 
     def __init__(self, C, beta, A, S, L, K):
-        self.C, self.beta, self.A, self.S, self.L, self.K = C, beta, A, S, L, K
-        self.Ld, self.limited = [L[0], *L[:-1]], [False] * self.horizon
-
-    def admitted(self, t):
-        """Bytes sent and not lost."""
-        return self.A[t] - self.L[t]
+        columns = {"A": A, "S": S, "L": L, "Ld": [L[0], *L[:-1]], "limited": [False] * HORIZON}
+        super().__init__(Flow(horizon=HORIZON, D=JITTER, **columns), C, Buffer.parse("any"), beta, K)
 
     def laws(self):
         """That it is one, and that bytes are sent, served and lost for ever, counted from when it starts."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ccmatic.contracts import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Property, Stated, WayToFail, share
+from ccmatic.contracts import AllOf, AnyOf, AtMost, Bounds, Compared, Fails, Implied, Property, Stated, WayToFail, share
 from ccmatic.logic import constant, every, no, some
 
 #: The first step that the controller decides.
@@ -47,12 +47,12 @@ class SynthesisInvariant(Property):
         bounds = tuple(bound.name for bound in model.bounds())
         states = tuple(state.name for state in model.true_states())
         yield WayToFail("beliefs turn false", lambda x: _inconsistent(model, x), any_rates=True, reads=states)
-        yield WayToFail("no progress", self._without_progress, frozen=True, reads=bounds)
+        yield WayToFail("no progress", self._without_progress, bounds=Bounds.STAY, reads=bounds)
         if buffer.finite and self.constrain_loss != "never":
             yield WayToFail(
                 "large loss",
                 lambda x: every(self._loss_matters(x).condition, no(self._small_loss_or_down(x).condition)),
-                beliefs_true=True,
+                bounds=Bounds.HOLD,
             )
 
     def objectives(self, model, x):

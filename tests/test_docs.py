@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ccmatic import query as queries
-from ccmatic.contracts import Execution
+from ccmatic.contracts import Bounds, execution
 from support import ROOT
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -142,8 +142,9 @@ def laws():
     """The name of every law, of any model with any buffer; a belief's as the encodings have it, NAME for the belief."""
     for model, buffer, deployed in product(("ccac", "cbr_delay", "ideal"), ("infinite", ">=1"), (False, True)):
         query = queries.make(model, buffer, 4)
-        x = Execution(query.model, 4, query.buffer, query.jitter, deployed=deployed)
-        found = [*query.laws(x), *query.model.belief_laws(x), *query.model.belief_laws(query.execution(frozen=True))]
+        bounds = Bounds.DEPLOYED if deployed else Bounds.MOVE
+        x = execution(query.model, 4, query.buffer, query.jitter, bounds)
+        found = [*query.laws(x), *query.model.belief_laws(x), *query.model.belief_laws(query.execution(Bounds.STAY))]
         belief = re.compile(rf"^({'|'.join(query.units())})_(?=[a-z])")
         yield from (belief.sub("NAME_", law.name) for law in found)
 

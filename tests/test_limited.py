@@ -6,7 +6,7 @@ import pytest
 from ccmatic.models import cbr_delay, link_rate
 
 from ccmatic import query as queries
-from ccmatic.contracts.execution import Execution
+from ccmatic.contracts.execution import execution
 from ccmatic.logic.terms import no, some
 from ccmatic.solving.solver import SAT, UNSAT, Checker
 
@@ -20,7 +20,7 @@ CASES = [
 def answer(kind, buffer, horizon, *conditions):
     """Whether some execution, with limited steps, from true beliefs meets all conditions, each of the execution."""
     query = queries.make(kind, buffer, horizon, delay="executions")
-    x = Execution(query.model, horizon, query.buffer, query.jitter, pauses=True)
+    x = execution(query.model, horizon, query.buffer, query.jitter, pauses=True)
     checker = Checker()
     for law in [*query.laws(x), *query.model.belief_laws(x)]:
         checker.add(law.formula)

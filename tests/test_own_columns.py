@@ -9,7 +9,7 @@ import pytest
 from ccmatic import query as queries
 from ccmatic.base import BYTES, InputError
 from ccmatic.contracts import TOKENS, Column, load_definition
-from ccmatic.contracts.execution import Ending, Following
+from ccmatic.contracts.execution import ending, following
 from ccmatic.language import parse
 from ccmatic.simulation import Deployed, Path, simulate
 from ccmatic.trace_export import Scale, export
@@ -53,9 +53,9 @@ def test_replay_refuses_what_is_not_declared_and_misses_what_is(query, trace):
 def test_a_next_window_begins_with_them(query):
     """The second bottleneck's tokens are counted from where S is; marks go on as they are."""
     x = query.execution()
-    for following in (Ending(query.model, x), Following(query.model, x)):
-        assert (following.K2[0] - (x.K2[4] - x.S[4])).coefficients == {}
-        assert following.M[0] is x.M[4]
+    for after in (ending(query.model, x), following(query.model, x)):
+        assert (after.K2[0] - (x.K2[4] - x.S[4])).coefficients == {}
+        assert after.M[0] is x.M[4]
 
 
 def test_an_execution_simulated_packet_by_packet_is_one_of_the_model(query):
@@ -78,7 +78,7 @@ def test_an_execution_simulated_packet_by_packet_is_one_of_the_model(query):
 def test_a_sender_does_not_see_them(query):
     sender = Deployed(query.model, parse(SOURCE, beliefs=query.units()), Path("ccac", 20, jitter=1), 4, {
         "C_L": 1, "C_U": 40})  # fmt: skip
-    with pytest.raises(InputError, match="Watched has no attribute 'M'"):
+    with pytest.raises(InputError, match="'Watched' object has no attribute 'M'"):
         simulate(Path("ccac", 20, jitter=1), sender, 3)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pysmt.shortcuts import Bool, Real, simplify, substitute
 
 from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.execution import Execution, Observed
+from ccmatic.contracts.execution import execution, observed
 from ccmatic.logic.terms import choice, equal, every, formula, iff, implies, is_max, is_min, largest, no, some
 from ccmatic.traces.trace import Trace
 
@@ -85,8 +85,8 @@ def values(x, trace):
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(laws, traces())
 def test_a_law_of_unknowns_is_that_of_numbers(law, trace):
-    unknown = Execution(MODEL, HORIZON, BUFFER, 1)
-    known = Observed(MODEL, BUFFER, 1, trace, ())
+    unknown = execution(MODEL, HORIZON, BUFFER, 1)
+    known = observed(MODEL, BUFFER, 1, trace, ())
     said = simplify(substitute(formula(law(unknown)), values(unknown, trace)))
     assert said.is_bool_constant()
     assert law(known) is said.constant_value()

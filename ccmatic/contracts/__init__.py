@@ -1,15 +1,16 @@
 """What a definition file fills: models, beliefs, properties, templates, proofs."""
 
-from ccmatic.contracts.belief import RunningMax, RunningMin, Sample, StateBelief, is_bound
+from ccmatic.contracts.belief import Bounds, RunningMax, RunningMin, Sample, StateBelief, is_bound
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.checker import load_definition
 from ccmatic.contracts.column import FIRST, LAST, TOKENS, Column, MeasuredDelay
-from ccmatic.contracts.execution import Execution, Following, Observed, Watched
+from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed
 from ccmatic.contracts.model import Model, overflow
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
 from ccmatic.contracts.template import Branch, linear_forms, value_of
+from ccmatic.contracts.views import FlowView, NetworkView
 
 __all__ = [
     "FIRST",
@@ -18,6 +19,7 @@ __all__ = [
     "AllOf",
     "AnyOf",
     "AtMost",
+    "Bounds",
     "Branch",
     "Buffer",
     "Column",
@@ -25,14 +27,15 @@ __all__ = [
     "Constant",
     "Execution",
     "Fails",
-    "Following",
+    "Flow",
+    "FlowView",
     "Implied",
     "Lemma",
     "Measure",
     "MeasuredDelay",
     "Model",
+    "NetworkView",
     "Objective",
-    "Observed",
     "Proof",
     "Property",
     "Reads",
@@ -45,10 +48,14 @@ __all__ = [
     "Watched",
     "WayToFail",
     "beyond",
+    "ending",
+    "execution",
     "file_stem",
+    "following",
     "is_bound",
     "linear_forms",
     "load_definition",
+    "observed",
     "overflow",
     "share",
     "value_of",

@@ -9,11 +9,21 @@ A `State` is a function of the trace so far, and has one encoding.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 
 from ccmatic.base import Unit
 from ccmatic.contracts.reason import Compared
-from ccmatic.logic import every, implies, is_max, is_min, no, real, some
+from ccmatic.logic import every, implies, is_max, is_min, no, some
+
+
+class Bounds(Enum):
+    """What is known of the beliefs in a window that is asked about."""
+
+    MOVE = "true at first, and moved by what is seen"
+    STAY = "true at first, and moved by nothing that is seen: frozen"
+    HOLD = "moved by what is seen, and true all the while"
+    DEPLOYED = "of a controller as deployed: may be false at first, and time out at the end"
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ class StateBelief:
     def initial(self, x):
         """Laws of the value at 0."""
         if self.holds_at:
-            start = self.start if x.deployed else self.holds_at
+            start = self.start if x.bounds is Bounds.DEPLOYED else self.holds_at
             yield f"{self.name}_starts", 0, start(x, 0)
 
 
@@ -68,7 +78,7 @@ class _Running:
     def initial(self, x):
         """Laws of the value at 0."""
         yield f"{self.name}_starts", 0, self.start(x, 0)
-        if not x.deployed:
+        if x.bounds is not Bounds.DEPLOYED:
             yield f"{self.name}_holds_at_first", 0, self.holds(x, x.beliefs[self.name][0])
 
     def moving(self, x):
@@ -148,13 +158,6 @@ class RunningMin(_Running):
         return sample.amount >= bound * sample.over
 
     _tighter = "<"
-
-
-def unknowns(belief, horizon, frozen):
-    """A belief's value at each step, as unknowns: one in all for a frozen bound, else one a step."""
-    if frozen and isinstance(belief, _Running):
-        return [real(belief.name)] * horizon
-    return [real(f"{belief.name}_{t}") for t in range(horizon)]
 
 
 def is_bound(belief):

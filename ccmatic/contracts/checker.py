@@ -14,10 +14,11 @@ from ccmatic.contracts.execution import Execution
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.property import Property
 from ccmatic.contracts.template import Branch
+from ccmatic.contracts.views import FlowView, NetworkView
 
 #: What unknowns, columns and parts of an execution are called; those of a belief or a column begin with its name.
 TAKEN = {*(column.name for column in (*SHARED, *OFFERED)), "C", "t", "alpha", "beta", "limited", *CONSTANTS}
-PARTS = {"horizon", "buffer", "beliefs", "untimed", "own", "timely", "known", "frozen", "deployed", *dir(Execution)}
+PARTS = {*FlowView.__annotations__, *NetworkView.__annotations__, "bounds", *dir(FlowView), *dir(Execution)}
 
 
 def check(attribute, found, file):

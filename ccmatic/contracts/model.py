@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ccmatic.base import InputError, place_of
-from ccmatic.contracts.belief import is_bound
+from ccmatic.contracts.belief import Bounds, is_bound
 from ccmatic.contracts.column import LAST, OFFERED, SHARED, TOKENS, MeasuredDelay
 from ccmatic.logic import Condition, either, equal, every, iff, implies, no, some
 
@@ -87,10 +87,10 @@ class Model:
                 continue
             yield from self._named(x, belief.initial(x))
             if is_bound(belief):
-                yield from self._named(x, belief.frozen(x) if x.frozen else belief.moving(x))
+                yield from self._named(x, belief.frozen(x) if x.bounds is Bounds.STAY else belief.moving(x))
             else:
                 yield from self._named(x, belief.laws(x))
-        if x.deployed:
+        if x.bounds is Bounds.DEPLOYED:
             yield from self._named(x, self._after_timeouts(x, encoded))
 
     def _after_timeouts(self, x, encoded):

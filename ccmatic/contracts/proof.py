@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.base import InputError, suggest
-from ccmatic.contracts.execution import Ending
+from ccmatic.contracts.execution import ending
 from ccmatic.logic import every, no, some
 
 
@@ -167,7 +167,7 @@ class Proof:
 
     def _begins_again(self, model, x):
         """What a window assumes of its first step is true of its last."""
-        network = [law.formula for law in model.laws(Ending(model, x))]
+        network = [law.formula for law in model.laws(ending(model, x))]
         read = [belief for belief in model.lasting() if belief.name in self.beliefs]
         return every(network, [belief.start(x, x.horizon - 1) for belief in read])
 

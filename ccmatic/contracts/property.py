@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 
 from ccmatic.base import InputError, exact, shown, suggest
+from ccmatic.contracts.belief import Bounds
 from ccmatic.contracts.reason import Stated
 
 
@@ -12,18 +13,17 @@ from ccmatic.contracts.reason import Stated
 class WayToFail:
     """One disjunct of a property's negation, with the least that a query for it must encode.
 
-    formula(x): what is then true of the trace. frozen: it can only happen while no bound moves, so `x` has
-    frozen bounds. any_rates: it does not depend on the controller, so the rates may be anyone's.
-    reads: names of the beliefs that the formula reads. beliefs_true: traces on which a bound turns false may be
-    left out, as another way, asked for any rates, covers them (docs/encoding.md, section 8, point 5).
+    formula(x): what is then true of the trace. any_rates: it does not depend on the controller, so the rates may be
+    anyone's. reads: names of the beliefs that the formula reads.
+    bounds: STAY where it can only happen while no bound moves; HOLD where traces on which a bound turns false may be
+    left out, as another way, asked for any rates, covers them (docs/encoding.md, section 8, point 5); else MOVE.
     """
 
     name: str
     formula: Callable
-    frozen: bool = False
     any_rates: bool = False
     reads: tuple = ()
-    beliefs_true: bool = False
+    bounds: Bounds = Bounds.MOVE
 
 
 class Property:

@@ -4,25 +4,25 @@ States have an order; steps of progress are above nothing; limits and units stay
 measure is at the end of a window, it is at the start of the next.
 """
 
-from ccmatic.contracts import Following
+from ccmatic.contracts import following
 from ccmatic.logic import formula, linear
 
 
 def faults(proof, model, x, c):
     """Why lemmas about windows like the execution `x`, each true with the constants `c`, would not add up."""
     order = [state.name for state in proof.states]
-    following = Following(model, x)
+    after = following(model, x)
     for state in proof.states:
         for name in state.leads_to:
             if order.index(proof.state(name).name) <= order.index(state.name):
                 yield f"'{state.name}' leads back to '{name}': progress need not add up"
-        if _differ(state.holds(x, x.horizon - 1, c), state.holds(following, 0, c)):
+        if _differ(state.holds(x, x.horizon - 1, c), state.holds(after, 0, c)):
             yield f"'{state.name}' is not the same at a window's end and at the next one's start: it reads other steps"
         for measure in state.measures:
             about = f"{measure.name} in '{state.name}'"
             if measure.stalls(c):
                 yield f"{about} can stall: {measure.by} is {c[measure.by]}"
-            if _terms_differ(measure.value(x, x.horizon - 1), measure.value(following, 0)):
+            if _terms_differ(measure.value(x, x.horizon - 1), measure.value(after, 0)):
                 yield f"{about} is not the same at a window's end and at the next one's start: it reads other steps"
             yield from (f"{about} has a {what}" for what in _moving(measure, x))
 

@@ -7,6 +7,7 @@ from enum import Enum
 from ccmatic import base, language
 from ccmatic import query as queries
 from ccmatic.base import InputError, located
+from ccmatic.contracts import Bounds
 
 
 class Outcome(Enum):
@@ -165,6 +166,9 @@ def _fails_at_any_rates(query, x):
     bounds = [x.beliefs[bound.name] for bound in query.model.bounds() if bound.name in x.beliefs]
     moved = any(column[0] != column[x.horizon - 1] for column in bounds)
     return any(
-        way.any_rates and x.beliefs.keys() >= set(way.reads) and not (way.frozen and moved) and way.formula(x) is True
+        way.any_rates
+        and x.beliefs.keys() >= set(way.reads)
+        and not (way.bounds is Bounds.STAY and moved)
+        and way.formula(x) is True
         for way in query.property.ways_to_fail(query.model, query.buffer)
     )

@@ -7,7 +7,7 @@ from itertools import chain
 from time import monotonic
 
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
-from ccmatic.contracts import WayToFail
+from ccmatic.contracts import Bounds, WayToFail
 from ccmatic.logic import every
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, conflict, script
 from ccmatic.traces import Trace
@@ -154,7 +154,7 @@ class Part:
     @cached_property
     def x(self):
         """The unknowns."""
-        return self.query.execution(self.way.frozen)
+        return self.query.execution(self.way.bounds)
 
     @property
     def checker(self):
@@ -244,7 +244,7 @@ class Part:
         return chain(self.query.laws(self.x), self.query.model.belief_laws(self.x, self.reads))
 
     def _way(self):
-        if self.way.beliefs_true:
+        if self.way.bounds is Bounds.HOLD:
             yield from _true_bounds(self.query.model, self.x, self.reads)
         yield self.way.formula(self.x)
 

@@ -6,6 +6,7 @@ from random import Random
 from ccmatic.templates.two_branches import TEMPLATE
 
 from ccmatic import query as queries
+from ccmatic.contracts.belief import Bounds
 from ccmatic.contracts.property import WayToFail
 from ccmatic.contracts.template import Branch, linear_forms
 from ccmatic.language import controller as cca
@@ -36,7 +37,7 @@ def ways(query, goal):
         return every([no(bound.tighter(x)) for bound in bounds], goal(x))
 
     moving = WayToFail("moving", unmoved, reads=names)
-    return WayToFail("frozen", goal, frozen=True, reads=names), moving
+    return WayToFail("frozen", goal, bounds=Bounds.STAY, reads=names), moving
 
 
 #: The queries on which candidates are compared, each with the space from which they are drawn. The thresholds
@@ -52,7 +53,9 @@ COMPARED = (
 def on_candidates(model, buffer, horizon, thresholds, template):
     """The two encodings' answers on each candidate."""
     query = queries.make(model, buffer, horizon, thresholds=thresholds)
-    goal = next(way.formula for way in query.property.ways_to_fail(query.model, query.buffer) if way.frozen)
+    goal = next(
+        way.formula for way in query.property.ways_to_fail(query.model, query.buffer) if way.bounds is Bounds.STAY
+    )
     yield from asked(query, ways(query, goal), template)
 
 
@@ -67,10 +70,10 @@ def asked(query, two_ways, template):
 def on_large_losses(model, template):
     """The answers on each candidate, with and without true bounds."""
     query = queries.make(model, "any", 4, thresholds={"constrain_loss": "always"})
-    way = next(way for way in query.property.ways_to_fail(query.model, query.buffer) if way.beliefs_true)
+    way = next(way for way in query.property.ways_to_fail(query.model, query.buffer) if way.bounds is Bounds.HOLD)
     bounds = tuple(bound.name for bound in query.model.bounds())
     way = replace(way, reads=bounds)
-    yield from asked(query, (way, replace(way, beliefs_true=False)), template)
+    yield from asked(query, (way, replace(way, bounds=Bounds.MOVE)), template)
 
 
 def on_windows(model, buffer, horizon):

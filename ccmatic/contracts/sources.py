@@ -1,0 +1,165 @@
+"""Where an execution's columns come from: unknowns, a trace's numbers, or the window before."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Protocol
+
+from ccmatic.contracts.belief import Bounds
+from ccmatic.contracts.model import Model
+from ccmatic.contracts.steps import Delay
+from ccmatic.contracts.views import Number, Truth
+from ccmatic.logic import boolean, linear, real
+
+
+class Source(Protocol):
+    """C, alpha, beta: as in `NetworkView`. zero: the number 0. known: all are numbers."""
+
+    C: Number
+    zero: Number
+    known: bool
+    alpha: Number
+    beta: Number | None
+
+    def column(self, name: str) -> Sequence[Number]:
+        """A column, a value for each step."""
+        ...
+
+    def first(self, name: str) -> Number:
+        """The first value of a column of which the others follow."""
+        ...
+
+    def delay(self, name: str) -> Delay:
+        """A measured delay."""
+        ...
+
+    def limited(self) -> Sequence[Truth]:
+        """Whether the sender was limited, for each step."""
+        ...
+
+    def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
+        """The columns of the model's beliefs, by name, as far as there are any."""
+        ...
+
+    def untimed(self, name: str) -> Number:
+        """The last value of such a belief as it was before the timeouts."""
+        ...
+
+
+class Unknowns:
+    """Unknowns, each named after its column and its step; a bound that stays has one in all. pauses: the sender may be
+    limited in any step. prefix: of their names."""
+
+    C, zero, known = linear(1), linear(0), False
+
+    def __init__(self, horizon, buffer, bounds, pauses=False, prefix=""):
+        self._horizon, self._bounds, self._pauses, self._prefix = horizon, bounds, pauses, prefix
+        self.alpha, self.beta = real("alpha"), buffer.term()
+
+    def column(self, name):
+        return [real(f"{self._prefix}{name}_{t}") for t in range(self._horizon)]
+
+    def first(self, name):
+        return real(f"{self._prefix}{name}_0")
+
+    def delay(self, name):
+        return Delay.unknown(f"{self._prefix}{name}", self._horizon)
+
+    def limited(self):
+        return [boolean(f"limited_{t}") if self._pauses else False for t in range(self._horizon)]
+
+    def beliefs(self, model):
+        stay = {bound.name for bound in model.bounds() if self._bounds is Bounds.STAY}
+        names = [belief.name for belief in model.beliefs]
+        return {name: [real(name)] * self._horizon if name in stay else self.column(name) for name in names}
+
+    def untimed(self, name):
+        return real(f"{self._prefix}{name}_untimed")
+
+
+class Numbers:
+    """A trace's numbers. reads: names of the beliefs to be read. Raises KeyError for what the trace lacks."""
+
+    C, zero, known = Fraction(1), Fraction(0), True
+
+    def __init__(self, trace, buffer, reads):
+        self._trace, self._reads = trace, reads
+        self.alpha = Fraction(trace.constants["MSS"])
+        self.beta = Fraction(trace.constants["beta"]) if buffer.finite else None
+
+    def column(self, name):
+        return [Fraction(value) for value in self._trace.columns[name]]
+
+    def first(self, name):
+        return Fraction(self._trace.columns[name][0])
+
+    def delay(self, name):
+        return Delay.measured(self._trace.columns[name], self._trace.horizon)
+
+    def limited(self):
+        return [False] * self._trace.horizon
+
+    def beliefs(self, model):
+        return {belief.name: self.column(belief.name) for belief in model.beliefs if belief.name in self._reads}
+
+    def untimed(self, name):
+        return self.column(f"{name}_untimed")[-1]
+
+
+class LastStep:
+    """The last step of an execution alone, bytes counted anew from where S is. It has no beliefs."""
+
+    def __init__(self, model, x):
+        self.C, self.zero, self.known, self.alpha, self.beta = x.C, x.C * 0, x.known, x.alpha, x.beta
+        self._x, self._declared = x, model.declared()
+
+    def column(self, name):
+        return [self.first(name)]
+
+    def first(self, name):
+        end = self._x.horizon - 1
+        last = getattr(self._x, name)[end]
+        if name == "S":
+            return self.zero
+        return last - self._x.S[end] if self._declared[name].with_service else last
+
+    def delay(self, name):
+        return getattr(self._x, name).at_end()
+
+    def limited(self):
+        return [self._x.limited[self._x.horizon - 1]]
+
+    def beliefs(self, model):
+        return {}
+
+    def untimed(self, name):
+        return self._x.untimed[name][self._x.horizon - 1]
+
+
+class NextWindow:
+    """The last step of an execution, then unknowns of another name."""
+
+    def __init__(self, model, x):
+        self._x, self._end = x, LastStep(model, x)
+        self._after = Unknowns(x.horizon, x.buffer, x.bounds, prefix="next_")
+        self.C, self.zero, self.known = self._after.C, self._after.zero, self._after.known
+        self.alpha, self.beta = x.alpha, x.beta
+
+    def column(self, name):
+        return [self._end.first(name), *self._after.column(name)[1:]]
+
+    def first(self, name):
+        return self._end.first(name)
+
+    def delay(self, name):
+        return self._end.delay(name).then(self._after.delay(name))
+
+    def limited(self):
+        return self._after.limited()
+
+    def beliefs(self, model):
+        end = self._x.horizon - 1
+        columns = {belief.name: self._after.column(belief.name) for belief in model.beliefs}
+        return columns | {b.name: [self._x.beliefs[b.name][end], *columns[b.name][1:]] for b in model.lasting()}
+
+    def untimed(self, name):
+        return self._after.untimed(name)

@@ -1,0 +1,84 @@
+"""What laws, beliefs, properties and controllers may read of an execution, whatever it is made of: the unknowns of a
+solver, the numbers of a trace, or what a sender sees as it runs.
+
+Time is in steps of R_m and bytes are in C·R_m, so that C = 1, except in what a sender sees, who knows no C: its bytes
+are bytes. A column has a value for each t = 0 … horizon-1: a term (`ccmatic.logic.Linear`) of unknowns, or a Fraction.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Protocol, runtime_checkable
+
+from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.steps import Delay
+from ccmatic.logic import Condition, Linear
+
+Number = Linear | Fraction
+Truth = Condition | bool
+
+
+@runtime_checkable
+class FlowView(Protocol):
+    """One flow: what its sender did, what came of it, and what the sender believes.
+
+    horizon: how many steps. D: the jitter, in steps. alpha: MSS, in bytes. known: all are numbers, none unknown.
+
+    A, S, L, Ld: cumulative bytes sent, served, lost, and lost as far as the sender knows. r: the sending rate over
+    (t-1, t]. Q, F: whole steps that the last and the first byte served by t had been in the network beyond R_m; None
+    where the model does not measure it. limited: whether in (t-1, t] the sender was application-limited: it sent less
+    than its rate, at any time. timely: of Ld, what tells of a buffer that is full throughout a step.
+
+    beliefs: columns by name, each in its unit. untimed: they as they were before the timeouts at the end of a window
+    of a deployed controller; else the same. state: what the controller keeps from step to step, columns by name.
+    """
+
+    horizon: int
+    D: int
+    alpha: Number
+    known: bool
+    A: Sequence[Number]
+    S: Sequence[Number]
+    L: Sequence[Number]
+    Ld: Sequence[Number]
+    r: Sequence[Number]
+    Q: Delay | None
+    F: Delay | None
+    limited: Sequence[Truth]
+    timely: Sequence[Number]
+    beliefs: Mapping[str, Sequence[Number]]
+    untimed: Mapping[str, Sequence[Number]]
+    state: Mapping[str, Sequence[Number]]
+
+    def sent(self, t: int) -> Number:
+        """Bytes sent in (t-1, t]."""
+        ...
+
+    def admitted(self, t: int) -> Number:
+        """Bytes sent by t and not lost, A - L."""
+        ...
+
+    def inflight(self, t: int) -> Number:
+        """Bytes in the network beyond propagation, A - L - S."""
+        ...
+
+
+@runtime_checkable
+class NetworkView(FlowView, Protocol):
+    """A network and all that it carries; what is said of a flow is here said of all of them together. There is one
+    today, so that it is that flow's; laws of a network with several read each of `flows`.
+
+    flows: a view of each. C: the link rate. buffer: what the query says of it; beta: its size in bytes, or None if it
+    is infinite. K: cumulative tokens: bytes that the bottleneck let through; S where the model has no tokens.
+    own: the columns that the model declares of its own, by name; each also as `x.NAME`.
+    """
+
+    flows: Sequence[FlowView]
+    C: Number
+    buffer: Buffer
+    beta: Number | None
+    K: Sequence[Number]
+    own: Mapping[str, Sequence[Number]]
+
+    def queue(self, t: int) -> Number:
+        """Bytes that wait at the bottleneck, A - L - K."""
+        ...
