@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unicodedata
@@ -11,14 +12,16 @@ from pathlib import Path
 import pytest
 
 from ccmatic import query as queries
+from ccmatic.base import InputError
 from ccmatic.contracts import Bounds, execution
+from ccmatic.emulate import machine
 from support import ROOT
 
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [*DOCS, *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"))]
 
 #: What opens a block that is run, or written to the file that its title names.
-BLOCK = re.compile(r'(?P<language>python|console|toml)(?: title="(?P<title>[^"\n]+)")?\n')
+BLOCK = re.compile(r'(?P<language>python|console|toml|c)(?: title="(?P<title>[^"\n]+)")?\n')
 
 
 def examples(page):
@@ -67,9 +70,20 @@ def agrees(expected, found):
     return re.fullmatch(".*?".join(parts), found.rstrip(), re.DOTALL) is not None
 
 
-def is_slow(example):
-    """Whether the block stands after a comment that says so."""
-    return example.document.text[: example.start].rstrip().endswith("<!-- slow -->")
+def marks(example):
+    """The words of the comment that stands before the block: `slow`, `needs cc`, `needs root`."""
+    found = re.search(r"<!-- ([\w ,]+) -->$", example.document.text[: example.start].rstrip())
+    return set(found[1].split(", ")) if found else set()
+
+
+def lacking():
+    """What blocks may need and this machine has not."""
+    if not shutil.which("cc"):
+        yield "needs cc"
+    try:
+        machine.require()
+    except InputError:
+        yield "needs root"
 
 
 def run(page, folder, monkeypatch, slow):
@@ -77,9 +91,10 @@ def run(page, folder, monkeypatch, slow):
     for name in ("docs", "proofs", "examples"):
         (folder / name).symlink_to(ROOT / name)
     monkeypatch.chdir(folder)
+    left_out = {*lacking(), *(() if slow else ("slow",))}
     for example in examples(page):
         example.namespace["folder"] = folder
-        if slow or not is_slow(example):
+        if not marks(example) & left_out:
             example.evaluate()
 
 
@@ -89,7 +104,7 @@ def test_examples_of_a_page_run(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [p for p in DOCS if "<!-- slow -->" in p.read_text("utf-8")], ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", [p for p in DOCS if "<!-- slow" in p.read_text("utf-8")], ids=lambda p: p.stem)
 def test_slow_examples_of_a_page_run(page, tmp_path, monkeypatch):
     run(page, tmp_path, monkeypatch, slow=True)
 

@@ -29,7 +29,7 @@ def load(kind, attribute, name, allow_code=False):
             )
         if not Path(name).is_file():
             raise Unreadable("cannot read: no such file", str(name))
-        spec = importlib.util.spec_from_file_location(Path(name).stem, name)
+        spec = importlib.util.spec_from_file_location(Path(name).stem, Path(name).absolute())
         module = importlib.util.module_from_spec(spec)
         _run(lambda: spec.loader.exec_module(module), name)
     elif name in shipped(kind):

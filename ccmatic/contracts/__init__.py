@@ -1,5 +1,6 @@
 """What a definition file fills: models, beliefs, properties, templates, proofs."""
 
+from ccmatic.base import BYTES, RATE, TIME
 from ccmatic.contracts.belief import Bounds, RunningMax, RunningMin, Sample, StateBelief, is_bound
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.checker import load_definition
@@ -13,8 +14,11 @@ from ccmatic.contracts.template import Branch, linear_forms, value_of
 from ccmatic.contracts.views import FlowView, NetworkView
 
 __all__ = [
+    "BYTES",
     "FIRST",
     "LAST",
+    "RATE",
+    "TIME",
     "TOKENS",
     "AllOf",
     "AnyOf",

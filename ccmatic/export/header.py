@@ -191,9 +191,16 @@ def _smallest(reads):
 
 def _runtime_files(model):
     """Each is beside the model's file, or that of a model of which it is one."""
-    folders = [Path(inspect.getfile(kind)).parent for kind in type(model).__mro__ if issubclass(kind, Model)]
+    folders = [_folder(kind) for kind in type(model).__mro__ if issubclass(kind, Model)]
     found = {name: next((f / name for f in folders if (f / name).is_file()), None) for name in model.runtime}
     for name, path in found.items():
         if path is None:
             raise InputError(f"there is no {name}, which the model {model.name} names for its C", str(folders[0]))
     return list(found.values())
+
+
+def _folder(kind):
+    """Where a class is defined. Python cannot tell of a class of a file that was loaded by its path, but its functions
+    can."""
+    written = next((member.__code__ for member in vars(kind).values() if hasattr(member, "__code__")), None)
+    return Path(written.co_filename if written else inspect.getfile(kind)).parent
