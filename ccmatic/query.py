@@ -7,10 +7,11 @@ import re
 import tomllib
 from dataclasses import dataclass, replace
 
-from ccmatic import language
+from ccmatic import language, records
 from ccmatic.base import InputError, absolute, blamed, definitions, exact, located, read_text, shown, suggest
 from ccmatic.contracts import Bounds, Branch, Buffer, Model, Property, execution, load_definition, observed
 from ccmatic.logic import every
+from ccmatic.records import ABSENT, QueryRecord
 
 #: Every section of a query file and the keys that are read there; None: any key, for parameters and records.
 SECTIONS = {
@@ -197,14 +198,16 @@ class Query:
 
     def record(self):
         """The query as text, for traces and generated files; `from_record` reads it."""
-        return {
-            "model": self.network.model_name,
-            "horizon": str(self.horizon),
-            "buffer": str(self.buffer),
-            "jitter": str(self.jitter),
-            "delay": self.delay,
-            "property": {"name": self.names["property"], **self.property.parameters()},
-        }
+        return records.data(
+            QueryRecord(
+                model=self.network.model_name,
+                horizon=str(self.horizon),
+                buffer=str(self.buffer),
+                jitter=str(self.jitter),
+                delay=self.delay,
+                property={"name": self.names["property"], **self.property.parameters()},
+            )
+        )
 
     def search(self):
         """The record and the search space, as text: what a run of synthesis is about."""
@@ -223,18 +226,17 @@ def from_record(record, allow_code=False):
 
     A record is data: it names shipped definitions, others only if `allow_code`. Raises InputError.
     """
-    try:
-        thresholds = dict(record["property"])
-        given = {key: record[key] for key in ("model", "buffer", "horizon")}
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"the record of the query is not complete: {error!r}") from None
+    asked = records.convert(record, QueryRecord, what="the record of the query")
+    thresholds = dict(asked.property)
     return make(
-        **given,
-        jitter=record.get("jitter"),
-        delay=record.get("delay", "published"),
-        property=thresholds.pop("name", "synthesis_invariant"),
-        thresholds=thresholds,
-        template=record.get("template"),
+        asked.model,
+        asked.buffer,
+        asked.horizon,
+        None if asked.jitter is ABSENT else asked.jitter,
+        asked.delay or "published",
+        thresholds.pop("name", "synthesis_invariant"),
+        thresholds,
+        asked.template or None,
         allow_code=allow_code,
     )
 

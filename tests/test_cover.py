@@ -52,7 +52,7 @@ def test_a_candidate_of_another_shape_strikes_nothing(small, tmp_path, kind, can
 
 
 def test_a_candidate_that_is_no_list_is_bad_input(small, tmp_path):
-    with pytest.raises(InputError, match=r"forged.db: the candidate of event \d+ is"):
+    with pytest.raises(InputError, match=r"forged.db: event \d+, candidate: found .*; expected a list"):
         with_event(small, tmp_path, store.SOLUTION, candidate={"0": 6})
 
 
@@ -137,4 +137,4 @@ def test_a_run_of_no_template_is_bad_input(small, tmp_path):
     path, events = small
     forged = small_run.copy(path, tmp_path / "forged.db", events, query='{"model": "ccac"}')
     code, out, err = run("check-cover", forged, cwd=tmp_path)
-    assert (code, out) == (2, "") and "not complete" in err
+    assert (code, out) == (2, "") and "query: expected the key 'horizon'" in err

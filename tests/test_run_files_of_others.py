@@ -94,5 +94,5 @@ def test_an_event_of_the_wrong_type_is_named(run):
     forged.write_bytes(run.read_bytes())
     with sqlite3.connect(forged) as database:
         database.execute("UPDATE events SET trace = ? WHERE number = 2", (b"\x80",))
-    with pytest.raises(InputError, match="the trace of event 2 is b'.x80'; expected text"):
+    with pytest.raises(InputError, match="event 2, trace: found b'.x80'; expected text or null"):
         store.read_run(forged)

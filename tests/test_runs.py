@@ -26,7 +26,7 @@ def command(*arguments):
 def classes(file):
     """The solution classes of a run, whatever represents them."""
     about, events = store.read_run(file)
-    holes = query.from_record(about["query"]).template.holes()
+    holes = query.from_record(about.query).template.holes()
     solutions = [event.candidate for event in events if event.kind == store.SOLUTION]
     return {tuple(hole[i].beliefs for hole, i in zip(holes, candidate, strict=True)) for candidate in solutions}
 
@@ -64,14 +64,23 @@ def test_another_query_is_refused(finished):
     assert finished.read_bytes() == before
 
 
-def test_another_version_is_refused(finished, tmp_path):
-    file = shutil.copy(finished, tmp_path / "old.db")
+def told(finished, folder, key, value):
+    """Every command's outcome on a copy of the run whose `about` says this."""
+    file = shutil.copy(finished, folder / "old.db")
     with sqlite3.connect(file) as database:
-        database.execute("UPDATE about SET value = '0.0.1' WHERE key = 'version'")
+        database.execute("UPDATE about SET value = ? WHERE key = ?", (value, key))
     for arguments in (["synth", "g1_t5", "--run", file], ["runs", file], ["check-cover", file]):
-        code, out, err = run(*arguments, cwd=tmp_path)
+        yield run(*arguments, cwd=folder)
+
+
+def test_a_run_of_another_version_is_read(finished, tmp_path):
+    assert [code for code, _, _ in told(finished, tmp_path, "version", "0.0.1")] == [0, 0, 0]
+
+
+def test_another_format_is_refused(finished, tmp_path):
+    for code, out, err in told(finished, tmp_path, "format", "ccmatic run 2"):
         assert (code, out) == (2, "")
-        assert "made by ccmatic 0.0.1" in err and len(err.splitlines()) == 1
+        assert 'expected a run, with "format": "ccmatic run 1"' in err and len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("content", [b"not a database", b""])

@@ -2,6 +2,7 @@
 
 import json
 
+from ccmatic import records
 from ccmatic.synthesis import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, kin
 
 KINDS = (SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED)
@@ -10,17 +11,17 @@ KINDS = (SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED)
 def run_json(path, about, events):
     """The line of `runs --json`."""
     counts = {kind: sum(event.kind == kind for event in events) for kind in KINDS}
-    line = {"run": str(path), "name": about["name"], "finished": bool(about["finished"]), "version": about["version"]}
+    line = {"run": str(path), "name": about.name, "finished": bool(about.finished), "version": about.version}
     seconds = round(sum(event.seconds for event in events), 3)
-    return json.dumps({**line, **counts, "solver_seconds": seconds, "query": about["query"]})
+    return json.dumps({**line, **counts, "solver_seconds": seconds, "query": records.data(about.query)})
 
 
 def run_text(path, about, events):
     """What a run has learned."""
     counts = ", ".join(f"{sum(event.kind == kind for event in events)} {kind}" for kind in KINDS)
-    state = "finished" if about["finished"] else "not finished: the same command goes on"
-    lines = [f"{path}: {about['name']}, {state}", f"    {counts}"]
-    lines += [f"    {key}: {value}" for key, value in about["query"].items()]
+    state = "finished" if about.finished else "not finished: the same command goes on"
+    lines = [f"{path}: {about.name}, {state}", f"    {counts}"]
+    lines += [f"    {key}: {value}" for key, value in records.data(about.query).items()]
     for event in events:
         if event.kind == SOLUTION:
             lines += ["", *(f"    {line}" for line in event.source.splitlines())]

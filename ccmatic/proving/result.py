@@ -6,13 +6,12 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ccmatic import __version__, language
-from ccmatic.base import InputError, definitions, exact, located, parse_json, read_text, shown, write_text
+from ccmatic import __version__, language, records
+from ccmatic.base import InputError, definitions, located, parse_json, read_text, write_text
 from ccmatic.contracts import beyond, file_stem, load_definition
-from ccmatic.proving.prover import VERDICTS, Answer, Found
+from ccmatic.proving.prover import Answer, Found
+from ccmatic.records import ABSENT, AnswerRecord, ConstantRecord, ControllerRecord, ProofFile
 from ccmatic.traces import Trace
-
-FORMAT = "ccmatic proof 1"
 
 
 @dataclass
@@ -49,16 +48,17 @@ class Result:
 
     def data(self):
         """What the file says, for JSON."""
-        return {
-            "format": FORMAT,
-            "made_by": f"ccmatic {__version__}",
-            "proof": self.proof,
-            "definition": self.definition,
-            "controller": {"name": self.controller.name, "source": self.controller.source},
-            "horizon": self.horizon,
-            "constants": {name: self._constant(name, found) for name, found in self.constants.items()},
-            "lemmas": [self._answer(answer, answer.lemma) for answer in self.answers.values()],
-        }
+        return records.data(
+            ProofFile(
+                made_by=f"ccmatic {__version__}",
+                proof=self.proof,
+                definition=self.definition,
+                controller=ControllerRecord(self.controller.name, self.controller.source),
+                horizon=self.horizon,
+                constants={name: self._constant(name, found) for name, found in self.constants.items()},
+                lemmas=[self._answer(answer, answer.lemma) for answer in self.answers.values()],
+            )
+        )
 
     def _traced(self):
         """Each answer that may have a trace, and what names that."""
@@ -67,16 +67,13 @@ class Result:
 
     def _constant(self, name, found):
         edge = self._answer(found.edge, beyond(name)) if found.edge else None
-        front = [[str(other), None if best is None else str(best)] for other, best in found.front]
-        return {"value": str(found.value), "edge": edge, "front": front}
+        return ConstantRecord(found.value, edge, [list(pair) for pair in found.front])
 
     def _answer(self, answer, about):
-        data = {"lemma": answer.lemma, "verdict": answer.verdict, "seconds": round(answer.seconds, 2)}
-        if answer.trace:
-            data["trace"] = f"{file_stem(about)}.json"
-        if answer.empty:
-            data["empty"] = True
-        return data
+        trace = f"{file_stem(about)}.json" if answer.trace else ABSENT
+        return AnswerRecord(
+            answer.lemma, answer.verdict, round(answer.seconds, 2), trace=trace, empty=answer.empty or ABSENT
+        )
 
 
 def begin_result(folder, prover, proof):
@@ -102,28 +99,24 @@ def load_result(file, allow_code=False, own=None):
     file = Path(file)
     with located(str(file)):
         data = parse_json(read_text(file), str(file))
-        try:
-            result = _result(file, data, allow_code or data["proof"] == own)
-        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise InputError(f"not a proof of ccmatic: {type(error).__name__} {error}") from None
+        records.require_format(data, ProofFile)
+        read = records.convert(data, ProofFile, what="not a proof of ccmatic")
+        result = _result(file, read, allow_code or read.proof == own)
         strange = _difference(data, result.data(), "the file")
         if strange:
             raise InputError(f"not as ccmatic writes a proof: {strange}")
     return result
 
 
-def _result(file, data, allow_code):
-    if data["format"] != FORMAT:
-        raise InputError(f"the format is '{shown(data['format'])}'; expected '{FORMAT}'")
-    load_definition("proofs", "PROOF", data["proof"], allow_code)
-    controller = language.parse(data["controller"]["source"], data["controller"]["name"])
-    result = Result(file, data["proof"], controller, int(exact(data["horizon"])), data["definition"])
-    for name, about in data["constants"].items():
-        front = tuple((exact(other), None if best is None else exact(best)) for other, best in about["front"])
-        edge = about["edge"] and _answer(result, about["edge"], beyond(name))
-        result.constants[name] = Found(exact(about["value"]), edge, front)
-    for about in data["lemmas"]:
-        result.answers[about["lemma"]] = _answer(result, about, about["lemma"])
+def _result(file, read, allow_code):
+    load_definition("proofs", "PROOF", read.proof, allow_code)
+    controller = language.parse(read.controller.source, read.controller.name)
+    result = Result(file, read.proof, controller, read.horizon, read.definition)
+    for name, about in read.constants.items():
+        edge = about.edge and _answer(result, about.edge, beyond(name))
+        result.constants[name] = Found(about.value, edge, tuple(about.front))
+    for about in read.lemmas:
+        result.answers[about.lemma] = _answer(result, about, about.lemma)
     return result
 
 
@@ -134,10 +127,8 @@ def digest(proof):
 
 
 def _answer(result, about, what):
-    trace = Trace.load(result.traces / f"{file_stem(what)}.json") if "trace" in about else None
-    if about["verdict"] not in VERDICTS.values():
-        raise ValueError(f"'{shown(about['verdict'])}' is no verdict")
-    return Answer(about["lemma"], about["verdict"], float(about["seconds"]), trace, bool(about.get("empty")))
+    trace = Trace.load(result.traces / f"{file_stem(what)}.json") if about.trace else None
+    return Answer(about.lemma, about.verdict, about.seconds, trace, bool(about.empty))
 
 
 def _difference(found, expected, where):

@@ -1,15 +1,16 @@
 """Certificates that formulas of linear real arithmetic have no common solution, and their check.
 
-A certificate is data for JSON: `question`, a digest of the formulas' clauses; `lemmas`, clauses over their atoms, each
-a list of (literal, multiplier); and `steps`, which refute clauses and lemmas by unit propagation (`rup`). A lemma holds
-because its negated literals, inequalities, multiplied by the positive integers and added, say 0 < 0 or 0 ≤ -1
+A certificate is a CertificateFile: `question`, a digest of the formulas' clauses; `lemmas`, clauses over their atoms,
+each a list of (literal, multiplier); and `steps`, which refute clauses and lemmas by unit propagation (`rup`). A lemma
+holds because its negated literals, inequalities, multiplied by the positive integers and added, say 0 < 0 or 0 ≤ -1
 (Farkas). The check trusts `clauses`, its own exact arithmetic and unit propagation; no solver.
 """
 
 from collections import defaultdict
 from dataclasses import dataclass
 
-from ccmatic.base import InputError
+from ccmatic import records
+from ccmatic.records import CertificateFile
 from ccmatic.solving import unit_propagation as rup
 from ccmatic.solving.clauses import Clauses
 
@@ -29,11 +30,11 @@ def check_certificate(formulas, certificate):
     """The Outcome of checking that the certificate proves the formulas to have no common solution. Raises InputError
     if it is no certificate at all."""
     clauses = Clauses(formulas)
-    lemmas, steps = _parts(certificate)
-    sizes = len(clauses.clauses), len(lemmas), len(steps)
-    if certificate["question"] != clauses.digest():
+    read = records.convert(certificate, CertificateFile, what="no certificate")
+    sizes = len(clauses.clauses), len(read.lemmas), len(read.steps)
+    if read.question != clauses.digest():
         return Outcome(*sizes, "it is a certificate for another question")
-    return Outcome(*sizes, _fault(clauses, lemmas, steps))
+    return Outcome(*sizes, _fault(clauses, read.lemmas, read.steps))
 
 
 def _fault(clauses, lemmas, steps):
@@ -66,23 +67,3 @@ def _holds(clauses, lemma):
         total += multiplier * bound
         some_strict |= strict
     return not any(sums.values()) and (total < 0 or (total == 0 and some_strict))
-
-
-def _parts(certificate):
-    """The lemmas and the steps, if these are lists of lists as they should be."""
-    if not isinstance(certificate, dict) or certificate.keys() != {"question", "lemmas", "steps"}:
-        raise InputError("no certificate; expected the keys question, lemmas and steps")
-    lemmas, steps = certificate["lemmas"], certificate["steps"]
-    if not _is_list(lemmas, lambda lemma: _is_list(lemma, lambda pair: _is_list(pair, _is_whole) and len(pair) == 2)):
-        raise InputError("no certificate: lemmas; expected lists of pairs [literal, multiplier] of whole numbers")
-    if not _is_list(steps, lambda step: _is_list(step, _is_whole)):
-        raise InputError("no certificate: steps; expected lists of whole numbers")
-    return lemmas, steps
-
-
-def _is_list(value, is_item):
-    return isinstance(value, list) and all(map(is_item, value))
-
-
-def _is_whole(value):
-    return type(value) is int

@@ -11,7 +11,9 @@ from math import gcd, lcm
 import z3
 from pysat.solvers import Glucose4
 
+from ccmatic import records
 from ccmatic.logic import Linear, linear
+from ccmatic.records import CertificateFile
 from ccmatic.solving import unit_propagation as rup
 from ccmatic.solving.clauses import Clauses
 
@@ -35,11 +37,8 @@ def certify(formulas):
     by_literals = {tuple(literal for literal, _ in lemma): lemma for lemma in proved}
     used = _used(clauses, list(by_literals))
     _, steps = rup.refute(clauses.clauses + used)
-    return {
-        "question": clauses.digest(),
-        "lemmas": [by_literals[lemma] for lemma in used],
-        "steps": [step for step in steps if step],
-    }
+    found = CertificateFile(clauses.digest(), [by_literals[lemma] for lemma in used], [step for step in steps if step])
+    return records.data(found)
 
 
 class _Theory:

@@ -9,7 +9,7 @@ from math import lcm
 
 import numpy as np
 
-from ccmatic import language, verification
+from ccmatic import language, records, verification
 from ccmatic import query as queries
 from ccmatic.base import InputError, located
 from ccmatic.contracts import Branch, value_of
@@ -57,10 +57,10 @@ def check_cover(path, allow_code=False, verify=None):
     """
     about, events = store.read_run(path)
     with located(str(path)):
-        query = queries.from_record(about["query"], allow_code)
+        query = queries.from_record(about.query, allow_code)
         if query.template is None:
             raise InputError("the run names no template")
-        if query.search() != about["query"]:
+        if query.search() != records.data(about.query):
             raise InputError("the template has changed since the run")
         run = _Run(query)
         missing = _missing(about, events)
@@ -94,9 +94,9 @@ def _missing(about, events):
     """Events that were taken out of the file, the first MISSING."""
     known = {0, *(event.number for event in events)}
     try:
-        last = int(about["finished"] or 0)
+        last = int(about.finished or 0)
     except ValueError:
-        raise InputError(f"the run is finished with {about['finished']!r:.40}; expected a number of events") from None
+        raise InputError(f"the run is finished with {about.finished!r:.40}; expected a number of events") from None
     absent = (number for number in range(1, max([*known, last]) + 1) if number not in known)
     return [f"event {number} is missing" for number in islice(absent, MISSING)]
 

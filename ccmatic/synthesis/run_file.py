@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccmatic import __version__
+from ccmatic import __version__, records
 from ccmatic.base import LARGEST, InputError, Unreadable, located, parse_json
+from ccmatic.records import QueryRecord, RunAbout, RunEvent
 
-FORMAT = "ccmatic run 1"
+_COLUMNS = ("kind", "candidate", "source", "way", "trace", "seconds", "number")
 
 SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED = "solution", "counterexample", "undecided", "proved"
 
@@ -56,7 +57,7 @@ class Store:
     def add(self, event):
         """Write down an event."""
         row = (event.kind, json.dumps(event.candidate), event.source, event.way, event.trace, event.seconds)
-        columns = "kind, candidate, source, way, trace, seconds"
+        columns = ", ".join(_COLUMNS[:-1])
         with _reported(self.path), self._database:
             self._database.execute(f"INSERT INTO events ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)
 
@@ -72,39 +73,32 @@ class Store:
 
     def _claim(self, query):
         """Take a new file for this query, or check that the file is of this query."""
-        wanted = {"format": FORMAT, "version": __version__, "name": query.name, "query": _canonical(query.search())}
+        asked = records.convert(query.search(), QueryRecord)
+        wanted = records.data(RunAbout(version=__version__, name=query.name, query=asked))
+        rows = {**wanted, "query": json.dumps(wanted["query"], sort_keys=True)}
         with self._database:
             self._database.execute("BEGIN EXCLUSIVE")
             if not self._database.execute("SELECT name FROM sqlite_master").fetchall():
                 for statement in filter(str.strip, _TABLES.split(";")):
                     self._database.execute(statement)
-                self._database.executemany("INSERT INTO about VALUES (?, ?)", wanted.items())
+                self._database.executemany("INSERT INTO about VALUES (?, ?)", rows.items())
         about = _about(self._database, self.path)
-        _check_version(about, self.path)
-        difference = _difference(_query(about, self.path), json.loads(wanted["query"]))
+        difference = _difference(records.data(about.query), wanted["query"])
         if difference:
             raise InputError(f"the run is of another query: {difference}", str(self.path))
 
 
 def read_run(path):
-    """What a run file says of itself, and its events; for reports and checks."""
+    """What a run file says of itself, a RunAbout, and its events; for reports and checks."""
     path = Path(path)
     if not path.is_file():
         raise Unreadable("cannot read: no such file", str(path))
     with _reported(path):
         database = _open(path, create=False)
         about = _about(database, path)
-        _check_version(about, path)
         events = _events(database)
         database.close()
-    return {**about, "query": _query(about, path), "finished": about.get("finished")}, events
-
-
-def _query(about, path):
-    query = parse_json(text, str(path)) if isinstance(text := about.get("query"), str) else None
-    if not isinstance(query, dict):
-        raise InputError("the run does not say of what query it is", str(path))
-    return query
+    return about, events
 
 
 def _open(path, create):
@@ -131,23 +125,16 @@ def _lock(path):
 
 
 def _events(database):
-    columns = "kind, candidate, source, way, trace, seconds, number"
+    columns = ", ".join(_COLUMNS)
     rows = database.execute(f"SELECT {columns} FROM events ORDER BY number")
-    return [_event(*row) for row in rows]
+    return [_event(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
 
-def _event(kind, candidate, source, way, trace, seconds, number):
-    texts = {"kind": kind, "candidate": candidate}
-    texts |= {name: text for name, text in (("source", source), ("way", way), ("trace", trace)) if text is not None}
-    for name, text in texts.items():
-        if not isinstance(text, str):
-            raise InputError(f"the {name} of event {number} is {text!r:.40}; expected text")
-    if not isinstance(seconds, float | int):
-        raise InputError(f"the seconds of event {number} are {seconds!r:.40}; expected a number")
-    indices = parse_json(candidate)
-    if not isinstance(indices, list):
-        raise InputError(f"the candidate of event {number} is {candidate!r:.40}; expected a list of indices")
-    return Event(kind, tuple(indices), source, way, trace, seconds, number)
+def _event(row):
+    if isinstance(row["candidate"], str):
+        row = {**row, "candidate": parse_json(row["candidate"])}
+    read = records.convert(row, RunEvent, what=f"event {row['number']}")
+    return Event(read.kind, tuple(read.candidate), read.source, read.way, read.trace, read.seconds, read.number)
 
 
 def _about(database, path):
@@ -162,22 +149,15 @@ def _about(database, path):
         ):
             raise InputError(f"not a run of ccmatic: it has a {kind} of its own", str(path))
     try:
-        return dict(database.execute("SELECT key, value FROM about"))
+        about = dict(database.execute("SELECT key, value FROM about"))
     except sqlite3.OperationalError as error:
         if "no such table" in str(error):
             raise InputError("not a run of ccmatic: a database of something else", str(path)) from None
         raise
-
-
-def _check_version(about, path):
-    found = about.get("format"), about.get("version")
-    if found != (FORMAT, __version__):
-        message = f"the run was made by ccmatic {found[1]} ({found[0]}), expected {__version__} ({FORMAT})"
-        raise InputError(message, str(path))
-
-
-def _canonical(search):
-    return json.dumps(search, sort_keys=True)
+    records.require_format(about, RunAbout)
+    if isinstance(about.get("query"), str):
+        about["query"] = parse_json(about["query"])
+    return records.convert(about, RunAbout, what="not a run of ccmatic")
 
 
 def _difference(theirs, ours, prefix=""):

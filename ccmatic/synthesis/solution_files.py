@@ -9,8 +9,18 @@ from contextlib import suppress
 from pathlib import Path
 from textwrap import wrap
 
-from ccmatic import __version__, language
-from ccmatic.base import InputError, Unreadable, definitions, docstring, read_text, writable_folder, write_text
+from ccmatic import __version__, language, records
+from ccmatic.base import (
+    InputError,
+    Unreadable,
+    definitions,
+    docstring,
+    parse_json,
+    read_text,
+    writable_folder,
+    write_text,
+)
+from ccmatic.records import QueryRecord, SolutionsFile
 
 _DOCSTRING = re.compile(r'\n    """.*?"""', re.DOTALL)
 
@@ -56,8 +66,13 @@ class Folder:
         self._remove(self._replaced)
 
     def _say(self, complete):
-        contents = {"made_by": f"ccmatic {__version__}", "query": self._query.record(), "complete": complete}
-        write_text(self._partial / CONTENTS, json.dumps({**contents, "files": self._digests}, indent=1) + "\n")
+        contents = SolutionsFile(
+            made_by=f"ccmatic {__version__}",
+            query=records.convert(self._query.record(), QueryRecord),
+            complete=complete,
+            files=self._digests,
+        )
+        write_text(self._partial / CONTENTS, json.dumps(records.data(contents), indent=1) + "\n")
 
     @staticmethod
     def _remove(folder):
@@ -71,8 +86,9 @@ def _require_own(folder):
         raise InputError("solutions are written there; expected a folder, or none: remove it or set --out", str(folder))
     files = list(folder.iterdir()) if folder.exists() else []
     try:
-        known = {CONTENTS: None, **json.loads(read_text(folder / CONTENTS))["files"]}
-    except (InputError, ValueError, KeyError, TypeError):
+        found = parse_json(read_text(folder / CONTENTS))
+        known = {CONTENTS: None, **records.convert(found, SolutionsFile).files}
+    except InputError:
         known = {}
     for file in files:
         if file.name not in known or known[file.name] not in (None, _digest(file)):

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
-from ccmatic import __version__
-from ccmatic.base import CONSTANTS, InputError, exact, located, parse_json, read_text, write_text
-
-FORMAT = "ccmatic trace 1"
+from ccmatic import __version__, records
+from ccmatic.base import CONSTANTS, InputError, parse_json, read_text, write_text
+from ccmatic.records import QueryRecord, TraceFile
 
 
 @dataclass(frozen=True)
@@ -61,41 +60,33 @@ class Trace:
 
     def to_json(self):
         """The trace as JSON text; every rational is a string such as "3/10"."""
-        data = {
-            "format": FORMAT,
-            "made_by": f"ccmatic {__version__}",
-            "query": self.query,
-            "horizon": self.horizon,
-            "broken": list(self.broken),
-            "constants": {name: str(value) for name, value in self.constants.items()},
-            "columns": {name: [str(v) for v in column] for name, column in self.columns.items()},
-            "controller": self.controller,
-        }
+        made = TraceFile(
+            made_by=f"ccmatic {__version__}",
+            query=records.convert(self.query, QueryRecord),
+            horizon=self.horizon,
+            broken=list(self.broken),
+            constants=self.constants,
+            columns={name: list(column) for name, column in self.columns.items()},
+            controller=self.controller,
+        )
+        data = records.data(made)
         return json.dumps({**data, "digest": _digest(data)}, indent=1)
 
     @staticmethod
     def from_json(text, file=None):
         """The trace that `to_json` wrote. Raises InputError that names `file` where it is not one."""
         data = parse_json(text, file)
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise InputError(f'expected a trace, a JSON object with "format": "{FORMAT}"', file)
-        try:
-            with located(file):
-                trace = Trace(
-                    horizon=int(exact(data["horizon"])),
-                    constants={name: exact(value) for name, value in data["constants"].items()},
-                    columns={name: tuple(map(exact, column)) for name, column in data["columns"].items()},
-                    query=dict(data["query"]),
-                    controller=data["controller"],
-                    broken=tuple(data["broken"]),
-                    altered="digest" in data and data.pop("digest") != _digest(data),
-                )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"not a complete trace: {error!r:.200}", file) from None
-        if not isinstance(trace.controller, str | None):
-            raise InputError(f"the controller is {trace.controller!r:.40}; expected its source", file)
-        if not all(isinstance(part, str) for part in trace.broken):
-            raise InputError("what is broken is not text", file)
+        records.require_format(data, TraceFile, file)
+        read = records.convert(data, TraceFile, file, "not a complete trace")
+        trace = Trace(
+            horizon=read.horizon,
+            constants=read.constants,
+            columns={name: tuple(column) for name, column in read.columns.items()},
+            query=records.data(read.query),
+            controller=read.controller,
+            broken=tuple(read.broken),
+            altered="digest" in data and data.pop("digest") != _digest(data),
+        )
         for name in ("C", "R_m", "D", "MSS"):
             if name not in trace.constants:
                 raise InputError(f"the trace has no constant {name}", file)

@@ -1,0 +1,123 @@
+"""Records as JSON and back. Each shape of data that leaves ccmatic is a class; what comes in is checked against it,
+field by field, and a mistake is told with its place, what was found there and what was expected."""
+
+import json
+import re
+from bisect import bisect_left
+from fractions import Fraction
+from functools import partial
+
+import msgspec
+
+from ccmatic.base import InputError, exact, parse_json, shown
+
+#: A field that may be absent, which is not the same as null.
+Absent, ABSENT = msgspec.UnsetType, msgspec.UNSET
+
+#: How msgspec tells mistakes, and how that is said here.
+_EXPECTED = re.compile("Expected `([^`]+)`, got `[^`]+`$")
+_TYPES = {"str": "text", "int": "a whole number", "float": "a number", "array": "a list", "bool": "true or false"}
+_PHRASES = {
+    "Object missing required field": "expected the key",
+    "Object contains unknown field": "unknown key",
+    "Invalid enum value": "found another word,",
+    "`": "'",
+}
+
+_PART = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]")
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A shape of JSON objects. Numbers that decide anything are Fractions, in JSON text such as "3/10". A record that
+    is a file has a tag, its name and number: the field `format`."""
+
+
+def read(text, kind, file=None):
+    """The Record in a file's JSON text. Raises InputError that names `file`; also where the format is another."""
+    found = parse_json(text, file)
+    require_format(found, kind, file)
+    return convert(found, kind, file)
+
+
+def require_format(found, kind, file=None):
+    """Raise InputError unless data say that they are in this kind's format."""
+    tag = kind.__struct_config__.tag
+    given = found.get("format") if isinstance(found, dict) else None
+    if given != tag:
+        about = f"; its format is {shown(given)!r}" if given else ""
+        raise InputError(f'expected a {tag.split()[1]}, with "format": "{tag}"{about}', file)
+
+
+def convert(found, kind, file=None, what=None):
+    """The Record that data such as `parse_json` gives are. what: they are, for the message. Raises InputError."""
+    try:
+        return _convert(found, kind)
+    except msgspec.ValidationError as error:
+        raise InputError(_told(found, kind, str(error), what), file) from None
+
+
+def data(record):
+    """The record as dicts, lists, text and numbers, for JSON."""
+    return msgspec.to_builtins(record, enc_hook=str)
+
+
+def line(record):
+    """The record as one line of JSON."""
+    return json.dumps(data(record), ensure_ascii=False)
+
+
+def _convert(found, kind):
+    return msgspec.convert(found, kind, dec_hook=_exact)
+
+
+def _exact(kind, value):
+    """The number that text in a record says."""
+    if kind is not Fraction:
+        raise NotImplementedError(kind)
+    try:
+        return exact(value)
+    except InputError as error:
+        raise ValueError(error.message) from None
+
+
+def _told(found, kind, told, what):
+    """The message of a mistake that msgspec tells."""
+    message, _, path = told.partition(" - at `$")
+    place, value = _place(found, kind, path.removesuffix("`"), told)
+    if expected := _EXPECTED.match(message):
+        types = " or ".join(_TYPES.get(name, name) for name in expected[1].split(" | "))
+        message = f"found {shown(value)}; expected {types}"
+    for theirs, ours in _PHRASES.items():
+        message = message.replace(theirs, ours)
+    return ": ".join([", ".join(filter(None, [what, place])), message]).removeprefix(": ")
+
+
+def _place(found, kind, path, told):
+    """Where a path of msgspec's leads, in words, and what is there. Keys of a dict, which it tells as `[...]`, are
+    found by reading the beginning of that dict alone."""
+    names, rebuilt = [], lambda part: part
+    for field, index, any_key in _PART.findall(path):
+        key = _first_wrong_key(found, rebuilt, kind, told) if any_key else int(index) if index else field
+        names.append(f"[{index}]" if index else f", {shown(key)}")
+        rebuilt, found = partial(_with, rebuilt, found, key), found[key]
+    return "".join(names).removeprefix(", "), found
+
+
+def _first_wrong_key(found, rebuilt, kind, told):
+    keys = list(found)
+
+    def fails(count):
+        try:
+            _convert(rebuilt({key: found[key] for key in keys[:count]}), kind)
+        except msgspec.ValidationError as error:
+            return str(error) == told
+        return False
+
+    return keys[bisect_left(range(1, len(keys)), True, key=fails)]
+
+
+def _with(rebuilt, whole, key, part):
+    """What `rebuilt` makes of a copy of the whole that has this part."""
+    copy = whole.copy()
+    copy[key] = part
+    return rebuilt(copy)
