@@ -1,0 +1,62 @@
+"""What the first version saved is read, and judged as it was."""
+
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from ccmatic.emulate.schedule import Schedule
+from ccmatic.proving.result import load_result
+from ccmatic.synthesis import check_cover, solution_files
+from ccmatic.synthesis.run_file import Store, read_run
+from ccmatic.traces.trace import Trace
+from ccmatic.verification.replayer import replay
+
+ROOT, SAVED = Path(__file__).parent.parent, Path(__file__).parent / "saved"
+JUDGED = json.loads((SAVED / "judged.json").read_text())
+
+
+@pytest.mark.parametrize("file", JUDGED)
+def test_traces_are_judged_as_before(file):
+    trace = Trace.load(ROOT / file)
+    report = replay(trace, file)
+    told = {"laws": report.checked, "faults": list(report.faults), "outcome": report.outcome.value}
+    assert {**told, "broken": list(report.unmet)} == JUDGED[file] and not trace.altered
+
+
+def test_all_traces_are_among_them():
+    assert len(JUDGED) >= 42
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "proofs").glob("*.json")), ids=lambda file: file.stem)
+def test_proofs_say_what_they_said(file):
+    """What is read of a proof would be written as it is; `check` is for the rest."""
+    told = json.loads(file.read_text())
+    assert {**load_result(file).data(), "made_by": told["made_by"]} == told
+
+
+def test_a_run_is_read_checked_and_gone_on_with(tmp_path):
+    file = shutil.copy(SAVED / "g1_t5.db", tmp_path)
+    about, events = read_run(file)
+    assert (about.name, about.version, about.finished, len(events)) == ("g1_t5", "0.1.0", "50", 50)
+    outcome = check_cover(file)
+    assert outcome.covered and (outcome.solutions, outcome.counterexamples) == (4, 45)
+    Store(file, outcome.query).close()
+
+
+def test_a_folder_of_solutions_is_replaced(tmp_path):
+    shutil.copy(SAVED / "solutions.json", tmp_path)
+    solution_files._require_own(tmp_path)
+
+
+def test_a_schedule_is_read():
+    schedule = Schedule.load(SAVED / "schedule.csv")
+    assert (schedule.rate, schedule.buffer, schedule.queue, schedule.points[-1][1]) == (
+        Fraction(3000000),
+        None,
+        840000,
+        840000,
+    )
+    assert schedule.beliefs == {"C_L": 120000, "C_U": 120000, "qdel_L": 5}
