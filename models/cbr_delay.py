@@ -30,6 +30,8 @@ class CBRDelay(Model):
             start=lambda x, t: x.beliefs["C_Llambda"][t] >= x.alpha,
             true_start=lambda x: x.alpha,
             holds=explains_probe,
+            symbol=r"C_{L\lambda}",
+            says="by probing",
         )
         queue = State(
             "q_U",

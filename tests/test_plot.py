@@ -13,7 +13,7 @@ from ccmatic.traces import drawing as plot
 
 KINDS = {"ideal": 0, "cbr_delay": 1, "ccac": 2}
 SERIES = ("sent, $A$", "served, $S$", "link rate, $C$", "sent, $r$", "queue, $(A-L-K)/C$")
-BELIEFS = ("at least $C_L$", "at most $C_U$", "at least $qdel_L$")
+BELIEFS = ("at least $C_L$", "at most $C_U$", "at least $Q - D$")
 
 
 def trace_of(kind, steps=12, buffer=20):

@@ -16,12 +16,13 @@ def replay_command(trace, plot, csv_file, allow_code, as_json):
     """Check a trace by exact arithmetic, law by law, with no solver, running the controller's own Python."""
     from ccmatic import traces, verification
     from ccmatic.cli import reports as report
+    from ccmatic.contracts import load_definition
     from ccmatic.traces import Trace
 
     loaded = Trace.load(trace)
     outcome = verification.replay(loaded, trace, allow_code)
     if plot:
-        traces.draw_trace(loaded, plot)
+        traces.draw_trace(loaded, plot, load_definition("models", "MODEL", loaded.query["model"], allow_code))
     if csv_file:
         write_text(csv_file, loaded.to_csv())
     click.echo(report.replay_json(trace, outcome) if as_json else report.replay_text(trace, loaded, outcome))

@@ -80,7 +80,7 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
             judgement = judge.judge(controller)
         outcomes.add(judgement.verdict)
         trace = judgement.trace or judgement.unmodelled
-        if trace and not _saved(trace, file, plot):
+        if trace and not _saved(trace, file, plot, query.model):
             file = None
         if as_json:
             click.echo(report.judgement_json(name, judgement, file))
@@ -123,7 +123,7 @@ def _controller(name, query):
     return language.load(path, query.units())
 
 
-def _saved(trace, file, plot):
+def _saved(trace, file, plot, model):
     """Whether a trace could be saved, and drawn beside its file; where not, that is said, and the verdict stands."""
     from ccmatic import traces
 
@@ -131,7 +131,7 @@ def _saved(trace, file, plot):
         writable_folder(file.parent)
         trace.save(file)
         if plot:
-            traces.draw_trace(trace, file.with_suffix(".png"))
+            traces.draw_trace(trace, file.with_suffix(".png"), model)
         return True
     except Unreadable as error:
         options.complain(f"{error}; the trace is not saved, expected a folder for it in --save")

@@ -66,7 +66,8 @@ class _Running:
     """A bound that samples move one way. `samples(x, t)` yields what is observed at t ≥ 1;
     `start(x, t)`: what is known of its value at t, where a trace begins, true or not; `true_start(x)`: such a value
     that is true, as a term;
-    `holds(x, value)`: a bound of this value is true of the path."""
+    `holds(x, value)`: a bound of this value is true of the path. symbol: how mathematics writes it, in TeX, by default
+    its name; says: what more a legend tells of it."""
 
     name: str
     unit: Unit
@@ -74,6 +75,13 @@ class _Running:
     start: Callable
     true_start: Callable
     holds: Callable
+    symbol: str = ""
+    says: str = ""
+
+    def legend(self, value=""):
+        """What a drawing calls it: "at least $C_L$"."""
+        more = f", {self.says}" if self.says else ""
+        return f"{self.IS} ${self.symbol or self.name}${value}{more}"
 
     def initial(self, x):
         """Laws of the value at 0."""
@@ -132,6 +140,8 @@ class _Running:
 class RunningMax(_Running):
     """A lower bound: the largest sample so far."""
 
+    IS = "at least"
+
     #: What a test begins with, as shares of what the link has.
     SHARES = (Fraction(0), Fraction(1, 3), Fraction(1))
 
@@ -148,6 +158,7 @@ class RunningMax(_Running):
 class RunningMin(_Running):
     """An upper bound: the smallest sample so far."""
 
+    IS = "at most"
     SHARES = (1, 2, 4)
 
     _extreme = staticmethod(is_min)

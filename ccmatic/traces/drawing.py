@@ -1,12 +1,13 @@
 """Drawings of a trace, for papers and pages. Floats are used here, where no verdict depends on them."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 
-from ccmatic.base import InputError, write_bytes
+from ccmatic.base import RATE, InputError, write_bytes
+from ccmatic.contracts import RunningMax, RunningMin, load_definition
 
 #: What the name of a drawing may end in, and what keeps the time of drawing out of it.
 UNDATED = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
@@ -37,10 +38,11 @@ STYLE = {
 }
 
 
-def draw_trace(trace, path):
-    """Draw the trace to a file: PNG, SVG or PDF, by the name's suffix. Raises InputError."""
+def draw_trace(trace, path, model=None):
+    """Draw the trace to a file: PNG, SVG or PDF, by the name's suffix. model: whose beliefs it has; by default the one
+    that it names, if that is shipped. Raises InputError."""
     require(path)
-    samples = _Samples.of(trace)
+    samples = _Samples.of(trace, model)
     with figure(path, (WIDTH, HEIGHT), layout=None) as drawn:
         _compose(drawn, trace, samples)
 
@@ -80,7 +82,7 @@ class _Samples:
     """What is drawn of a trace, at t = 0 … steps-1. Time is in R_m, bytes are in C·R_m, rates in C.
 
     A, S, L, K: cumulative bytes sent, served, lost, and tokens. r: the rate over (t-1, t]. Q: measured delay.
-    bounds: beliefs about C, by name. beta: the buffer or None. D: jitter.
+    bounds: the values of each belief that bounds a rate, by belief. beta: the buffer or None. D: jitter.
     """
 
     steps: int
@@ -95,7 +97,7 @@ class _Samples:
     D: int
 
     @staticmethod
-    def of(trace):
+    def of(trace, model=None):
         """Raises InputError if the trace lacks what a drawing needs."""
         try:
             C, R_m, D = (trace.constants[name] for name in ("C", "R_m", "D"))
@@ -107,11 +109,7 @@ class _Samples:
                 **sizes,
                 r=_scaled(trace.columns["r"], C),
                 Q=_scaled(trace.columns["Q"], 1),
-                bounds={
-                    name: _scaled(trace.columns[name], C)
-                    for name in ("C_L", "C_Llambda", "C_U")
-                    if name in trace.columns
-                },
+                bounds={bound: _scaled(trace.columns[bound.name], C) for bound in _rate_bounds(trace, model)},
                 beta=float(trace.constants["beta"] / (C * R_m)) if "beta" in trace.constants else None,
                 D=int(D / R_m),
             )
@@ -150,6 +148,14 @@ class _Samples:
     def losses(self):
         """The steps in which bytes are lost."""
         return [t for t in self.times[1:] if self.L[t] > self.L[t - 1]]
+
+
+def _rate_bounds(trace, model):
+    """The beliefs of the model that bound a rate, and of which the trace has a column: lower bounds first."""
+    with suppress(InputError):
+        model = model or load_definition("models", "MODEL", trace.query.get("model"))
+    found = [bound for bound in model.bounds() if bound.unit == RATE and bound.name in trace.columns] if model else []
+    return sorted(found, key=lambda bound: isinstance(bound, RunningMin))
 
 
 def _scaled(column, unit):
@@ -246,23 +252,20 @@ def _draw_bounds(axes, samples):
     top = 1.3 * max([1, *(value for bound in bounds.values() for value in bound if value <= CUT)])
     axes.set_ylim(0, top)
     labels = []
-    for name, symbol, text, colour, marker in (
-        ("C_L", "$C_L$", "at least {}", BELIEF, FROM_BELOW),
-        ("C_Llambda", "$C_{L\\lambda}$", "at least {}, by probing", PROBE, FROM_BELOW),
-        ("C_U", "$C_U$", "at most {}", BELIEF, FROM_ABOVE),
-    ):
-        if name not in bounds:
-            continue
-        values = bounds[name]
+    lower = [bound for bound in bounds if isinstance(bound, RunningMax)]
+    upper = [bound for bound in bounds if isinstance(bound, RunningMin)]
+    for bound, values in bounds.items():
+        colour = BELIEF if bound in (*lower[:1], *upper[:1]) else PROBE
+        marker = FROM_BELOW if bound in lower else FROM_ABOVE
         axes.step(*_held(axes, values), where="post", color=colour, linewidth=samples.line)
         some = {"markersize": 3 * samples.line, "markevery": max(1, samples.steps // CROWD)}
         axes.plot(values, color=colour, linestyle="", marker=marker, **some)
         cut = values[-1] > top
         axes.plot(samples.times, [0.93 * top if value > top else None for value in values], "^", color=colour)
-        labels.append((values[-1], text.format(f"{symbol} = {values[-1]:.4g}" if cut else symbol), colour))
-    if "C_L" in bounds and "C_U" in bounds:
-        times, least = _held(axes, bounds["C_L"])
-        most = _held(axes, bounds["C_U"])[1]
+        labels.append((values[-1], bound.legend(f" = {values[-1]:.4g}" if cut else ""), colour))
+    if lower and upper:
+        times, least = _held(axes, bounds[lower[0]])
+        most = _held(axes, bounds[upper[0]])[1]
         axes.fill_between(times, least, most, step="post", color=BELIEF, alpha=0.2, linewidth=0)
     if not bounds:
         axes.text(0.5, 0.4, "the trace states no beliefs", transform=axes.transAxes, ha="center", color=QUIET)
@@ -288,7 +291,7 @@ def _draw_delay(axes, samples):
     axes.step(*_held(axes, least), where="post", color=BELIEF, linewidth=0.8 * samples.line)
     axes.plot(queue, color=TRUTH, linewidth=0.8 * samples.line)
     measured = _draw_measured(axes, samples, min(longest, 0.93 * top))
-    _name(axes, [(least[-1], "at least $qdel_L$", BELIEF), *labels, measured])
+    _name(axes, [(least[-1], "at least $Q - D$", BELIEF), *labels, measured])
 
 
 def _draw_measured(axes, samples, beyond):
