@@ -211,12 +211,8 @@ static inline bool ccm_uneven(const struct ccm_sender *s)
 
 /* Takes the steps that were over before now. After a long pause those that nobody could see are left out, and a new
  * window begins: no window spans the gap. */
-static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
+static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
 {
-    if (s->guessed) {
-        s->start = ccm_at_least(s->start, now_ns);
-        return;
-    }
     for (unsigned i = 0; i < CCM_STEPS && ccm_less(now_ns, s->start) > s->step; i++) {
         s->limited = s->limited || ccm_uneven(s);
         s->start += s->step;
@@ -242,6 +238,15 @@ static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
             ccm_look(s, 0);
         }
     }
+}
+
+/* Most calls come within a step, and so pay for one comparison. */
+static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
+{
+    if (s->guessed)
+        s->start = ccm_at_least(s->start, now_ns);
+    else if (ccm_less(now_ns, s->start) > s->step)
+        ccm_take_steps(s, now_ns);
 }
 
 static inline void ccm_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
