@@ -55,7 +55,7 @@ def console(text, folder):
     for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
-            command, shell=True, cwd=folder, env={**os.environ, "PATH": path}, text=True, timeout=300,
+            command, shell=True, cwd=folder, env={**os.environ, "PATH": path}, text=True, timeout=3600,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         found = done.stdout + (f"[exit {done.returncode}]\n" if done.returncode else "")
