@@ -8,6 +8,7 @@ from itertools import product
 from ccmatic.templates import two_branches
 
 from ccmatic import query as queries
+from ccmatic.base import InputError
 from ccmatic.contracts.template import Branch, linear_forms
 from ccmatic.language import controller as cca
 from ccmatic.synthesis import cegis, cover
@@ -64,8 +65,11 @@ def source(candidate):
 
 
 def resaved(trace, **changes):
-    """The JSON of a trace with these changes, its digest right."""
-    return replace(Trace.from_json(trace), **changes).to_json()
+    """The JSON of a trace with these changes, its digest right; the trace as it is if it can no longer be read."""
+    try:
+        return replace(Trace.from_json(trace), **changes).to_json()
+    except InputError:
+        return trace
 
 
 def kind(candidate):
