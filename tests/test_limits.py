@@ -13,10 +13,10 @@ from ccmatic.base import definitions, files
 from ccmatic.base.errors import InputError
 from ccmatic.base.quantities import DIGITS, exact
 from ccmatic.cli import commands as cli
-from ccmatic.emulate.schedule import Schedule
 from ccmatic.export import header
 from ccmatic.language import controller as cca
 from ccmatic.proving import result as proved
+from ccmatic.trace_export import Schedule
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.replayer import replay
 from support import ROOT

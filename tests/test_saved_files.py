@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic.emulate.schedule import Schedule
 from ccmatic.proving.result import load_result
 from ccmatic.synthesis import check_cover, solution_files
 from ccmatic.synthesis.run_file import Store, read_run
+from ccmatic.trace_export import Schedule
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.replayer import replay
 

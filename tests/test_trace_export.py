@@ -18,7 +18,7 @@ from ccmatic.base.errors import InputError
 from ccmatic.language import controller as cca
 from ccmatic.simulation import paths
 from ccmatic.simulation.simulator import simulate
-from ccmatic.trace_export import FORMATS, Scale, export
+from ccmatic.trace_export import FORMATS, Scale, Schedule, export
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.judgement import Judge
 from support import ROOT
@@ -185,11 +185,10 @@ def test_a_schedule_has_the_format_s_lines():
 
 @pytest.mark.parametrize("file", [SMALL, DRAIN], ids=lambda file: file.stem)
 def test_the_emulator_reads_a_schedule(file, tmp_path):
-    schedules = pytest.importorskip("ccmatic.emulate.schedule")
     scale = Scale(Fraction(10**7, 3), Fraction(40, 1000), 1500)
     content, _ = export(Trace.load(file), "schedule", scale)
     (tmp_path / "schedule.csv").write_bytes(content)
-    read = schedules.Schedule.load(tmp_path / "schedule.csv")
+    read = Schedule.load(tmp_path / "schedule.csv")
     head, points = read_schedule(content.decode())
     assert (read.rate, read.step, read.packet) == (Fraction(10**7, 3), 40_000_000, 1500)
     assert str(read.queue) == head["queue"] and str(read.buffer or "infinite") == head["buffer"]

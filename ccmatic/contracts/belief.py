@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from math import ceil, floor
 
 from ccmatic.base import Unit
 from ccmatic.contracts.reason import Compared
@@ -45,6 +46,9 @@ class StateBelief:
     `value(x, t)`: what a sender takes it to be, by what it has seen and its beliefs; at 0 before it has any.
     `reads`: the beliefs that these read. `holds_at(x, t)`: the truth is where the belief says, for one that can
     be false; `start(x, t)`: what is known of such a one's value even then."""
+
+    #: A value as a whole number.
+    whole = staticmethod(floor)
 
     name: str
     unit: Unit
@@ -145,6 +149,8 @@ class RunningMax(_Running):
     #: What a test begins with, as shares of what the link has.
     SHARES = (Fraction(0), Fraction(1, 3), Fraction(1))
 
+    #: A value as a whole number that is as true.
+    whole = staticmethod(floor)
     _extreme = staticmethod(is_max)
     _pick = staticmethod(max)
 
@@ -161,6 +167,7 @@ class RunningMin(_Running):
     IS = "at most"
     SHARES = (1, 2, 4)
 
+    whole = staticmethod(ceil)
     _extreme = staticmethod(is_min)
     _pick = staticmethod(min)
 

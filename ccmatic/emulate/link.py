@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.base import InputError, quantities, suggest
-from ccmatic.emulate.schedule import Schedule
+from ccmatic.trace_export import Schedule
 
 SECOND = 10**9
 

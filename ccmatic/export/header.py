@@ -3,12 +3,11 @@
 import inspect
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
 from pathlib import Path
 
 from ccmatic import __version__, language
 from ccmatic.base import CONSTANTS, InputError, c_comment, c_name, definitions, exact, read_text, shown
-from ccmatic.contracts import Model, RunningMax, RunningMin, load_definition
+from ccmatic.contracts import Model, is_bound, load_definition
 from ccmatic.export.decision import LARGEST, decision
 from ccmatic.export.files import shipped
 from ccmatic.language import Controller
@@ -134,9 +133,7 @@ def _power(value):
 
 def rounded(belief, value):
     """What exported code keeps of a belief's value: lower bounds rounded down, upper bounds up, at most MOST."""
-    if isinstance(belief, RunningMax):
-        return Fraction(min(MOST, floor(value)))
-    return Fraction(min(MOST, ceil(value))) if isinstance(belief, RunningMin) else value
+    return Fraction(min(MOST, belief.whole(value))) if is_bound(belief) else value
 
 
 def make(controller, model=None, horizon=10, jitter=Fraction(1)):

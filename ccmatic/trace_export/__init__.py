@@ -5,6 +5,7 @@ import json
 from ccmatic.base import located
 from ccmatic.trace_export import arrays, mahimahi, schedule
 from ccmatic.trace_export.scaled import Scale, Scaled
+from ccmatic.trace_export.schedule import Schedule
 
 _WRITERS = {
     "mahimahi": mahimahi.content,
@@ -14,7 +15,7 @@ _WRITERS = {
     "npz": arrays.npz_bytes,
 }
 FORMATS = tuple(_WRITERS)
-__all__ = ["FORMATS", "Scale", "answer", "export"]
+__all__ = ["FORMATS", "Scale", "Schedule", "answer", "export"]
 
 
 def export(trace, kind, scale, file=None, allow_code=False):
