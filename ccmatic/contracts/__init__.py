@@ -6,7 +6,7 @@ from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.checker import load_definition
 from ccmatic.contracts.column import FIRST, LAST, TOKENS, Column, MeasuredDelay
 from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed
-from ccmatic.contracts.model import Model, overflow
+from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
@@ -34,6 +34,7 @@ __all__ = [
     "Flow",
     "FlowView",
     "Implied",
+    "Law",
     "Lemma",
     "Measure",
     "MeasuredDelay",

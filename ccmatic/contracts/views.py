@@ -5,7 +5,7 @@ Time is in steps of R_m and bytes are in C·R_m, so that C = 1, except in what a
 are bytes. A column has a value for each t = 0 … horizon-1: a term (`ccmatic.logic.Linear`) of unknowns, or a Fraction.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
@@ -59,6 +59,21 @@ class FlowView(Protocol):
 
     def inflight(self, t: int) -> Number:
         """Bytes in the network beyond propagation, A - L - S."""
+        ...
+
+
+class Sender(Protocol):
+    """What decides for a flow: a controller, or another that says by laws what may be sent.
+
+    name, source: for reports and traces; source is None where it is no controller's. parameters: the beliefs that it
+    reads."""
+
+    name: str
+    source: str | None
+    parameters: Sequence[str]
+
+    def laws(self, view: FlowView) -> Iterable[tuple[str, int, Truth]]:
+        """(law name, t, formula), as a model's: what is true of the rates, and of the state, of a flow."""
         ...
 
 

@@ -48,6 +48,21 @@ class Controller:
             message = "divides by 0 at these values, expected a divisor other than 0"
             raise InputError(message, self.file, line) from None
 
+    def laws(self, view):
+        """The laws of a sender that this controller decides for, as a model's: (law name, t, formula). At each step it
+        chooses, by what it believed at the end of the step before; at least a packet a step.
+
+        view: of its flow, such as `contracts.FlowView`. Where that is of numbers, the controller's own Python is run.
+        """
+        for t in range(1, view.horizon):
+            beliefs = {name: column[t - 1] for name, column in view.beliefs.items()}
+            known = {**beliefs, "R_m": 1, "D": view.D, "MSS": view.alpha}
+            if view.known:
+                chosen = view.r[t] == max(self.rate(known), view.alpha)
+            else:
+                chosen = self.encode(known, view.r[t], view.alpha)
+            yield "rate_is_the_controllers", t, chosen
+
     def encode(self, values, rate, floor):
         """The formula rate = max(floor, the rate that the controller returns), linear in the terms given.
 

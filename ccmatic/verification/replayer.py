@@ -7,7 +7,7 @@ from enum import Enum
 from ccmatic import base, language
 from ccmatic import query as queries
 from ccmatic.base import InputError, located
-from ccmatic.contracts import Bounds
+from ccmatic.contracts import Bounds, Law
 
 
 class Outcome(Enum):
@@ -68,8 +68,7 @@ def check_trace(query, trace):
         raise InputError(f"the trace has no {error.args[0]}, which the laws of its other beliefs read") from None
     faults = ["trace.unaltered_since_saved"] if trace.altered else []
     faults += [*_names_are_declared(query, x, trace), *_columns_agree(x, trace), *_delays_are_whole(query, trace)]
-    faults += [str(law) for law in laws if law.formula is not True]
-    faults += _rates_differ(trace, controller)
+    faults += [str(law) for law in (*laws, *sender_laws(x, controller)) if law.formula is not True]
     unread = sorted(query.property.judges(query.model) - beliefs)
     objectives = {} if unread else query.property.objectives(query.model, x)
     faults += _does_not_break(query, trace, objectives)
@@ -143,14 +142,10 @@ def _delays_are_whole(query, trace):
                 yield f"trace.{name}_is_whole at t={t}"
 
 
-def _rates_differ(trace, controller):
-    """The steps at which the controller would not have chosen the trace's rate."""
-    if controller is None:
-        return
-    floor = trace.constants["MSS"] / trace.constants["R_m"]
-    for t, known in enumerate(trace.decisions(controller.parameters), 1):
-        if trace.columns["r"][t] != max(controller.rate(known), floor):
-            yield f"sender.rate_is_the_controllers at t={t}"
+def sender_laws(x, controller):
+    """The laws of the senders of an execution, each of which the controller decides for; none if that is None."""
+    for flow in x.flows if controller is not None else ():
+        yield from (Law("sender", *law) for law in controller.laws(flow))
 
 
 def _does_not_break(query, trace, objectives):

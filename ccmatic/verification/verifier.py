@@ -253,13 +253,8 @@ class Part:
 
 
 def choices(x, controller):
-    """The sender's law: at each step the controller chooses, by the beliefs of the step before."""
-    constants = {"R_m": 1, "D": x.D, "MSS": x.alpha}
-    steps = []
-    for t in range(1, x.horizon):
-        beliefs = {name: column[t - 1] for name, column in x.beliefs.items()}
-        steps.append(controller.encode(constants | beliefs, x.r[t], x.alpha))
-    return every(steps)
+    """That the controller decides for the senders: all of their laws."""
+    return every([law.formula for law in replay.sender_laws(x, controller)])
 
 
 def _true_bounds(model, x, reads):

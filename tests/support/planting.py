@@ -144,8 +144,9 @@ def within(compare):
 
 def beliefs_of_the_step(choices):
     def early(x, controller):
-        x = copy(x)
-        x.beliefs = {name: [*column[1:], *column[-1:]] for name, column in x.beliefs.items()}
+        x, flow = copy(x), copy(x.flows[0])
+        flow.beliefs = {name: [*column[1:], *column[-1:]] for name, column in flow.beliefs.items()}
+        x.flows = (flow,)
         return choices(x, controller)
 
     return early
