@@ -1,5 +1,7 @@
 """What stands in an execution at each step: numbers or unknowns, and delays in whole steps."""
 
+from fractions import Fraction
+
 from ccmatic.base import InputError
 from ccmatic.logic import boolean, every, no
 
@@ -72,5 +74,5 @@ class Delay:
                 yield late, column[t] >= k
 
     def read(self, value):
-        """The measured delays, `value` giving each truth value."""
-        return tuple(sum(value(late) for late in row) for row in self._late)
+        """The measured delays, exact as all columns, `value` giving each truth value."""
+        return tuple(Fraction(sum(value(late) for late in row)) for row in self._late)
