@@ -12,6 +12,7 @@ static struct scenario drawn;
 static const uint64_t never = UINT64_MAX;
 static uint64_t judged, seen_start, steps;
 static uint64_t grace, begun_before; /* windows of it that are left; how often the sender had begun again before it */
+static unsigned was_at;              /* of its window, the step that was over before */
 static uint64_t longer, shorter;     /* the first packet of the longer path; those out that took the shorter one */
 static bool measured, told;          /* a packet of the longer path was acknowledged; any, in this window */
 static bool excused;                 /* something false was believed in it */
@@ -69,7 +70,9 @@ static void look(void)
     steps++;
     serve_until(&path, sender.start);
     judge();
-    if (sender.t)
+    const bool at_start = !was_at; /* of a window, for a step already: it had begun again */
+    was_at = sender.t;
+    if (sender.t || at_start)
         return;
     if (grace && told && measured && !shorter && --grace == 0)
         must(!excused || sender.begun_again > begun_before, false, "nothing, but the sender did not begin again", 0, 1);
