@@ -63,8 +63,9 @@ class LemmaHolds(Property):
             raise InputError(f"{self.proof} has no lemma '{self.lemma}'; {suggest(self.lemma, lemmas)}")
         lemma, constants = lemmas[self.lemma], Reads(self._values())
         given, then = every(lemma.given(x, constants)), lemma.then(x, constants)
+        where = f", where {self.constants}" if self.constants else ""
         premise = Stated("what it presupposes is true of this window", given)
-        return Implied(premise, Stated(_filled(lemma.says or self.lemma, constants), then))
+        return Implied(premise, Stated(f"{_filled(lemma.says or self.lemma, constants)}{where}", then))
 
     def _values(self):
         pairs = [pair.split("=") for pair in self.constants.split(", ") if pair]

@@ -116,7 +116,7 @@ class SynthesisInvariant(Property):
 
     def _inflight(self, x):
         most = self.inflight_rates * (x.C * (1 + x.D)) + self.inflight_packets * x.alpha
-        of = f"{self.inflight_rates}·C·(R_m + D) and {self.inflight_packets} packets"
+        of = f"{self.inflight_rates}·C·(R_m + D) + {self.inflight_packets}·MSS"
         steps = range(FIRST, x.horizon)
         return AllOf(tuple(Compared("inflight", x.inflight(t), "<=", most, BYTES, of, step=t) for t in steps))
 
@@ -124,7 +124,7 @@ class SynthesisInvariant(Property):
         return self.large_loss * (x.horizon - 1) * x.alpha
 
     def _large_loss(self, x):
-        most, of = self._large(x), f"{self.large_loss} packets for each of {x.horizon - 1} steps"
+        most, of = self._large(x), f"{self.large_loss}·MSS for each of {x.horizon - 1} steps"
         steps = range(FIRST, x.horizon)
         return AnyOf(tuple(Compared("lost in the step", _lost(x, t), ">", most, BYTES, of, step=t) for t in steps))
 

@@ -1,6 +1,7 @@
 """The language of controllers: read, run, encode, print."""
 
 from ccmatic.language.controller import Controller, load, parse, shipped_beliefs
+from ccmatic.language.decision import way_taken
 from ccmatic.language.printer import text
 from ccmatic.language.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 
@@ -18,4 +19,5 @@ __all__ = [
     "parse",
     "shipped_beliefs",
     "text",
+    "way_taken",
 ]

@@ -1,0 +1,6 @@
+"""What a trace shows, for people: in sentences with numbers, and as a page."""
+
+from ccmatic.explanation.page import page
+from ccmatic.explanation.sentences import Explanation, explain, legend
+
+__all__ = ["Explanation", "explain", "legend", "page"]

@@ -1,0 +1,113 @@
+"""What a trace shows, in sentences whose numbers are those that its property is decided by."""
+
+from dataclasses import dataclass
+
+from ccmatic.contracts import Compared
+from ccmatic.explanation.words import UNITS, number, quantity, told
+from ccmatic.verification import Outcome
+
+#: So many steps of a sentence are named.
+NAMED = 6
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """broken: what of the property is not met, and why nothing excuses it. network: what the network did. sender: whose
+    rates these are. Each a tuple of sentences."""
+
+    broken: tuple
+    network: tuple
+    sender: tuple
+
+    def __str__(self):
+        return "\n".join((*self.broken, *self.network, *self.sender))
+
+    def record(self):
+        """As JSON has it."""
+        return {"broken": list(self.broken), "network": list(self.network), "sender": list(self.sender)}
+
+
+def explain(trace, report):
+    """The Explanation of a trace; report: of its replay (see `verification.replay`)."""
+    x = observed(trace, report)
+    broken = tuple(_broken(report, x)) if report.outcome is Outcome.BREAKS else ()
+    return Explanation(broken, tuple(_network(report.query, x)), tuple(_sender(report)))
+
+
+def observed(trace, report):
+    """The trace's numbers, with the beliefs that it states."""
+    return report.query.observed(trace, trace.columns.keys() & report.query.units().keys())
+
+
+def legend(query, names):
+    """What each of the columns holds, with its unit, by name."""
+    declared, units = query.model.declared(), query.units()
+    texts = {name: f"{column.says} ({_unit(column.unit)})" for name, column in declared.items()}
+    for name, unit in units.items():
+        texts[name] = f"what the sender believes ({_unit(unit)})"
+        texts[f"{name}_untimed"] = f"{name} as it is before it times out"
+    texts["r"] += " over (t-1, t]; it follows from the beliefs of the row before"
+    return {name: texts.get(name, "a column of the trace") for name in names}
+
+
+def _unit(unit):
+    return UNITS.get(str(unit), str(unit))
+
+
+def _broken(report, x):
+    reasons = report.query.property.reasons(report.query.model, x)
+    for name in report.unmet:
+        leaves = reasons[name].leaves(False)
+        changes = [leaf for leaf in leaves if _is_change(leaf.reason)]
+        kept = ", and ".join(told(leaf, x.horizon - 1) for leaf in changes)
+        others = "; ".join(_worst([leaf for leaf in leaves if leaf not in changes], x.horizon - 1))
+        excuse = f" Nothing excuses it: {kept}." if others and kept else ""
+        yield f"Not met: {name}. {others or kept}.{excuse}"
+
+
+def _worst(leaves, end):
+    """What leaves say, of those that compare one thing at several steps only the one that is farthest off."""
+    groups = {}
+    for leaf in leaves:
+        groups.setdefault(leaf.reason.what, []).append(leaf)
+    for group in groups.values():
+        if len(group) == 1:
+            yield told(group[0], end)
+            continue
+        far = max(group, key=lambda leaf: abs(leaf.reason.value - leaf.reason.threshold))
+        steps = [str(leaf.reason.step) for leaf in group if leaf is not far]
+        yield f"{told(far, end)}; likewise at t = {', '.join(steps[:NAMED])}{', …' if len(steps) > NAMED else ''}"
+
+
+def _is_change(reason):
+    return isinstance(reason, Compared) and reason.since is not None
+
+
+def _network(query, x):
+    """What is the network's own doing: tokens, waste, delay, loss, with steps and amounts."""
+    steps = range(1, x.horizon)
+    lost = {t: x.L[t] - x.L[t - 1] for t in steps}
+    wasted = {t: x.C - (x.K[t] - x.K[t - 1]) for t in steps}
+    held = {t: min(x.K[t], x.admitted(t)) - x.S[t] for t in (0, *steps)}
+    spare = {t: -x.queue(t) for t in (0, *steps)}
+    yield from _amounts("The network lost", lost)
+    yield from _amounts("It left unused, as nothing waited,", wasted)
+    if "K" in query.model.declared():
+        yield from _amounts("Jitter held back what had been let through,", held)
+        yield from _amounts("Tokens lay ready, which hide what is sent beyond C later,", spare)
+
+
+def _amounts(begin, amounts):
+    shown = [(t, amount) for t, amount in amounts.items() if amount > 0]
+    if shown:
+        listed = ", ".join(f"{quantity(amount, 'bytes')} at t = {t}" for t, amount in shown[:NAMED])
+        rest = f" and in {len(shown) - NAMED} more steps" if len(shown) > NAMED else ""
+        total = f" ({number(sum(amounts.values()))} in all)" if begin.endswith("lost") else ""
+        yield f"{begin} {listed}{rest}{total}."
+
+
+def _sender(report):
+    if report.controller is None:
+        yield "The rates are nobody's: this can happen whatever is sent."
+    else:
+        yield "At each t, r follows from the beliefs of the row before, t - 1."

@@ -1,0 +1,49 @@
+"""Numbers and reasons in words."""
+
+from ccmatic.contracts import AtMost, Compared, Stated
+
+#: What a comparison says where it is true, and where it is false.
+_TRUE = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least"}
+_FALSE = {"<": "not less than", "<=": "more than", ">": "not more than", ">=": "less than"}
+
+#: What numbers of a unit are multiples of.
+UNITS = {"rate": "C", "bytes": "C·R_m", "time": "R_m"}
+
+
+def number(value):
+    """An exact number, short: a decimal if it ends soon, else a fraction, else a rounded decimal marked as one."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    if (value * 10_000).denominator == 1:
+        return f"{float(value):.4f}".rstrip("0")
+    return str(value) if value.denominator <= 100 else f"≈ {float(value):.4g}"
+
+
+def quantity(value, unit):
+    """A number with its unit."""
+    return f"{number(value)} {UNITS.get(unit, unit)}".rstrip()
+
+
+def told(leaf, end):
+    """What a leaf of an execution's numbers says, true or false; end: the last step."""
+    reason = leaf.reason
+    match reason:
+        case Compared(since=None):
+            at = f" at t = {reason.step}" if reason.step is not None else ""
+            of = f" ({reason.of})" if reason.of else ""
+            words = (_TRUE if leaf.truth else _FALSE)[reason.relation]
+            return f"{reason.what}{at}: {quantity(reason.value, reason.unit)}, {words} {number(reason.threshold)}{of}"
+        case Compared():
+            if reason.value == reason.threshold:
+                return f"{reason.what} is {quantity(reason.value, reason.unit)} at t = {reason.since} and at t = {end}"
+            first, last = number(reason.threshold), quantity(reason.value, reason.unit)
+            return f"{reason.what} goes from {first} at t = {reason.since} to {last} at t = {end}"
+        case AtMost():
+            steps = ", ".join(str(part.step) for part in reason.held)
+            words = "at most" if leaf.truth else "more than"
+            at = f" (t = {steps})" if steps else ""
+            return f"{len(reason.held)} {reason.what}{at}, {words} {int(reason.most)}"
+        case Stated():
+            about = "" if reason.value is None else f": it is {number(reason.value)}"
+            return f"{'' if leaf.truth else 'not so: '}{reason.what}{about}"
+    raise TypeError(f"no leaf: {reason!r}")
