@@ -16,6 +16,8 @@ from ccmatic.proving import proof_check as audit
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.proving.claim import steps, windows_after
+from ccmatic.traces import Trace
+from ccmatic.verification import Outcome, replay
 
 HERE = Path(__file__).parent
 TINY = str(HERE / "proofs" / "tiny.py")
@@ -199,7 +201,10 @@ def test_a_range_in_which_nothing_holds(tmp_path, capsys):
     (tmp_path / "tiny.py").write_text(text)
     code, _, err = run(capsys, "prove", QDEL, "--proof", tmp_path / "tiny.py", "--out", tmp_path)
     assert code == 2 and "no value of 'rise' from 50 to 60 will do: at the loosest, 50" in err
-    assert "t,A,S" in err
+    (window,) = tmp_path.glob("*-traces/no_rise.json")
+    assert str(window) in err
+    report = replay(Trace.load(window), allow_code=True)
+    assert report.outcome is Outcome.BREAKS and report.query.property.constants == "rise=50"
 
 
 def test_files_that_are_no_proof(tmp_path, capsys):

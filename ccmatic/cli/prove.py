@@ -33,9 +33,12 @@ def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_js
     result = proving.begin_result(folder, prover, proof)
     with proving.Progress(prover.proof, as_json) as say:
         prover.listen = say.asks
-        for name in proving.search(prover, result.constants):
-            result.save()
-            say.constant(name, result.constants[name])
+        try:
+            for name in proving.search(prover, result.constants):
+                result.save()
+                say.constant(name, result.constants[name])
+        except proving.NoValue as error:
+            raise result.with_window(error) from None
         for answer in proving.verdicts(prover, result.values, result.answers):
             result.answers[answer.lemma] = answer
             result.save()

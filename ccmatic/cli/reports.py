@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from ccmatic import verification
+from ccmatic.explanation import legend
 
 
 def trace_files(folder, controllers):
@@ -17,8 +18,8 @@ def trace_files(folder, controllers):
     return files
 
 
-def judgement_json(name, judgement, file):
-    """One line of `verify --json`; file: of the trace, None if it could not be saved."""
+def judgement_json(name, judgement, file, told=None):
+    """One line of `verify --json`; file: of the trace, None if it could not be saved; told: its Explanation."""
     line = {
         "controller": name,
         "verdict": judgement.verdict,
@@ -36,6 +37,8 @@ def judgement_json(name, judgement, file):
         line |= {"relies_on": "unknown"}
     if judgement.verdict == "unknown":
         line |= {"way": judgement.way}
+    if told:
+        line |= {"explanation": told.record()}
     return json.dumps(line)
 
 
@@ -58,8 +61,8 @@ def judgement_text(judgement, file):
     return "\n".join(lines)
 
 
-def replay_json(file, outcome):
-    """The line of `replay --json`."""
+def replay_json(file, outcome, told):
+    """The line of `replay --json`; told: the Explanation."""
     breaks = outcome.outcome is verification.Outcome.BREAKS
     return json.dumps(
         {
@@ -72,13 +75,20 @@ def replay_json(file, outcome):
             "broken": list(outcome.unmet) if breaks else [],
             "query": outcome.query.record(),
             "controller": outcome.controller and outcome.controller.source,
+            "explanation": told.record(),
         }
     )
 
 
-def replay_text(file, trace, outcome):
+def told_text(trace, query, told):
+    """The trace as a table, what its columns hold, and its Explanation in sentences."""
+    meanings = [f"    {name}: {says}" for name, says in legend(query, trace.columns).items()]
+    return "\n".join([table(trace), *meanings, "", str(told)])
+
+
+def replay_text(file, trace, outcome, told):
     """The trace, what it was replayed as, and what was found."""
-    lines = [table(trace), "", f"{outcome.query}"]
+    lines = [told_text(trace, outcome.query, told), "", f"{outcome.query}"]
     if outcome.controller:
         lines += ["controller:", *(f"    {line}" for line in outcome.controller.pretty().splitlines())]
     else:

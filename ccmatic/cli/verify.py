@@ -63,7 +63,8 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
     """Verify controllers against a property on a network: each holds, or a trace shows how the network breaks it."""
     from ccmatic import traces
     from ccmatic.cli import reports as report
-    from ccmatic.verification import HOLDS, VIOLATED, Judge
+    from ccmatic.explanation import explain
+    from ccmatic.verification import HOLDS, VIOLATED, Judge, replay
 
     query = _query(query_file, network, thresholds)
     loaded = [_controller(name, query) for name in controllers]
@@ -82,12 +83,14 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
         trace = judgement.trace or judgement.unmodelled
         if trace and not _saved(trace, file, plot, query.model):
             file = None
+        replayed = trace and replay(trace, allow_code=True)
+        told = trace and explain(trace, replayed)
         if as_json:
-            click.echo(report.judgement_json(name, judgement, file))
+            click.echo(report.judgement_json(name, judgement, file, told))
         else:
             click.echo(report.judgement_text(judgement, file))
             if trace and len(loaded) == 1:
-                click.echo(report.table(trace))
+                click.echo(report.told_text(trace, replayed.query, told))
     if VIOLATED in outcomes:
         return options.BROKEN
     return options.GOOD if outcomes == {HOLDS} else options.UNKNOWN

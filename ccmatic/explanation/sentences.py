@@ -62,7 +62,7 @@ def _broken(report, x):
         kept = ", and ".join(told(leaf, x.horizon - 1) for leaf in changes)
         others = "; ".join(_worst([leaf for leaf in leaves if leaf not in changes], x.horizon - 1))
         excuse = f" Nothing excuses it: {kept}." if others and kept else ""
-        yield f"Not met: {name}. {others or kept}.{excuse}"
+        yield f"'{name}' is not met: {others or kept}.{excuse}"
 
 
 def _worst(leaves, end):

@@ -1,5 +1,7 @@
 """Numbers and reasons in words."""
 
+from decimal import Context
+
 from ccmatic.contracts import AtMost, Compared, Stated
 
 #: What a comparison says where it is true, and where it is false.
@@ -15,8 +17,11 @@ def number(value):
     if value.denominator == 1:
         return str(value.numerator)
     if (value * 10_000).denominator == 1:
-        return f"{float(value):.4f}".rstrip("0")
-    return str(value) if value.denominator <= 100 else f"≈ {float(value):.4g}"
+        whole, part = divmod(abs(value.numerator) * 10_000 // value.denominator, 10_000)
+        return f"{'-' if value < 0 else ''}{whole}.{part:04d}".rstrip("0")
+    if value.denominator <= 100:
+        return str(value)
+    return f"≈ {Context(prec=4).divide(value.numerator, value.denominator):g}"
 
 
 def quantity(value, unit):

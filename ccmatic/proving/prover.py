@@ -40,6 +40,14 @@ class Found:
     front: tuple = ()
 
 
+class NoValue(InputError):
+    """No value in a constant's range will do. trace: a window that breaks a lemma at the loosest, or None."""
+
+    def __init__(self, message, constant, trace):
+        super().__init__(message)
+        self.constant, self.trace = constant, trace
+
+
 class Prover:
     """Asks a proof's lemmas about a controller, one incremental solver for all: what it is asked about are the
     windows of every execution.
@@ -191,7 +199,7 @@ class Prover:
 
 def search(prover, known):
     """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each name.
-    Raises InputError where no value in a constant's range does, OutOfTime where that could not be told."""
+    Raises NoValue where none in a constant's range does, OutOfTime where that could not be told."""
     chosen = None
     for constant in prover.proof.constants:
         if constant.name not in known:
@@ -239,9 +247,10 @@ def _edge(prover, constant, limits, values):
     if good < 0 and edge.verdict == UNDECIDED:
         raise OutOfTime(f"no answer in time on '{edge.lemma}' for the loosest value of '{constant.name}', {grid[0]}")
     if good < 0:
-        shown = f" (t, {', '.join(edge.trace.columns)}):\n{edge.trace.to_csv()}" if edge.trace else ""
-        raise InputError(
+        raise NoValue(
             f"no value of '{constant.name}' from {constant.low} to {constant.high} will do: at the loosest, "
-            f"{grid[0]}, '{edge.lemma}' is {edge.verdict}{shown}"
+            f"{grid[0]}, '{edge.lemma}' is {edge.verdict}",
+            constant.name,
+            edge.trace,
         )
     return Found(grid[good], edge)

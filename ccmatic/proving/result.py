@@ -46,6 +46,16 @@ class Result:
                 answer.trace.save(file)
         write_text(self.file, json.dumps(self.data(), indent=1, ensure_ascii=False) + "\n")
 
+    def with_window(self, error):
+        """A NoValue that also says where the window is which shows it, saved like any other trace."""
+        if error.trace is None:
+            return error
+        file = self.traces / f"{file_stem(f'no {error.constant}')}.json"
+        self.traces.mkdir(exist_ok=True)
+        error.trace.save(file)
+        error.message += f"; the window is {file} (see it: ccmatic replay {file} --html window.html)"
+        return error
+
     def data(self):
         """What the file says, for JSON."""
         return records.data(
