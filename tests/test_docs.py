@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -171,6 +172,11 @@ def test_the_encodings_name_the_laws():
     beside = re.findall(r" {2,}(\w+_\w+)$", "".join(re.findall(r"```text\n(.*?)```", text, re.DOTALL)), re.MULTILINE)
     assert len(beside) > 20
     assert [name for name in beside if not {name, f"NAME_{name.removeprefix('q_U_')}"} & known] == []
+
+
+def test_the_page_of_commands_is_of_today():
+    done = runpy.run_path(str(ROOT / "docs" / "make_cli.py"))
+    assert done["PAGE"].read_text("utf-8") == done["page"](), "run `python docs/make_cli.py`"
 
 
 def test_the_site_builds(tmp_path):

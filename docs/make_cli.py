@@ -1,0 +1,57 @@
+"""Writes docs/reference/cli.md, of the command line as it is: `python docs/make_cli.py`. A test tells if it is old."""
+
+from pathlib import Path
+
+import click
+
+from ccmatic.cli.commands import cli
+
+PAGE = Path(__file__).parent / "reference" / "cli.md"
+HEAD = """# Commands
+
+<!-- Written by docs/make_cli.py. -->
+
+`-h` after any command prints what is here. `ccmatic --version` prints the version. With `--json` a command prints one
+JSON object a line on standard output ([keys](../formats.md#-json)); messages go to standard error.
+
+| exit code | meaning |
+|---|---|
+| 0 | all hold, found, accepted |
+| 1 | a violation, none exists, refused |
+| 2 | bad input: one message, with file and line |
+| 3 | unknown, out of time, cannot be judged, a run that was not valid, or a fault of ccmatic itself |
+| 130 | interrupted |
+
+`CCMATIC_TRACEBACK=1` in the environment shows where a fault of ccmatic is.
+"""
+
+
+def page():
+    """The text of the page."""
+    parts = [HEAD]
+    for name, command in sorted(cli.commands.items()):
+        if isinstance(command, click.Group):
+            parts += [_described(f"{name} {inner}", each) for inner, each in sorted(command.commands.items())]
+        else:
+            parts.append(_described(name, command))
+    return "\n".join(parts)
+
+
+def _described(name, command):
+    context = click.Context(command, info_name=f"ccmatic {name}")
+    usage = " ".join(command.collect_usage_pieces(context))
+    lines = [f"## {name}", "", f"`ccmatic {name} {usage}`", "", " ".join(command.help.split()), ""]
+    lines += ["| option | meaning |", "|---|---|"]
+    records = [
+        found for option in command.get_params(context) if (found := option.get_help_record(context)) and found[1]
+    ]
+    lines += [f"| `{_cell(flag)}` | {_cell(says)} |" for flag, says in records]
+    return "\n".join([*lines, ""])
+
+
+def _cell(text):
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
