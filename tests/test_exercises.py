@@ -2,13 +2,19 @@
 that it does with its own. (tests/exercises is the package.)"""
 
 import json
+import os
+import shutil
 import sys
 import tomllib
+from math import floor
 from pathlib import Path
 
 import pytest
 
 from ccmatic.cli.commands import main
+from ccmatic.export import header
+from ccmatic.export.library import Library
+from ccmatic.simulation import Deployed, Simulation, paths
 
 PACKAGE = Path(__file__).parent / "exercises"
 
@@ -115,6 +121,27 @@ def test_a_belief_of_its_own_is_verified_and_exported(run):
     assert "one_step_move(w, t)" in Path("cautious/cautious.h").read_text()
     code, _, complaint = run("export", "cautious.py", "--target", "c")
     assert code == 2 and "C_S" in complaint
+
+
+@pytest.mark.skipif(not shutil.which(os.environ.get("CC", "cc")), reason="no C compiler on this machine")
+def test_a_belief_in_c_is_that_of_python_number_for_number(run):
+    """On simulated links of the model, whose bottleneck it has from CCAC."""
+    Path("cautious.py").write_text("def rate(C_S, C_L):\n    return 2 * C_S + C_L\n")
+    export = header.make("cautious.py", "one_step")
+    built, seen_moving = Library(export), set()
+    for seed in range(3):
+        link = paths.Path(export.model, rate=1500 * 20, packet=1500, jitter=1, buffer=(None, 3000, 45000)[seed])
+        simulation, sender = Simulation(link, seed), built.sender(link.packet)
+        start = {"C_L": link.packet, "C_S": link.packet, "C_U": header.MOST}
+        expected = Deployed(export.model, export.controller, link, 9, start, link.packet, header.rounded)
+        for _ in range(30):
+            rate = sender(simulation.observation)
+            assert rate == floor(expected(simulation.observation))
+            kept = {name: column[-1] for name, column in expected._x.beliefs.items()}
+            assert sender.beliefs() == kept
+            seen_moving.add(kept["C_S"])
+            simulation.step(rate)
+    assert len(seen_moving) > 3
 
 
 def test_a_target_exports(run):
