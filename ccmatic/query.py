@@ -78,7 +78,8 @@ class Network:
 class Query:
     """What a controller must ensure on a network, and, to synthesise, what shapes it may take. Raises InputError.
 
-    network: a Network. property: a name in properties/, or the path of a file that defines a PROPERTY; kept as the
+    network: a Network. property: a name in properties/, by default the DEFAULT that is declared there (the synthesis
+    invariant), or the path of a file that defines a PROPERTY; kept as the
     Property with the thresholds. template: a name in templates/, or the path of a file that defines a TEMPLATE; kept as
     the search space, a Branch, or None. names: of property and template, as records tell them.
     expect, paper: what is known of the answer, for tests and reports.
@@ -99,7 +100,7 @@ class Query:
     def __init__(
         self,
         network,
-        property="synthesis_invariant",
+        property=None,
         template=None,
         name="query",
         names=None,
@@ -108,6 +109,7 @@ class Query:
         **thresholds,
     ):
         names = {"template": None, **(names or {})}
+        property = _or_default(property)
         if not isinstance(property, Property):
             kind = load_definition("properties", "PROPERTY", property, allow_code=True)
             names["property"], property = absolute(property), kind.from_parameters(thresholds, allow_code=True)
@@ -234,7 +236,7 @@ def from_record(record, allow_code=False):
         asked.horizon,
         None if asked.jitter is ABSENT else asked.jitter,
         asked.delay or "published",
-        thresholds.pop("name", "synthesis_invariant"),
+        thresholds.pop("name", None),
         thresholds,
         asked.template or None,
         allow_code=allow_code,
@@ -248,7 +250,7 @@ def make(
     horizon,
     jitter=None,
     delay="published",
-    property="synthesis_invariant",
+    property=None,
     thresholds=None,
     template=None,
     allow_code=True,
@@ -259,10 +261,15 @@ def make(
     allow_code: whether names may be paths of a person's own files, whose code is run."""
     loaded = load_definition("models", "MODEL", model, allow_code)
     network = Network(loaded, buffer, horizon, jitter, delay, absolute(model))
+    property = _or_default(property)
     kind = load_definition("properties", "PROPERTY", property, allow_code)
     shapes = load_definition("templates", "TEMPLATE", template, allow_code) if template else None
     names = {"property": absolute(property), "template": absolute(template)}
     return Query(network, kind.from_parameters(thresholds or {}, allow_code), shapes, names=names, **about)
+
+
+def _or_default(property):
+    return definitions.chosen("properties", "DEFAULT") if property is None else property
 
 
 def _check_units(query):
@@ -302,7 +309,7 @@ def load(name):
     with located(str(path)):
         return make(
             **network,
-            property=_beside(path, thresholds.pop("name", "synthesis_invariant")),
+            property=_beside(path, thresholds.pop("name", None)),
             thresholds=thresholds,
             template=_beside(path, sections.get("template", {}).get("name")),
             name=path.stem,

@@ -59,6 +59,11 @@ def find_file(kinds, name, suffix):
     return known[name]
 
 
+def chosen(kind, role):
+    """What the folder `kind` declares of its definitions, such as the name of the DEFAULT."""
+    return getattr(importlib.import_module(f"ccmatic.{kind}"), role)
+
+
 def is_controller(name):
     """Whether `name` is a path, or what a shipped controller is called."""
     return is_path(name) or any(name in shipped(folder) for folder in CONTROLLERS)

@@ -23,7 +23,8 @@ from ccmatic.export.library import Library
 from ccmatic.simulation import NEVER, Path, Simulation
 from ccmatic.synthesis import Team
 
-PACKET = 1500
+#: Whose links the paper's grid has, and the bytes of their packets.
+LINK, PACKET = "cbr_delay", 1500
 
 #: Mbit/s, milliseconds, and BDPs (C·R_m): the paper's.
 RATES, RTTS = (24, 48, 96), (20, 40, 80)
@@ -92,7 +93,7 @@ def simulated(controller, scenario):
     if built.export.step != 2:
         raise InputError("the links of the grid have D = R_m; expected a controller exported for a jitter of 1")
     step = Fraction(scenario.rtt, 1000) * 2
-    path = Path("cbr_delay", _bytes(scenario.rates[0]), step, PACKET, 1, scenario.buffer_bytes)
+    path = Path(LINK, _bytes(scenario.rates[0]), step, PACKET, 1, scenario.buffer_bytes)
     simulation = Simulation(path, seed=1, jitter=_PATTERNS[scenario.jitter], rates=map(_bytes, scenario.rates))
     sender = built.sender(PACKET)
     sender.over = step

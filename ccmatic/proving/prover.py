@@ -70,7 +70,7 @@ class Prover:
             horizon,
             proof.jitter,
             "executions",
-            "lemma",
+            definitions.chosen("properties", "LEMMA"),
             {"proof": self.name, "lemma": ""},
         )
         self.controller = self._read(controller)

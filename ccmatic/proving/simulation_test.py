@@ -8,7 +8,7 @@ from fractions import Fraction
 from random import Random
 
 from ccmatic import query as queries
-from ccmatic.base import InputError
+from ccmatic.base import InputError, definitions
 from ccmatic.proving.prover import Prover
 from ccmatic.simulation import HIDING, JITTER, Deployed, Path, Simulation
 from ccmatic.verification import check_trace as check
@@ -95,7 +95,8 @@ class Trial:
         proof = self.prover.proof
         asked = {"proof": self.result.proof, "lemma": self.lemmas[0].name}
         buffer = str(trace.constants.get("beta", "infinite"))
-        return queries.make(proof.model, buffer, self.result.horizon, proof.jitter, "executions", "lemma", asked)
+        lemma = definitions.chosen("properties", "LEMMA")
+        return queries.make(proof.model, buffer, self.result.horizon, proof.jitter, "executions", lemma, asked)
 
 
 def _sizes(buffer):
