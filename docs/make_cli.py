@@ -42,10 +42,8 @@ def _described(name, command):
     usage = " ".join(command.collect_usage_pieces(context))
     lines = [f"## {name}", "", f"`ccmatic {name} {usage}`", "", " ".join(command.help.split()), ""]
     lines += ["| option | meaning |", "|---|---|"]
-    records = [
-        found for option in command.get_params(context) if (found := option.get_help_record(context)) and found[1]
-    ]
-    lines += [f"| `{_cell(flag)}` | {_cell(says)} |" for flag, says in records]
+    records = filter(None, (option.get_help_record(context) for option in command.get_params(context)))
+    lines += [f"| `{_cell(flag)}` | {_cell(says)} |" for flag, says in records if says]
     return "\n".join([*lines, ""])
 
 
