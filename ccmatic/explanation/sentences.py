@@ -91,7 +91,7 @@ def _network(query, x):
     held = {t: min(x.K[t], x.admitted(t)) - x.S[t] for t in (0, *steps)}
     spare = {t: -x.queue(t) for t in (0, *steps)}
     yield from _amounts("The network lost", lost)
-    yield from _amounts("It left unused, as nothing waited,", wasted)
+    yield from _amounts("Of the link's C·R_m a step were left unused", wasted)
     if "K" in query.model.declared():
         yield from _amounts("Jitter held back what had been let through,", held)
         yield from _amounts("Tokens lay ready, which hide what is sent beyond C later,", spare)
