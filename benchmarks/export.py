@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 
 from ccmatic.base import definitions
-from ccmatic.export import header
-from ccmatic.export.files import write
-from ccmatic.export.library import compile_c
+from ccmatic.codegen import header
+from ccmatic.codegen.files import write
+from ccmatic.codegen.library import compile_c
 
 #: A flow whose packets are answered after 40 ms, at 96 Mbit/s: 8 packets a millisecond, and a step is 640 packets.
 PROGRAM = r"""

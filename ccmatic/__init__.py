@@ -1,3 +1,21 @@
-"""Formal synthesis and verification of congestion control algorithms."""
+"""Formal synthesis and verification of congestion control algorithms.
+
+What `ccmatic.api` offers is here as well, and is imported when it is first asked for: solvers take most of a second.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name):
+    if not name.startswith("_") and find_spec(f"ccmatic.{name}") is None:
+        api = import_module("ccmatic.api")
+        if name in api.__all__:
+            return getattr(api, name)
+    raise AttributeError(f"module 'ccmatic' has no attribute '{name}'")
+
+
+def __dir__():
+    return [*globals(), *import_module("ccmatic.api").__all__]

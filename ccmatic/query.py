@@ -155,6 +155,11 @@ class Query:
         """The same question about the network with changes, such as `horizon=5`."""
         return replace(self, network=replace(self.network, **changes))
 
+    def searching(self, template):
+        """The same question about another search space: a name in templates/, or a file's path."""
+        kept = {"network": self.network, "property": self.property, "names": self.names, "name": self.name}
+        return Query(**kept, template=template)
+
     def __repr__(self):
         template = f", template={self.names['template']!r}" if self.template else ""
         thresholds = "".join(f", {name}={value!r}" for name, value in self.property.parameters().items())

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ccmatic.cli.commands import main
-from ccmatic.export import header
-from ccmatic.export.library import Library
+from ccmatic.codegen import header
+from ccmatic.codegen.library import Library
 from ccmatic.simulation import Deployed, Simulation, paths
 
 PACKAGE = Path(__file__).parent / "exercises"

@@ -14,9 +14,9 @@ from random import Random
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.export import header
-from ccmatic.export.files import write
-from ccmatic.export.library import Library
+from ccmatic.codegen import header
+from ccmatic.codegen.files import write
+from ccmatic.codegen.library import Library
 from ccmatic.language import controller as cca
 from ccmatic.simulation.deployed import Deployed
 from ccmatic.simulation.paths import Path

@@ -13,9 +13,9 @@ from ccmatic import query as queries
 from ccmatic.base.embedding import c_comment, docstring
 from ccmatic.base.errors import InputError
 from ccmatic.cli import commands as cli
-from ccmatic.export import header
-from ccmatic.export.files import write
-from ccmatic.export.library import Library
+from ccmatic.codegen import header
+from ccmatic.codegen.files import write
+from ccmatic.codegen.library import Library
 from ccmatic.language import controller as cca
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions

@@ -13,7 +13,7 @@ from ccmatic.base import definitions, files
 from ccmatic.base.errors import InputError
 from ccmatic.base.quantities import DIGITS, exact
 from ccmatic.cli import commands as cli
-from ccmatic.export import header
+from ccmatic.codegen import header
 from ccmatic.language import controller as cca
 from ccmatic.proving import result as proved
 from ccmatic.trace_export import Schedule

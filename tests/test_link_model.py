@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic.export import header
-from ccmatic.export.files import write
+from ccmatic.codegen import header
+from ccmatic.codegen.files import write
 
 SOURCE = Path(__file__).parent / "link_model" / "link_model.c"
 CONTROLLERS = ("cc_qdel", "cc_probe_slow", "g3_1")

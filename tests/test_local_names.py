@@ -12,9 +12,9 @@ from pysmt import shortcuts as smt
 
 from ccmatic.base.errors import InputError
 from ccmatic.base.units import RATE
-from ccmatic.export.decision import decision
-from ccmatic.export.files import shipped
-from ccmatic.export.library import compile_c
+from ccmatic.codegen.decision import decision
+from ccmatic.codegen.files import shipped
+from ccmatic.codegen.library import compile_c
 from ccmatic.language.controller import parse
 from ccmatic.logic.terms import equal, linear, real
 from ccmatic.logic.terms import formula as as_formula

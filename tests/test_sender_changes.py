@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from ccmatic.export import header
-from ccmatic.export.library import Library
+from ccmatic.codegen import header
+from ccmatic.codegen.library import Library
 
 pytestmark = pytest.mark.skipif(not (shutil.which("gcc") or shutil.which("clang")), reason="no C compiler")
 

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
+from ccmatic.codegen import build, files, header
+from ccmatic.codegen.targets import kernel_name, sources
 from ccmatic.emulate import exported, kinds, link, machine, run
-from ccmatic.export import build, files, header
-from ccmatic.export.targets import kernel_name, sources
 from support.machine import needs_bpf, on_time
 
 ACK = struct.Struct(">QQQ")

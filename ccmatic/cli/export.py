@@ -11,7 +11,7 @@ from ccmatic.cli import options
 @click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
 @click.option(
     "--target",
-    type=options.Names("ccmatic.export.files", "names"),
+    type=options.Names("ccmatic.codegen.files", "names"),
     required=True,
     help="c: a header, and functions to link; bpf: for the kernel; udp: a sender and a receiver.",
 )
@@ -28,10 +28,10 @@ from ccmatic.cli import options
 @options.as_json
 def export(controller, target, out, model, horizon, jitter, as_json):
     """Compile a controller to C: integers only, beliefs computed from acknowledgements."""
-    from ccmatic.export import files as exported
-    from ccmatic.export import header
+    from ccmatic import api
 
-    made = header.make(controller, model, horizon, jitter)
-    for file in exported.write(made, target, out or made.name):
-        click.echo(json.dumps({"controller": made.name, "target": target, "file": str(file)}) if as_json else file)
+    files = api.export(controller, target, out, model=model, horizon=horizon, jitter=jitter)
+    for file in files:
+        about = {"controller": files[0].stem, "target": target, "file": str(file)}
+        click.echo(json.dumps(about) if as_json else file)
     return options.GOOD

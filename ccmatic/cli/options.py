@@ -51,6 +51,11 @@ def asking(solver, timeout, seed):
     return {"solvers": NAMES if solver == "all" else (solver,), "timeout": timeout, "seed": seed}
 
 
+def outcome(verdicts):
+    """The exit code of what `holds`, is `violated` or is `unknown`: the worst of the verdicts."""
+    return BROKEN if "violated" in verdicts else UNKNOWN if "unknown" in verdicts else GOOD
+
+
 def complain(message, code=BAD_INPUT):
     """Say what is wrong on standard error; returns the exit code."""
     click.echo(f"ccmatic: {message}", err=True)

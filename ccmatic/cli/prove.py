@@ -2,7 +2,6 @@
 
 import click
 
-from ccmatic.base import writable_folder
 from ccmatic.cli import options
 
 
@@ -23,35 +22,14 @@ from ccmatic.cli import options
 @options.as_json
 def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_json):
     """Prove what a controller guarantees for all time: find the constants of a proof, each to its edge."""
-    from ccmatic import proving
-    from ccmatic.base import definitions
-    from ccmatic.verification import HOLDS, VIOLATED
+    from ccmatic import api
+    from ccmatic.cli import proof_reports as report
 
-    path = definitions.find_file(definitions.CONTROLLERS, controller, ".py")
-    folder = writable_folder(out)
-    prover = proving.Prover(proof, path, horizon, **options.asking(solver, timeout, seed))
-    result = proving.begin_result(folder, prover, proof)
-    with proving.Progress(prover.proof, as_json) as say:
-        prover.listen = say.asks
-        try:
-            for name in proving.search(prover, result.constants):
-                result.save()
-                say.constant(name, result.constants[name])
-        except proving.NoValue as error:
-            raise result.with_window(error) from None
-        for answer in proving.verdicts(prover, result.values, result.answers):
-            result.answers[answer.lemma] = answer
-            result.save()
-            say.lemma(answer)
-        faults = prover.faults(result.values)
-        for name in proving.make_certificates(result, prover, prover.lemmas) if certify and not faults else ():
-            say.certificate(name)
-    proving.write_report(result, prover)
-    say.end(result, prover, faults)
-    outcomes = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
-    return (
-        options.BROKEN if faults or VIOLATED in outcomes else options.GOOD if outcomes == {HOLDS} else options.UNKNOWN
-    )
+    asking = options.asking(solver, timeout, seed)
+    with report.Progress(as_json) as say:
+        proved = api.prove(controller, proof, out, horizon=horizon, certify=certify, listener=say, **asking)
+    say.end(proved)
+    return options.outcome({proved.verdict})
 
 
 @click.command()
@@ -63,14 +41,11 @@ def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_js
 @options.as_json
 def check(proof, solver, timeout, seed, allow_code, as_json):
     """Check all of a proof anew: states, measures, each lemma (by its certificate, if it has one), each edge."""
-    from ccmatic import proving
+    from ccmatic import api
+    from ccmatic.cli import proof_reports as report
 
-    result = proving.load_result(proof, allow_code)
-    code = options.GOOD
-    for finding in proving.check(result, **options.asking(solver, timeout, seed)):
-        click.echo(proving.finding(finding, as_json))
-        if finding.fault and code != options.BROKEN:
-            code = options.UNKNOWN if finding.unknown else options.BROKEN
-    verdict = {options.GOOD: "accepted", options.BROKEN: "rejected", options.UNKNOWN: "unknown"}[code]
-    click.echo(proving.verdict(proof, verdict, as_json))
-    return code
+    checked = api.check(proof, allow_code=allow_code, **options.asking(solver, timeout, seed))
+    for finding in checked:
+        click.echo(report.finding(finding, as_json))
+    click.echo(report.verdict(proof, checked.verdict, as_json))
+    return {"accepted": options.GOOD, "rejected": options.BROKEN, "unknown": options.UNKNOWN}[checked.verdict]

@@ -17,16 +17,15 @@ from ccmatic.cli import options
 @options.as_json
 def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
     """Find every controller of the query's template that ensures its property, one of each class."""
-    from ccmatic import query as queries
-    from ccmatic import synthesis
+    from ccmatic import api, synthesis
     from ccmatic.cli import synthesis_reports as report
 
-    asked = queries.load(query)
+    asked = api.load_query(query)
     folder = synthesis.Folder(out or f"{asked.name}-solutions", asked)
-    store = synthesis.Store(run_file, asked) if run_file else None
+    steps = api.synthesise(asked, run=run_file, jobs=jobs, cluster=cluster, **options.asking(solver, timeout, seed))
     progress = report.SynthesisJson() if as_json else report.SynthesisText(asked)
     with progress:
-        for now in synthesis.synthesise(asked, jobs, cluster, store, **options.asking(solver, timeout, seed)):
+        for now in steps:
             file = folder.add(now) if now.controller else None
             progress.update(now, file)
         folder.complete()
@@ -56,11 +55,11 @@ def runs(run, as_json):
 @options.as_json
 def check_cover(run, verify_solutions, solver, timeout, seed, allow_code, as_json):
     """Check, without generator and solver, that a run's counterexamples and solutions decide every candidate."""
-    from ccmatic import synthesis
+    from ccmatic import api
     from ccmatic.cli import synthesis_reports as report
 
-    again = options.asking(solver, timeout, seed) if verify_solutions else None
-    outcome = synthesis.check_cover(run, allow_code, again)
+    asking = options.asking(solver, timeout, seed)
+    outcome = api.check_cover(run, verify_solutions=verify_solutions, allow_code=allow_code, **asking)
     click.echo((report.cover_json if as_json else report.cover_text)(run, outcome))
     if not outcome.covered:
         return options.BROKEN

@@ -61,13 +61,13 @@ from ccmatic.cli import options
 @options.as_json
 def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_json, thresholds, **network):
     """Verify controllers against a property on a network: each holds, or a trace shows how the network breaks it."""
-    from ccmatic import traces
+    from ccmatic import language, traces
     from ccmatic.cli import reports as report
     from ccmatic.explanation import explain
-    from ccmatic.verification import HOLDS, VIOLATED, Judge, replay
+    from ccmatic.verification import Judge, replay
 
     query = _query(query_file, network, thresholds)
-    loaded = [_controller(name, query) for name in controllers]
+    loaded = [language.given(name, query.units()) for name in controllers]
     if plot:
         traces.require()
     judge = Judge(query, **options.asking(solver, timeout, seed))
@@ -91,9 +91,7 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
             click.echo(report.judgement_text(judgement, file))
             if trace and len(loaded) == 1:
                 click.echo(report.told_text(trace, replayed.query, told))
-    if VIOLATED in outcomes:
-        return options.BROKEN
-    return options.GOOD if outcomes == {HOLDS} else options.UNKNOWN
+    return options.outcome(outcomes)
 
 
 def _query(file, network, thresholds):
@@ -116,14 +114,6 @@ def _query(file, network, thresholds):
             raise InputError(f"{found}; expected NAME=VALUE once for each, such as inflight_rates=3")
         named[name] = value
     return queries.make(**given, thresholds=named)
-
-
-def _controller(name, query):
-    from ccmatic import language
-    from ccmatic.base import definitions
-
-    path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
-    return language.load(path, query.units())
 
 
 def _saved(trace, file, plot, model):

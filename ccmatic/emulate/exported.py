@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import ClassVar
 
+from ccmatic.codegen import build, files, header
 from ccmatic.emulate import flows, machine
-from ccmatic.export import build, files, header
 
 
 class Udp:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ccmatic.base import InputError
-from ccmatic.export import build as exports
+from ccmatic.codegen import build as exports
 
 DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"
 NAMESPACES = Path("/run/netns")

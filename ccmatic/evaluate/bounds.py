@@ -6,8 +6,8 @@ from functools import cache
 
 from ccmatic import proving
 from ccmatic.base import definitions
+from ccmatic.codegen import header
 from ccmatic.contracts import Buffer, load_definition
-from ccmatic.export import header
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from itertools import product
 import numpy as np
 
 from ccmatic.base import InputError, read_text, writable_folder
+from ccmatic.codegen import header
+from ccmatic.codegen.library import Library
 from ccmatic.emulate.kinds import flow
 from ccmatic.emulate.link import SECOND, Link, of_texts
 from ccmatic.emulate.measures import summed_up
 from ccmatic.emulate.run import RECORD, Emulation, emulate
-from ccmatic.export import header
-from ccmatic.export.library import Library
 from ccmatic.simulation import NEVER, Path, Simulation
 from ccmatic.synthesis import Team
 

@@ -6,12 +6,12 @@ from fractions import Fraction
 from functools import cache, lru_cache, reduce
 from pathlib import Path
 
-from ccmatic.base import CONSTANTS, InputError, definitions, read_text
+from ccmatic.base import CONSTANTS, InputError, definitions, markup, read_text
 from ccmatic.language import reader
 from ccmatic.language.literals import run_exactly
 from ccmatic.language.printer import listing, text
 from ccmatic.language.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
-from ccmatic.logic import choice, equal, every, implies, is_max, linear, no, real, some
+from ccmatic.logic import choice, equal, every, implies, is_max, isolated, linear, no, real, some
 
 
 @cache
@@ -71,6 +71,7 @@ class Controller:
         """
         return _Encoder(values, self.file).body(self.body, rate, floor)
 
+    @isolated
     def shape(self):
         """What the controller shares with its class (docs/encoding.md, section 9, "Counting"): its branches with the
         coefficients of the beliefs only, to compare. None if it is more than branches of linear terms."""
@@ -83,6 +84,12 @@ class Controller:
     def pretty(self):
         """The controller as mathematics for people: lines of if, elif, else and `rate = …`."""
         return "\n".join(listing(self.body))
+
+    def __repr__(self):
+        return f"<controller {self.name}({', '.join(self.parameters)})>"
+
+    def _repr_html_(self):
+        return markup.paragraphs([f"{self.name}({', '.join(self.parameters)})"]) + markup.listing(self.pretty())
 
 
 def parse(source, name="controller", file=None, beliefs=None):

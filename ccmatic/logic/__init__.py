@@ -1,5 +1,6 @@
 """The words of laws: exact linear terms and conditions."""
 
+from ccmatic.logic.environment import Environment, isolated, isolated_steps
 from ccmatic.logic.terms import (
     Condition,
     Linear,
@@ -23,6 +24,7 @@ from ccmatic.logic.terms import (
 
 __all__ = [
     "Condition",
+    "Environment",
     "Linear",
     "boolean",
     "choice",
@@ -35,6 +37,8 @@ __all__ = [
     "implies",
     "is_max",
     "is_min",
+    "isolated",
+    "isolated_steps",
     "largest",
     "linear",
     "no",

@@ -1,23 +1,29 @@
 """What a controller guarantees for all time: constants found, and checked."""
 
-from ccmatic.proving.proof_check import check, make_certificates
+from ccmatic.proving.proof_check import Finding
+from ccmatic.proving.proof_search import ACCEPTED, REJECTED, UNKNOWN, Check, Listener, Proved, check, prove
 from ccmatic.proving.prover import NoValue, Prover, search, verdicts
-from ccmatic.proving.report import Progress, finding, verdict, write_report
-from ccmatic.proving.result import begin_result, load_result
+from ccmatic.proving.report import OF_NONE, number
+from ccmatic.proving.result import Result, load_result
 from ccmatic.proving.simulation_test import Trial
 
 __all__ = [
+    "ACCEPTED",
+    "OF_NONE",
+    "REJECTED",
+    "UNKNOWN",
+    "Check",
+    "Finding",
+    "Listener",
     "NoValue",
-    "Progress",
+    "Proved",
     "Prover",
+    "Result",
     "Trial",
-    "begin_result",
     "check",
-    "finding",
     "load_result",
-    "make_certificates",
+    "number",
+    "prove",
     "search",
-    "verdict",
     "verdicts",
-    "write_report",
 ]

@@ -19,7 +19,7 @@ class Result:
     """proof: its name or path; controller: a Controller; horizon: T. constants: name to Found. answers: lemma to
     Answer. definition: a digest of the proof's file, so that one that was edited is told from this."""
 
-    file: Path
+    file: Path | None
     proof: str
     controller: object
     horizon: int
@@ -38,7 +38,9 @@ class Result:
         return self.file.with_name(f"{self.file.stem}-traces")
 
     def save(self):
-        """Write the file and the traces that are not there yet."""
+        """Write the file and the traces that are not there yet; nothing if it has no file."""
+        if self.file is None:
+            return
         for about, answer in self._traced():
             file = self.traces / f"{file_stem(about)}.json"
             if answer.trace and not file.exists():
@@ -48,7 +50,7 @@ class Result:
 
     def with_window(self, error):
         """A NoValue that also says where the window is which shows it, saved like any other trace."""
-        if error.trace is None:
+        if error.trace is None or self.file is None:
             return error
         file = self.traces / f"{file_stem(f'no {error.constant}')}.json"
         self.traces.mkdir(exist_ok=True)
@@ -87,12 +89,12 @@ class Result:
 
 
 def begin_result(folder, prover, proof):
-    """The Result of a prover in a folder, as far as an earlier run came. Raises InputError if that one was of another
-    definition or controller."""
+    """The Result of a prover in a folder, as far as an earlier run came; without a folder, a fresh one. Raises
+    InputError if that one was of another definition or controller."""
     names = dict.fromkeys((Path(proof).stem, prover.controller.name))
-    file = Path(folder) / f"{'-'.join(names)}_T{prover.query.horizon}.json"
+    file = None if folder is None else Path(folder) / f"{'-'.join(names)}_T{prover.query.horizon}.json"
     fresh = Result(file, prover.name, prover.controller, prover.query.horizon, digest(prover.name))
-    if not file.exists():
+    if file is None or not file.exists():
         return fresh
     known = load_result(file, own=prover.name)
     about = [(r.proof, r.definition, r.controller.source, r.controller.name, r.horizon) for r in (known, fresh)]

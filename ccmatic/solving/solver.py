@@ -8,9 +8,11 @@ from time import monotonic
 import z3
 from pysmt.exceptions import NoSolverAvailableError, SolverReturnedUnknownResultError
 from pysmt.logics import QF_LRA
-from pysmt.shortcuts import Solver, UnsatCoreSolver, get_env
+from pysmt.shortcuts import Solver, get_env
 from pysmt.smtlib.printers import to_smtlib
 from pysmt.smtlib.solver import SmtLibSolver
+from pysmt.solvers.solver import IncrementalTrackingSolver
+from pysmt.solvers.z3 import Z3Converter, Z3Solver
 from pysmt.typing import BOOL
 
 from ccmatic.base import Clock, Disagreement, InputError, OutOfTime, smtlib_comment, smtlib_name
@@ -97,7 +99,7 @@ def conflict(conditions):
     """Of conditions that have no common solution, so many that have none either, but have one without any of them;
     as indices."""
     formulas = [formula(condition) for condition in conditions]
-    with UnsatCoreSolver(name="z3", logic=QF_LRA, unsat_cores_mode="all") as solver:
+    with _Z3(get_env(), QF_LRA, unsat_cores_mode="all") as solver:
         for each in formulas:
             solver.add_assertion(each)
         solver.solve()
@@ -153,8 +155,9 @@ def _open(name, timeout, seed, logic):
     try:
         if name == "yices":
             return _open_yices(timeout, logic)
-        options = {"random_seed": seed} if name == "z3" else {"seed": str(seed)}
-        return Solver(name=name, logic=logic, solver_options=options)
+        if name == "z3":
+            return _Z3(get_env(), logic, solver_options={"random_seed": seed})
+        return Solver(name=name, logic=logic, solver_options={"seed": str(seed)})
     except NoSolverAvailableError:
         raise InputError(f"the solver {name} is not installed; pip install 'ccmatic[{name}]'") from None
 
@@ -165,6 +168,20 @@ def _open_yices(timeout, logic):
         raise NoSolverAvailableError
     limit = [f"--timeout={ceil(timeout)}"] if timeout else []
     return _Yices([program, "--incremental", *limit], get_env(), logic, LOGICS=[logic])
+
+
+class _Z3(Z3Solver):
+    """Z3 with a context of its own, as two threads may not share one; and any thread may free what is garbage."""
+
+    def __init__(self, environment, logic, **options):
+        IncrementalTrackingSolver.__init__(self, environment=environment, logic=logic, **options)
+        context = z3.Context()
+        z3.Z3_enable_concurrent_dec_ref(context.ref())
+        self.z3 = z3.SolverFor(str(logic), ctx=context)
+        self.options(self)
+        self.declarations = set()
+        self.converter = Z3Converter(environment, z3_ctx=context)
+        self.mgr = environment.formula_manager
 
 
 class _Yices(SmtLibSolver):

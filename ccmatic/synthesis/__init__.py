@@ -1,6 +1,7 @@
 """Every controller of a template that ensures a query's property."""
 
-from ccmatic.synthesis.cegis import synthesise
+from ccmatic.synthesis.cegis import Progress, synthesise
+from ccmatic.synthesis.cover import Report as CoverReport
 from ccmatic.synthesis.cover import check_cover
 from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Store, read_run
 from ccmatic.synthesis.solution_files import Folder, kin
@@ -11,7 +12,9 @@ __all__ = [
     "PROVED",
     "SOLUTION",
     "UNDECIDED",
+    "CoverReport",
     "Folder",
+    "Progress",
     "Store",
     "Team",
     "check_cover",

@@ -14,34 +14,41 @@ from multiprocessing.connection import wait as wait_for_end
 from ccmatic import language
 from ccmatic import query as queries
 from ccmatic.base import InputError
+from ccmatic.logic import Environment
 from ccmatic.verification import Verifier
 
 #: How often in a row processes may die before any of them has done a thing.
 RESTARTS = 3
 
-_verifiers = {}
+_kept = threading.local()
 
 
 def verify(record, reads, options, source):
-    """The verdict on a controller's source. A process keeps the verifier of a query for the next call.
+    """The verdict on a controller's source. A thread keeps the verifier of a query for the next call.
 
     record: of the query, see `Query.record`. reads, options: of the Verifier.
     """
-    verifier = _verifier(record, reads, options)
-    return verifier.verify(language.parse(source, beliefs=verifier.query.units()))
+    kept = _keep(record, reads, options)
+    with kept.environment:
+        return kept.verifier.verify(language.parse(source, beliefs=kept.verifier.query.units()))
 
 
 def prove(record, reads, options):
     """The names of the ways to fail that no controller can go."""
-    return _verifier(record, reads, options).prove()
+    kept = _keep(record, reads, options)
+    with kept.environment:
+        return kept.verifier.prove()
 
 
-def _verifier(record, reads, options):
+def _keep(record, reads, options):
+    """What this thread keeps: a verifier, and the environment of its formulas."""
     key = json.dumps([record, reads, options], sort_keys=True)
-    if key not in _verifiers:
-        _verifiers.clear()
-        _verifiers[key] = Verifier(queries.from_record(record, allow_code=True), reads, **options)
-    return _verifiers[key]
+    if getattr(_kept, "key", None) != key:
+        _kept.environment = Environment()
+        with _kept.environment:
+            _kept.verifier = Verifier(queries.from_record(record, allow_code=True), reads, **options)
+        _kept.key = key
+    return _kept
 
 
 class Team:

@@ -47,6 +47,26 @@ def draw_trace(trace, path, model=None):
         _compose(drawn, trace, samples)
 
 
+def plot(trace):
+    """A Figure of matplotlib's with the trace. Raises InputError."""
+    rc_context, Figure = _tools()
+    samples = _Samples.of(trace)
+
+    class Drawing(Figure):
+        """A Figure that a notebook shows, whatever its backend."""
+
+        def _repr_png_(self):
+            shown = BytesIO()
+            with rc_context(STYLE):
+                self.savefig(shown, format="png", dpi=DOTS)
+            return shown.getvalue()
+
+    with rc_context(STYLE):
+        drawn = Drawing(figsize=(WIDTH, HEIGHT), layout=None)
+        _compose(drawn, trace, samples)
+    return drawn
+
+
 @contextmanager
 def figure(path, size, layout="constrained"):
     """A Figure of matplotlib's, `size` in inches, to be drawn on and then written to a file: PNG, SVG or PDF, by the

@@ -8,8 +8,9 @@ from io import StringIO
 from pathlib import Path
 
 from ccmatic import __version__, records
-from ccmatic.base import CONSTANTS, InputError, parse_json, read_text, write_text
+from ccmatic.base import CONSTANTS, InputError, markup, parse_json, read_text, write_text
 from ccmatic.records import QueryRecord, TraceFile
+from ccmatic.traces import drawing
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,41 @@ class Trace:
         for row in self.rows():
             writer.writerow({**row, **constants})
         return out.getvalue()
+
+    def plot(self):
+        """A drawing of the trace, a matplotlib Figure, which a notebook shows; no file is written."""
+        return drawing.plot(self)
+
+    def to_numpy(self):
+        """A dict of float arrays, an element a step: `t`, in R_m, and each column by its name, in the trace's units.
+        Raises InputError for a value that is too large for a float."""
+        import numpy
+
+        try:
+            columns = {name: numpy.array([float(value) for value in column]) for name, column in self.columns.items()}
+        except OverflowError:
+            raise InputError("a value is too large for a float; `rows` gives exact ones") from None
+        return {"t": numpy.arange(self.horizon, dtype=float), **columns}
+
+    def to_pandas(self):
+        """The arrays of `to_numpy` as a DataFrame with the index `t`. Raises InputError where pandas is missing."""
+        try:
+            import pandas
+        except ImportError:
+            raise InputError("a DataFrame needs pandas: pip install pandas") from None
+        return pandas.DataFrame(self.to_numpy()).set_index("t")
+
+    def __repr__(self):
+        return f"<trace of {self.horizon} steps{self._breaks()}; columns {', '.join(self.columns)}>"
+
+    def _repr_html_(self):
+        constants = ", ".join(f"{name} = {value}" for name, value in self.constants.items())
+        rows = [row.values() for row in self.rows()]
+        told = [f"trace of {self.horizon} steps{self._breaks()}", constants]
+        return markup.paragraphs(told) + markup.table(("t", *self.columns), rows)
+
+    def _breaks(self):
+        return f", breaks {'; '.join(self.broken)}" if self.broken else ""
 
 
 def _digest(data):

@@ -1,8 +1,8 @@
 """Verdicts on controllers, and the check of traces that trusts no solver."""
 
 from ccmatic.verification.counterexample import Unsound
-from ccmatic.verification.judgement import Judge
-from ccmatic.verification.replayer import Outcome, check_trace, complete, explained, replay
+from ccmatic.verification.judgement import Judge, Judgement
+from ccmatic.verification.replayer import Outcome, Report, check_trace, complete, explained, replay
 from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Part, Verifier, choices
 
 __all__ = [
@@ -10,8 +10,10 @@ __all__ = [
     "UNDECIDED",
     "VIOLATED",
     "Judge",
+    "Judgement",
     "Outcome",
     "Part",
+    "Report",
     "Unsound",
     "Verifier",
     "check_trace",

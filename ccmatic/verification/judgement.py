@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from ccmatic.base import Clock
+from ccmatic.base import Clock, markup
+from ccmatic.logic import Environment
 from ccmatic.verification import counterexample
 from ccmatic.verification.verifier import HOLDS, VIOLATED, Verifier
 
@@ -24,18 +25,40 @@ class Judgement:
     unmodelled: object = None
     unsure: bool = False
 
+    @property
+    def holds(self):
+        """Whether the verdict is HOLDS; not so where it is not known."""
+        return self.verdict == HOLDS
+
+    def __repr__(self):
+        return f"<{self._told()}, {self.seconds:.1f} s>"
+
+    def _repr_html_(self):
+        trace = self.trace or self.unmodelled
+        return markup.paragraphs([f"{self._told()}, {self.seconds:.1f} s"]) + (trace._repr_html_() if trace else "")
+
+    def _told(self):
+        told = f"{self.controller.name}: {self.verdict}"
+        if self.trace:
+            return f"{told}, breaks {'; '.join(self.trace.broken)}"
+        if self.unmodelled:
+            return f"{told} on the published model, not on all executions"
+        return told if self.verdict == HOLDS else f"{told}, undecided: {self.way}"
+
 
 class Judge:
     """Judges controllers against one query; the network is encoded once for all that read the same beliefs. timeout:
-    seconds for a controller; options: as of `verifier.Verifier`."""
+    seconds for a controller; options: as of `verifier.Verifier`. It is for one thread at a time; two may judge at once,
+    each with a Judge of its own."""
 
     def __init__(self, query, timeout=None, **options):
         self._clock = Clock(timeout)
         self.query, self._options, self._verifiers = query, {**options, "timeout": self._clock}, {}
+        self._environment = Environment()
 
     def judge(self, controller):
         """The judgement on a controller; what holds on the published model is asked again on all executions."""
-        with self._clock.question():
+        with self._environment, self._clock.question():
             return self._judge(controller)
 
     def _judge(self, controller):
@@ -50,7 +73,8 @@ class Judge:
 
     def script(self, controller):
         """What is asked about a controller, as SMT-LIB 2."""
-        return self._verifier(self.query, controller).script(controller)
+        with self._environment:
+            return self._verifier(self.query, controller).script(controller)
 
     def _ask(self, query, controller):
         verifier = self._verifier(query, controller)

@@ -9,8 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from ccmatic.base import InputError
-from ccmatic.export.files import write
-from ccmatic.export.header import LONGEST_RTT
+from ccmatic.codegen.files import write
+from ccmatic.codegen.header import LONGEST_RTT
 
 _U64, _SENDER = ctypes.c_uint64, ctypes.c_void_p
 

@@ -4,7 +4,7 @@ from importlib import resources
 from pathlib import Path
 
 from ccmatic.base import InputError, installed, shown, writable_folder, write_text
-from ccmatic.export import targets
+from ccmatic.codegen import targets
 
 
 def _c(export):
@@ -53,4 +53,4 @@ def _maker(target):
 
 def shipped(*parts):
     """The text of a file that is shipped with the exporter."""
-    return resources.files("ccmatic.export").joinpath(*parts).read_text(encoding="utf-8")
+    return resources.files("ccmatic.codegen").joinpath(*parts).read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from ccmatic.base import InputError
-from ccmatic.export.targets import kernel_name
+from ccmatic.codegen.targets import kernel_name
 
 _BTF = Path("/sys/kernel/btf/vmlinux")
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ccmatic import __version__, language
 from ccmatic.base import CONSTANTS, InputError, c_comment, c_name, definitions, exact, read_text, shown
+from ccmatic.codegen.decision import LARGEST, decision
+from ccmatic.codegen.files import shipped
 from ccmatic.contracts import Model, is_bound, load_definition
-from ccmatic.export.decision import LARGEST, decision
-from ccmatic.export.files import shipped
 from ccmatic.language import Controller
 
 #: More bytes in a step than any link for which beliefs are claimed serves (100 Gbit/s for 22 s).

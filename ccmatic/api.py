@@ -1,0 +1,233 @@
+"""The Python face of ccmatic, which the command line calls as well.
+
+    import ccmatic as cm
+
+    network = cm.Network("ccac", buffer="any", horizon=11)
+    verdict = cm.verify(rate, cm.Query(network, utilisation="1/2"))
+
+Each call has formulas and solvers of its own, so that two threads may call at once. Whatever a person gives that will
+not do raises InputError. `solvers` are some of `z3`, `cvc5` and `yices`, which must agree, else Disagreement is raised;
+`timeout` is in seconds, for each question; `seed` is the solvers'.
+"""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from ccmatic import language, proving, synthesis, verification
+from ccmatic.base import InputError
+from ccmatic.codegen import files as exporting
+from ccmatic.codegen import header
+from ccmatic.language import Controller
+from ccmatic.logic import isolated, isolated_steps
+from ccmatic.proving import Check, Listener, Proved
+from ccmatic.query import Network, Query
+from ccmatic.query import load as load_query
+from ccmatic.synthesis import CoverReport, Progress, Store
+from ccmatic.traces import Trace
+from ccmatic.verification import Judge, Judgement, Report
+
+#: What people give as a controller: see `language.given`.
+Given = Controller | Callable[..., Fraction] | Path | str
+
+__all__ = [
+    "Check",
+    "Controller",
+    "CoverReport",
+    "InputError",
+    "Judgement",
+    "Network",
+    "Progress",
+    "Proved",
+    "Query",
+    "Report",
+    "Synthesis",
+    "Trace",
+    "check",
+    "check_cover",
+    "export",
+    "load_controller",
+    "load_query",
+    "prove",
+    "replay",
+    "synthesise",
+    "verify",
+]
+
+
+def load_controller(controller: Given, query: Query | None = None) -> Controller:
+    """The controller that is meant by a Python function, a file, a name, or source text.
+
+    query: whose beliefs it may read; None: those of any model that ccmatic ships. Its `rate` runs it, its `pretty`
+    shows it. Raises InputError, which says where the source is at fault.
+
+        cm.load_controller("cc_qdel")
+    """
+    return language.given(controller, query.units() if query else None)
+
+
+def verify(
+    controller: Given,
+    query: Query,
+    *,
+    solvers: tuple[str, ...] = ("z3",),
+    timeout: float | None = None,
+    seed: int = 0,
+) -> Judgement:
+    """Whether a controller ensures a query's property on every trace of its network.
+
+    The Judgement's `verdict` is `holds`, `violated` or `unknown` (out of time); its `trace` shows a violation, its
+    `unmodelled` an execution that the published model leaves out and that breaks what holds on that model.
+
+        cm.verify("cc_qdel", cm.load_query("g1_t5")).trace.plot()
+    """
+    return Judge(query, solvers=solvers, timeout=timeout, seed=seed).judge(load_controller(controller, query))
+
+
+class Synthesis:
+    """One synthesis. Iterate over it for a Progress at first and whenever a candidate is decided, whose `controller` is
+    the solution just found, or None; `solutions` decides all that are left."""
+
+    def __init__(self, query: Query, steps: Iterator[Progress]):
+        self.query = query
+        self._left, self._made = steps, []
+
+    def __iter__(self) -> Iterator[Progress]:
+        yield from self._made
+        for now in self._left:
+            self._made.append(now)
+            yield now
+
+    @property
+    def solutions(self) -> list[Controller]:
+        """Every solution, one of each class."""
+        return [now.controller for now in self if now.controller]
+
+    @property
+    def now(self) -> Progress | None:
+        """Where the search stands; None before it has begun."""
+        return self._made[-1] if self._made else None
+
+    def __repr__(self):
+        now = self.now
+        told = f"{now.solutions} solutions, {now.counterexamples} counterexamples" if now else "not begun"
+        return f"<synthesis of {self.query.name}: {told}>"
+
+
+def synthesise(
+    query: Query,
+    template: str | None = None,
+    *,
+    run: str | Path | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    solvers: tuple[str, ...] = ("z3",),
+    timeout: float | None = None,
+    seed: int = 0,
+) -> Synthesis:
+    """Find every controller of a template that ensures the query's property, one of each class.
+
+    template: a name in templates/ or a file's path, in place of the query's own. run: a file that keeps what is
+    learned; the same call then goes on. jobs: verify on so many processes; cluster: on the Dask cluster at this address
+    instead.
+
+        for now in cm.synthesise(query, template="two_branches"):
+            print(now.left, now.controller)
+    """
+    query = query.searching(template) if template else query
+    store = Store(run, query) if run else None
+    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
+    return Synthesis(query, isolated_steps(synthesis.synthesise(query, jobs, cluster, store, **asking)))
+
+
+@isolated
+def prove(
+    controller: Given,
+    proof: str,
+    out: str | Path | None = None,
+    *,
+    horizon: int | None = None,
+    certify: bool = False,
+    listener: Listener | None = None,
+    solvers: tuple[str, ...] = ("z3",),
+    timeout: float | None = None,
+    seed: int = 0,
+) -> Proved:
+    """What a controller guarantees for all time: the constants of a proof, each to its edge, and each lemma's verdict.
+
+    proof: a name in proofs/, or the path of a file that defines a PROOF. out: a folder for all that is found, where the
+    same call goes on; None: nothing is written. horizon: steps of a window, T; None: the proof's own. certify: write a
+    certificate for each lemma as well. listener: is told how it goes. Raises InputError where no value of a constant
+    will do, OutOfTime where that could not be told.
+
+        cm.prove("cc_qdel", "cc_qdel", "proofs").claim
+    """
+    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
+    return proving.prove(proof, _unread(controller), out, horizon, certify, listener, **asking)
+
+
+def _unread(controller):
+    """A file stays a Path, as it is the proof that says what a controller may read."""
+    if isinstance(controller, str) and "\n" not in controller:
+        return language.find(controller)
+    return controller if isinstance(controller, Path) else language.given(controller)
+
+
+def check(
+    file: str | Path,
+    *,
+    allow_code: bool = False,
+    solvers: tuple[str, ...] = ("z3",),
+    timeout: float | None = None,
+    seed: int = 0,
+) -> Check:
+    """Check a proof that was saved, all of it anew. allow_code: run the file that it names as its proof; else it may
+    name shipped ones only. Iterate over the Check for its findings, or ask for its `verdict`.
+
+        cm.check("proofs/cc_qdel_T10.json").verdict
+    """
+    result = proving.load_result(file, allow_code)
+    return proving.check(result, isolated_steps, solvers=solvers, timeout=timeout, seed=seed)
+
+
+def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
+    """Check a trace, or the one in a file, by exact arithmetic, law by law, with no solver. The Report's `faults` are
+    the laws that it breaks, and its `outcome` says whether it breaks its property. allow_code: run the files that it
+    names as model or property; else it may name shipped ones only."""
+    file = None if isinstance(trace, Trace) else str(trace)
+    return verification.replay(Trace.load(file) if file else trace, file, allow_code)
+
+
+@isolated
+def check_cover(
+    run: str | Path,
+    *,
+    verify_solutions: bool = False,
+    allow_code: bool = False,
+    solvers: tuple[str, ...] = ("z3",),
+    timeout: float | None = None,
+    seed: int = 0,
+) -> CoverReport:
+    """Check that the counterexamples and solutions in a run's file decide every candidate, without generator and
+    solver. verify_solutions: verify each solution again; else they are believed. allow_code: as in `replay`."""
+    asking = {"solvers": solvers, "timeout": timeout, "seed": seed} if verify_solutions else None
+    return synthesis.check_cover(run, allow_code, asking)
+
+
+def export(
+    controller: str | Path,
+    target: str,
+    out: str | Path | None = None,
+    *,
+    model: str | None = None,
+    horizon: int = 10,
+    jitter: int | str | Fraction = 1,
+) -> list[Path]:
+    """Compile a controller, by its name or file, to C; the paths of the files that are written.
+
+    target: `c`, `bpf` or `udp`. out: a folder; None: one of the controller's name. model: whose beliefs are computed;
+    None: the one of fewest that are enough. horizon: T; beliefs time out every T-1 steps. jitter: by how much delay may
+    vary, in R_m, but for queueing.
+    """
+    made = header.make(str(controller), model, horizon, str(jitter))
+    return exporting.write(made, target, out or made.name)

@@ -1,0 +1,23 @@
+"""HTML for notebooks; text is escaped."""
+
+from html import escape
+
+
+def table(header, rows):
+    """A table of one header and rows of values, as text."""
+    cells = [_row("th", header), *(_row("td", row) for row in rows)]
+    return f"<table>{''.join(cells)}</table>"
+
+
+def paragraphs(lines):
+    """A paragraph a line."""
+    return "".join(f"<p>{escape(str(line))}</p>" for line in lines)
+
+
+def listing(text):
+    """Text with its spaces and line ends."""
+    return f"<pre>{escape(text)}</pre>"
+
+
+def _row(kind, values):
+    return f"<tr>{''.join(f'<{kind}>{escape(str(value))}</{kind}>' for value in values)}</tr>"

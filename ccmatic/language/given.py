@@ -1,0 +1,49 @@
+"""Controllers as people give them: a Python function, a file, a name, or source text."""
+
+import inspect
+import re
+from pathlib import Path
+from textwrap import dedent
+
+from ccmatic.base import InputError, definitions, shown
+from ccmatic.language.controller import Controller, load, parse
+
+
+def given(controller, beliefs=None):
+    """The Controller that is meant.
+
+    controller: a Controller, a Python function from beliefs to a rate, the path of a file (a Path, or text that looks
+    like one), the name of one that ccmatic ships, or source text, which has several lines. beliefs: as of `parse`.
+    Raises InputError, also for a function whose source is not to be had, as it was typed at a prompt of Python's.
+    """
+    if isinstance(controller, Controller):
+        return parse(controller.source, controller.name, controller.file, beliefs)
+    if isinstance(controller, Path):
+        return load(controller, beliefs)
+    if isinstance(controller, str):
+        return parse(controller, beliefs=beliefs) if "\n" in controller else load(find(controller), beliefs)
+    if inspect.isfunction(controller):
+        name, source = _source(controller)
+        return parse(source, name, beliefs=beliefs)
+    expected = "a function, the name or path of a file, or source text"
+    raise InputError(f"{shown(controller)} is no controller; expected {expected}")
+
+
+def find(name):
+    """The path of a controller's file, by its path or by its name."""
+    return definitions.find_file(definitions.CONTROLLERS, name, ".py")
+
+
+def _source(function):
+    """A function's name, and its source, in which it is called `rate`."""
+    name = function.__name__
+    try:
+        source = dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        raise InputError(
+            f"the source of the function {name} is not to be had; expected one that is defined in a file or a "
+            "notebook's cell, else give its source as text"
+        ) from None
+    if name == "<lambda>":
+        raise InputError("a lambda is no controller; expected a function that is defined by `def rate(...)`")
+    return name, re.sub(rf"^def\s+{re.escape(name)}\b", "def rate", source, count=1, flags=re.MULTILINE)

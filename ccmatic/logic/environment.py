@@ -1,0 +1,86 @@
+"""Where formulas live: a pySMT environment for each call, not one for all calls and threads.
+
+pySMT looks its environment up on one stack for the whole process. Here each thread has a stack of its own on top of
+that, so that what is done within `environment` is seen by this thread alone; elsewhere all is as pySMT has it.
+"""
+
+import threading
+from contextlib import contextmanager
+from functools import wraps
+
+import pysmt.environment
+
+
+class _Stack(threading.local):
+    """pySMT's stack, with environments of this thread above it."""
+
+    def __init__(self, shared):
+        self._shared, self._own = shared, []
+
+    def __getitem__(self, index):
+        return (self._own or self._shared)[index]
+
+    def append(self, entered):
+        """What `pysmt.environment.push_env` does."""
+        (self._own or self._shared).append(entered)
+
+    def pop(self):
+        """What `pysmt.environment.pop_env` does."""
+        return (self._own or self._shared).pop()
+
+    @contextmanager
+    def above(self, entered):
+        """In this thread, `entered` is the environment."""
+        own, self._own = self._own, [entered]
+        try:
+            yield
+        finally:
+            self._own = own
+
+
+_stack = pysmt.environment.ENVIRONMENTS_STACK = _Stack(pysmt.environment.ENVIRONMENTS_STACK)
+
+
+class Environment:
+    """An environment of its own. `with environment:` formulas are made in it, by this thread; the terms of one
+    environment are of no use in another."""
+
+    def __init__(self):
+        self._environment = pysmt.environment.Environment()
+        self._entered = []
+
+    def __enter__(self):
+        scope = _stack.above(self._environment)
+        scope.__enter__()
+        self._entered.append(scope)
+
+    def __exit__(self, *error):
+        return self._entered.pop().__exit__(*error)
+
+
+def isolated(function):
+    """The function, each call of which has an environment of its own."""
+
+    @wraps(function)
+    def alone(*arguments, **named):
+        with Environment():
+            return function(*arguments, **named)
+
+    return alone
+
+
+def isolated_steps(steps):
+    """The steps of an iterator, each made in the same environment of their own; between two of them the caller's is
+    as it was."""
+    environment, steps = Environment(), iter(steps)
+    end = object()
+    try:
+        while True:
+            with environment:
+                step = next(steps, end)
+            if step is end:
+                return
+            yield step
+    finally:
+        with environment:
+            steps.close()

@@ -1,0 +1,158 @@
+"""The whole of a proof, from its constants to its report, and the whole of a check."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from ccmatic.base import InputError, markup, writable_folder
+from ccmatic.proving import report
+from ccmatic.proving.claim import sentences
+from ccmatic.proving.proof_check import Finding, make_certificates
+from ccmatic.proving.proof_check import check as findings
+from ccmatic.proving.prover import NoValue, Prover, search, verdicts
+from ccmatic.proving.result import Result, begin_result
+from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
+
+ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
+
+
+class Listener:
+    """Is told of a proof as it goes on; this one says nothing of it."""
+
+    def begins(self, proof):
+        """The search begins, for the constants of this Proof."""
+
+    def asks(self, lemma, values):
+        """A lemma, by name, is being asked for values of the constants that it reads."""
+
+    def constant(self, name, found):
+        """A constant was found, a Found."""
+
+    def lemma(self, answer):
+        """A lemma was decided, an Answer."""
+
+    def certificate(self, name):
+        """A lemma has been certified."""
+
+
+@dataclass(frozen=True, repr=False)
+class Proved:
+    """What a search for a proof found.
+
+    verdict: `holds` if every lemma does and they add up, `violated` if one does not, or they do not add up, `unknown`
+    if one was not decided in time. faults: why the lemmas would not add up, in words. claim: what is so for all time,
+    in sentences; none unless the verdict is `holds`. result: all that was found, lemma by lemma.
+    """
+
+    result: Result
+    verdict: str
+    faults: tuple[str, ...]
+    claim: tuple[str, ...]
+
+    @property
+    def constants(self) -> dict[str, Fraction]:
+        """The value of each constant."""
+        return self.result.values
+
+    @property
+    def lemmas(self) -> dict[str, str]:
+        """The verdict on each lemma, also those of the paper that the proof does not rest on."""
+        return {name: answer.verdict for name, answer in self.result.answers.items()}
+
+    @property
+    def file(self) -> Path | None:
+        """Where it was saved, for `check`; None if it was not."""
+        return self.result.file
+
+    def __repr__(self):
+        values = ", ".join(f"{name} = {value}" for name, value in self.constants.items())
+        return f"<proof {self.result.proof} of {self.result.controller.name}: {self.verdict}; {values}>"
+
+    def _repr_html_(self):
+        lines = [f"{self.result.proof} of {self.result.controller.name}: {self.verdict}", *self.faults, *self.claim]
+        constants = markup.table(("constant", "value"), self.constants.items())
+        return markup.paragraphs(lines) + constants + markup.table(("lemma", "verdict"), self.lemmas.items())
+
+
+def prove(proof, controller, folder=None, horizon=None, certify=False, listener=None, **options) -> Proved:
+    """Find the constants of a proof, each to its edge, and decide every lemma.
+
+    proof: a name in proofs/, or the path of a file that defines a PROOF. controller: a Controller, or its Path.
+    folder: where each step is saved, with traces and a report; the same call then goes on. None: nothing is saved.
+    horizon: steps of a window; None: the proof's own. certify: also write a certificate of each lemma that holds.
+    listener: is told how it goes. options: of the `Prover`. Raises InputError where no value of a constant will do,
+    OutOfTime where that could not be told.
+    """
+    listener = listener or Listener()
+    if certify and folder is None:
+        raise InputError("certificates are files; expected a folder for them")
+    folder = None if folder is None else writable_folder(folder)
+    prover = Prover(proof, controller, horizon, **options)
+    prover.listen = listener.asks
+    result = begin_result(folder, prover, proof)
+    listener.begins(prover.proof)
+    try:
+        for name in search(prover, result.constants):
+            result.save()
+            listener.constant(name, result.constants[name])
+    except NoValue as error:
+        raise result.with_window(error) from None
+    for answer in verdicts(prover, result.values, result.answers):
+        result.answers[answer.lemma] = answer
+        result.save()
+        listener.lemma(answer)
+    faults = prover.faults(result.values)
+    for name in make_certificates(result, prover, prover.lemmas) if certify and not faults else ():
+        listener.certificate(name)
+    if folder is not None:
+        report.write_report(result, prover)
+    return _proved(result, prover, faults)
+
+
+def _proved(result, prover, faults):
+    found = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
+    verdict = VIOLATED if faults or VIOLATED in found else HOLDS if found == {HOLDS} else UNDECIDED
+    claim = sentences(prover.proof, result.horizon, result.values) if verdict == HOLDS else ()
+    return Proved(result, verdict, tuple(faults), tuple(claim))
+
+
+class Check:
+    """The check of a proof. Iterate over it for each Finding as soon as it is made; `verdict` makes all that are left.
+    An error ends it."""
+
+    def __init__(self, result: Result, findings: Iterator[Finding]):
+        self.result = result
+        self._left, self._made = findings, []
+
+    def __iter__(self) -> Iterator[Finding]:
+        yield from self._made
+        for finding in self._left:
+            self._made.append(finding)
+            yield finding
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All of them."""
+        return tuple(self)
+
+    @property
+    def verdict(self) -> str:
+        """`accepted`, `rejected`, or `unknown` where nothing but time was wanting."""
+        faults = [finding for finding in self if finding.fault]
+        return ACCEPTED if not faults else UNKNOWN if all(finding.unknown for finding in faults) else REJECTED
+
+    def __repr__(self):
+        told = f"{self.verdict}" if self._made else "not begun"
+        return f"<check of {self.result.file}: {told}>"
+
+    def _repr_html_(self):
+        rows = [(finding.about, finding.fault or finding.how, finding.checked) for finding in self]
+        return markup.paragraphs([f"{self.result.file}: {self.verdict}"]) + markup.table(
+            ("about", "found", "checked"), rows
+        )
+
+
+def check(result, isolate=iter, **options) -> Check:
+    """The Check of a Result. isolate: is given the iterator of the findings; options: of the `Prover`."""
+    return Check(result, isolate(findings(result, **options)))

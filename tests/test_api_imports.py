@@ -1,0 +1,23 @@
+"""`import ccmatic` stays cheap: what it offers is imported when it is asked for."""
+
+import subprocess
+import sys
+
+
+def test_the_package_imports_nothing_of_itself():
+    program = "import sys, ccmatic; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"pysmt", "z3", "numpy", "click", "ccmatic.api", "ccmatic.base"} & {*done.stdout.split()}
+
+
+def test_what_is_offered_is_there_and_nothing_else():
+    program = (
+        "import ccmatic\n"
+        "names = [name for name in dir(ccmatic) if not name.startswith('_')]\n"
+        "assert {'verify', 'Network', 'Query', 'synthesise', 'prove', 'check', 'replay', 'check_cover', 'export',\n"
+        "        'load_query', 'Trace'} <= {*names}\n"
+        "for name in ccmatic.api.__all__: assert getattr(ccmatic, name) is getattr(ccmatic.api, name), name\n"
+        "assert callable(ccmatic.export) and callable(ccmatic.verify)\n"
+        "assert not hasattr(ccmatic, 'verifyy')\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
