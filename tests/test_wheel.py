@@ -9,7 +9,7 @@ import pytest
 from support import ROOT
 
 PROGRAM = """
-from ccmatic.cli import cli
+from ccmatic.cli.commands import cli
 from ccmatic.evaluate.bounds import bounds
 
 assert cli.main(["export", "cc_probe_slow", "--target", "bpf", "--json"], standalone_mode=False) == 0
