@@ -141,6 +141,14 @@ def test_a_property_that_gives_no_numbers_is_told_by_its_names():
     assert told(reason.leaves(False)[0], 5) == "not so: is quiet"
 
 
+def test_a_reason_that_says_other_than_was_found_is_not_told(monkeypatch):
+    trace = Trace.load(LATE_DRAIN)
+    report = replay(trace)
+    wrong = {"bounds shrink": Compared("something", Fraction(2), ">", Fraction(1))}
+    monkeypatch.setattr(type(report.query.property), "reasons", lambda self, model, x: wrong)
+    assert explain(trace, report).broken[0] == "'bounds shrink' is not met: not so: bounds shrink."
+
+
 def test_every_column_has_a_meaning():
     trace = Trace.load(LATE_DRAIN)
     says = legend(replay(trace).query, trace.columns)

@@ -8,7 +8,7 @@ from importlib.resources import files
 from ccmatic import language
 from ccmatic.base import InputError
 from ccmatic.explanation.binding import binding
-from ccmatic.explanation.sentences import explain, legend, observed
+from ccmatic.explanation.sentences import explain, legend, observed, reasons_of
 from ccmatic.explanation.words import number, told
 from ccmatic.verification import Outcome
 
@@ -99,10 +99,8 @@ def _controller(trace, controller):
 
 def _objectives(trace, report):
     """Each objective, with the comparisons that decide it and the step at which each is."""
-    if not report.objectives:
-        return
-    end, x = trace.horizon - 1, observed(trace, report)
-    for name, reason in report.query.property.reasons(report.query.model, x).items():
+    end = trace.horizon - 1
+    for name, reason in reasons_of(report, observed(trace, report)).items():
         met = report.objectives[name]
         leaves = reason.leaves(met)
         parts = [{"text": told(leaf, end), "step": getattr(leaf.reason, "step", None) or end} for leaf in leaves]

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from ccmatic.contracts import Compared
+from ccmatic.base import blamed
+from ccmatic.contracts import Compared, Stated
 from ccmatic.explanation.words import UNITS, number, quantity, told
 from ccmatic.verification import Outcome
 
@@ -54,8 +55,18 @@ def _unit(unit):
     return UNITS.get(str(unit), str(unit))
 
 
+@blamed()
+def reasons_of(report, x):
+    """A reason for each objective, by name: the property's own where it says what was found, else a bare one."""
+    given = report.query.property.reasons(report.query.model, x) if report.objectives else {}
+    return {
+        name: given[name] if name in given and given[name].condition is truth else Stated(name, truth)
+        for name, truth in report.objectives.items()
+    }
+
+
 def _broken(report, x):
-    reasons = report.query.property.reasons(report.query.model, x)
+    reasons = reasons_of(report, x)
     for name in report.unmet:
         leaves = reasons[name].leaves(False)
         changes = [leaf for leaf in leaves if _is_change(leaf.reason)]
