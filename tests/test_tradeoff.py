@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
 from ccmatic.tradeoff import figures
-from ccmatic.tradeoff.allowance import Allowance, Path
-from ccmatic.tradeoff.enclosure import C, compiled, least_is
-from ccmatic.tradeoff.growth import closed_form, inverse_class, k
-from ccmatic.tradeoff.least import least
-from ccmatic.tradeoff.rules import RULES
+from ccmatic.tradeoff.allowances.allowance import Allowance, Path
+from ccmatic.tradeoff.allowances.enclosure import C, compiled, least_is
+from ccmatic.tradeoff.allowances.growth import closed_form, inverse_class, k
+from ccmatic.tradeoff.allowances.least import least
+from ccmatic.tradeoff.allowances.rules import RULES
 
 PATH = Path(Fraction(2), Fraction(1000), Fraction(1))
 HALF = Path(Fraction(3, 2), Fraction(1000), Fraction(1, 2))

@@ -11,12 +11,12 @@ from ccmatic import query as queries
 from ccmatic.base import InputError, definitions, writable_folder, write_text
 from ccmatic.contracts import load_definition
 from ccmatic.tradeoff import cycle, family, family_figure, figures, steps
-from ccmatic.tradeoff.allowance import Allowance, Path
-from ccmatic.tradeoff.enclosure import compiled
-from ccmatic.tradeoff.growth import closed_form, inverse_class
-from ccmatic.tradeoff.least import least
+from ccmatic.tradeoff.allowances.allowance import Allowance, Path
+from ccmatic.tradeoff.allowances.enclosure import compiled
+from ccmatic.tradeoff.allowances.growth import closed_form, inverse_class
+from ccmatic.tradeoff.allowances.least import least
+from ccmatic.tradeoff.allowances.rules import RULES
 from ccmatic.tradeoff.probe_slow import LEAST_RATE
-from ccmatic.tradeoff.rules import RULES
 from ccmatic.verification import HOLDS, VIOLATED, Judge
 
 #: The allowances of the figure, unless others are given.

@@ -2,7 +2,7 @@
 
 import sympy
 
-from ccmatic.tradeoff.enclosure import C
+from ccmatic.tradeoff.allowances.enclosure import C
 
 #: The number of round trips.
 k = sympy.Symbol("k", integer=True, nonnegative=True)

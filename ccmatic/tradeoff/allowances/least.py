@@ -18,7 +18,7 @@ import sympy
 from ccmatic.base import InputError
 from ccmatic.logic import real
 from ccmatic.solving import SAT, UNSAT, Checker
-from ccmatic.tradeoff.enclosure import C, compiled, rounded_down, rounded_up
+from ccmatic.tradeoff.allowances.enclosure import C, compiled, rounded_down, rounded_up
 
 #: Significant bits of f at a point, and of a tangent's numbers, coarse first; its point has half as many.
 EXACT_BITS, LINE_BITS = 192, (20, 48, 96)

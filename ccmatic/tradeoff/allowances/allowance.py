@@ -14,7 +14,7 @@ from functools import cached_property
 import sympy
 
 from ccmatic.base import InputError
-from ccmatic.tradeoff.enclosure import C, compiled, least_is, rounded_down, rounded_up
+from ccmatic.tradeoff.allowances.enclosure import C, compiled, least_is, rounded_down, rounded_up
 
 #: The longest expression (in characters), the longest number in it (in bits) and the largest exponent that are read.
 LONGEST, LONGEST_NUMBER, LARGEST_POWER = 200, 2000, 20

@@ -7,7 +7,7 @@ the controller itself loses.
 
 from dataclasses import dataclass
 
-from ccmatic.tradeoff.allowance import Allowance
+from ccmatic.tradeoff.allowances.allowance import Allowance
 
 #: R_m in seconds, for CUBIC, which grows with the clock.
 R_M_SECONDS = "1/25"
