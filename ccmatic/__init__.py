@@ -5,11 +5,12 @@ What `ccmatic.api` offers is here as well, and is imported when it is first aske
 
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 __version__ = "0.1.0"
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if not name.startswith("_") and find_spec(f"ccmatic.{name}") is None:
         api = import_module("ccmatic.api")
         if name in api.__all__:
@@ -17,5 +18,5 @@ def __getattr__(name):
     raise AttributeError(f"module 'ccmatic' has no attribute '{name}'")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return [*globals(), *import_module("ccmatic.api").__all__]
