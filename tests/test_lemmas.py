@@ -18,6 +18,7 @@ from ccmatic.proving import result as proved
 from ccmatic.proving.claim import steps, windows_after
 from ccmatic.traces import Trace
 from ccmatic.verification import Outcome, replay
+from support.json_schemas import validate
 
 HERE = Path(__file__).parent
 TINY = str(HERE / "proofs" / "tiny.py")
@@ -73,6 +74,9 @@ def test_what_was_proved_is_accepted(copy, capsys):
     code, out, _ = run(capsys, "check", copy, "--json", "--allow-code")
     *findings, summary = map(json.loads, out.splitlines())
     assert code == 0 and summary["accepted"]
+    validate(summary, "CheckLine")
+    for found in findings:
+        validate(found, "FindingLine")
     how = {found["about"]: found["how"] for found in findings}
     assert "certificate" in how["C_L too high: progresses"]
     assert "asked anew" in how["true: leads on"]
@@ -120,6 +124,9 @@ def test_a_killed_proof_goes_on(copy, capsys, monkeypatch):
     code, out, _ = run(capsys, "prove", QDEL, "--proof", TINY, "--out", copy.parent, "--json")
     lines = list(map(json.loads, out.splitlines()))
     assert code == 0 and [line["constant"] for line in lines if "constant" in line] == ["rise"]
+    for line in lines[:-1]:
+        validate(line, "ConstantLine" if "constant" in line else "LemmaLine")
+    validate(lines[-1], "ProofLine")
     assert all("rise" in names for names in asked)
     assert lines[-1]["proved"] and "for ever" in lines[-1]["claim"][-1]
     assert "C_L too high" in copy.with_suffix(".md").read_text() and copy.with_suffix(".svg").exists()

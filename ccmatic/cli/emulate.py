@@ -1,7 +1,5 @@
 """`ccmatic emulate` and `ccmatic evaluate`."""
 
-import json
-
 import click
 
 from ccmatic.base import InputError
@@ -57,7 +55,7 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
 @options.as_json
 def evaluate(senders, real, out, jobs, as_json):
     """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them."""
-    from ccmatic import traces
+    from ccmatic import records, traces
     from ccmatic.emulate.kinds import is_flow
     from ccmatic.evaluate import bounds, figures
     from ccmatic.evaluate import runs as evaluating
@@ -75,5 +73,5 @@ def evaluate(senders, real, out, jobs, as_json):
         said = evaluating.line(row, list(bounds.broken(row)), as_json)
         click.echo(said if as_json else f"{number:>{len(str(runs))}}/{runs}  {said}")
     for file in figures.draw(evaluation.rows, evaluation.folder):
-        click.echo(json.dumps({"figure": str(file)}) if as_json else file)
+        click.echo(records.line(records.FigureLine(str(file))) if as_json else file)
     return options.BROKEN if any(any(bounds.broken(row)) for row in evaluation.rows) else options.GOOD

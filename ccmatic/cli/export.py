@@ -1,7 +1,5 @@
 """`ccmatic export`."""
 
-import json
-
 import click
 
 from ccmatic.cli import options
@@ -28,10 +26,10 @@ from ccmatic.cli import options
 @options.as_json
 def export(controller, target, out, model, horizon, jitter, as_json):
     """Compile a controller to C: integers only, beliefs computed from acknowledgements."""
-    from ccmatic import api
+    from ccmatic import api, records
 
     files = api.export(controller, target, out, model=model, horizon=horizon, jitter=jitter)
     for file in files:
-        about = {"controller": files[0].stem, "target": target, "file": str(file)}
-        click.echo(json.dumps(about) if as_json else file)
+        about = records.ExportLine(files[0].stem, target, str(file))
+        click.echo(records.line(about) if as_json else file)
     return options.GOOD

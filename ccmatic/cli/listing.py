@@ -1,7 +1,5 @@
 """`ccmatic list`."""
 
-import json
-
 import click
 
 from ccmatic.cli import options
@@ -13,12 +11,14 @@ from ccmatic.cli import options
 def list_command(kinds, as_json):
     """What is shipped under a name: models, queries, templates, properties, proofs and controllers, or only these
     kinds, each with a sentence about it."""
-    from dataclasses import asdict
-
-    from ccmatic import base
+    from ccmatic import base, records
 
     found = base.entries(kinds or tuple(base.KINDS))
-    lines = (json.dumps(asdict(entry), ensure_ascii=False) for entry in found) if as_json else base.listed(found)
+    lines = (
+        (records.line(records.EntryLine(entry.kind, entry.name, entry.says)) for entry in found)
+        if as_json
+        else base.listed(found)
+    )
     for line in lines:
         click.echo(line)
     return options.GOOD

@@ -1,10 +1,10 @@
 """What commands print: text for people, JSON lines for programs."""
 
-import json
 from pathlib import Path
 
-from ccmatic import verification
+from ccmatic import records, verification
 from ccmatic.explanation import legend
+from ccmatic.records import ExplanationRecord, QueryRecord, ReplayLine, VerifyLine
 
 
 def trace_files(folder, controllers):
@@ -20,26 +20,22 @@ def trace_files(folder, controllers):
 
 def judgement_json(name, judgement, file, told=None):
     """One line of `verify --json`; file: of the trace, None if it could not be saved; told: its Explanation."""
-    line = {
-        "controller": name,
-        "verdict": judgement.verdict,
-        "seconds": round(judgement.seconds, 3),
-    }
+    line = {}
     if judgement.trace:
-        line |= {"broken": list(judgement.trace.broken), "way": judgement.way, "trace": file and str(file)}
+        line = {"broken": list(judgement.trace.broken), "way": judgement.way, "trace": file and str(file)}
     elif judgement.unmodelled:
-        line |= {
+        line = {
             "relies_on": "published delay",
             "broken_otherwise": list(judgement.unmodelled.broken),
             "unmodelled_counterexample": file and str(file),
         }
     elif judgement.unsure:
-        line |= {"relies_on": "unknown"}
+        line = {"relies_on": "unknown"}
     if judgement.verdict == "unknown":
         line |= {"way": judgement.way}
     if told:
-        line |= {"explanation": told.record()}
-    return json.dumps(line)
+        line |= {"explanation": records.convert(told.record(), ExplanationRecord)}
+    return records.line(VerifyLine(name, judgement.verdict, round(judgement.seconds, 3), **line))
 
 
 def judgement_text(judgement, file):
@@ -64,19 +60,19 @@ def judgement_text(judgement, file):
 def replay_json(file, outcome, told):
     """The line of `replay --json`; told: the Explanation."""
     breaks = outcome.outcome is verification.Outcome.BREAKS
-    return json.dumps(
-        {
-            "trace": str(file),
-            "passes": not outcome.faults,
-            "laws": outcome.checked,
-            "faults": list(outcome.faults),
-            "outcome": outcome.outcome.value,
-            "reason": outcome.reason,
-            "broken": list(outcome.unmet) if breaks else [],
-            "query": outcome.query.record(),
-            "controller": outcome.controller and outcome.controller.source,
-            "explanation": told.record(),
-        }
+    return records.line(
+        ReplayLine(
+            trace=str(file),
+            passes=not outcome.faults,
+            laws=outcome.checked,
+            faults=list(outcome.faults),
+            outcome=outcome.outcome.value,
+            reason=outcome.reason,
+            broken=list(outcome.unmet) if breaks else [],
+            query=records.convert(outcome.query.record(), QueryRecord),
+            controller=outcome.controller and outcome.controller.source,
+            explanation=records.convert(told.record(), ExplanationRecord),
+        )
     )
 
 

@@ -1,8 +1,7 @@
 """What commands say of synthesis, for people and as JSON lines."""
 
-import json
-
 from ccmatic import records
+from ccmatic.records import CoverLine, RunLine, SolutionLine, SynthesisLine
 from ccmatic.synthesis import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, kin
 
 KINDS = (SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED)
@@ -13,7 +12,7 @@ def run_json(path, about, events):
     counts = {kind: sum(event.kind == kind for event in events) for kind in KINDS}
     line = {"run": str(path), "name": about.name, "finished": bool(about.finished), "version": about.version}
     seconds = round(sum(event.seconds for event in events), 3)
-    return json.dumps({**line, **counts, "solver_seconds": seconds, "query": records.data(about.query)})
+    return records.line(RunLine(**line, **counts, solver_seconds=seconds, query=about.query))
 
 
 def run_text(path, about, events):
@@ -30,20 +29,20 @@ def run_text(path, about, events):
 
 def cover_json(path, outcome):
     """The line of `check-cover --json`."""
-    return json.dumps(
-        {
-            "run": str(path),
-            "covered": outcome.covered,
-            "solutions": outcome.solutions,
-            "counterexamples": outcome.counterexamples,
-            "candidates": outcome.query.template.size,
-            "method": outcome.method,
-            "steps": outcome.steps,
-            "faults": list(outcome.faults),
-            "solutions_verified": outcome.verified,
-            "undecided": list(outcome.undecided),
-            "uncovered": outcome.uncovered,
-        }
+    return records.line(
+        CoverLine(
+            run=str(path),
+            covered=outcome.covered,
+            solutions=outcome.solutions,
+            counterexamples=outcome.counterexamples,
+            candidates=outcome.query.template.size,
+            method=outcome.method,
+            steps=outcome.steps,
+            faults=list(outcome.faults),
+            solutions_verified=outcome.verified,
+            undecided=list(outcome.undecided),
+            uncovered=outcome.uncovered,
+        )
     )
 
 
@@ -83,18 +82,13 @@ class SynthesisJson:
         self._now = now
         if file:
             controller = now.controller
-            line = {
-                "solution": now.solutions,
-                "controller": controller.name,
-                "file": str(file),
-                "source": controller.source,
-                "seconds": round(now.seconds, 3),
-            }
-            print(json.dumps(line), flush=True)
+            seconds = round(now.seconds, 3)
+            line = SolutionLine(now.solutions, controller.name, str(file), controller.source, seconds)
+            print(records.line(line), flush=True)
 
     def __exit__(self, kind, *_):
         if kind is None:
-            print(json.dumps({"summary": True, **_counts(self._now)}), flush=True)
+            print(records.line(_summary(self._now)), flush=True)
 
 
 class SynthesisText:
@@ -144,13 +138,14 @@ class SynthesisText:
             )
 
 
-def _counts(now):
-    return {
-        "solutions": now.solutions,
-        "iterations": now.iterations,
-        "seconds": round(now.seconds, 3),
-        "candidates": now.candidates,
-        "counterexamples": now.counterexamples,
-        "undecided": now.undecided,
-        "whatever_the_rates": now.anyone,
-    }
+def _summary(now):
+    return SynthesisLine(
+        summary=True,
+        solutions=now.solutions,
+        iterations=now.iterations,
+        seconds=round(now.seconds, 3),
+        candidates=now.candidates,
+        counterexamples=now.counterexamples,
+        undecided=now.undecided,
+        whatever_the_rates=now.anyone,
+    )

@@ -63,7 +63,7 @@ def data(record):
 
 def line(record):
     """The record as one line of JSON."""
-    return json.dumps(data(record), ensure_ascii=False)
+    return json.dumps(data(record))
 
 
 def _convert(found, kind):

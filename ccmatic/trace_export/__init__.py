@@ -1,8 +1,8 @@
 """Traces for others: a trace at a concrete scale, as what emulators replay and learners read (docs/export.md)."""
 
-import json
-
+from ccmatic import records
 from ccmatic.base import located
+from ccmatic.records import TraceExportLine
 from ccmatic.trace_export import arrays, mahimahi, schedule
 from ccmatic.trace_export.scaled import Scale, Scaled
 from ccmatic.trace_export.schedule import Schedule
@@ -31,5 +31,6 @@ def export(trace, kind, scale, file=None, allow_code=False):
 
 def answer(trace, kind, scale, file, notes):
     """What the command says of an export, as a line of JSON; exact numbers are strings."""
-    numbers = {"rate_bytes_per_s": str(scale.rate), "rtt_s": str(scale.rtt), "packet_bytes": scale.packet}
-    return json.dumps({"trace": str(trace), "format": kind, "file": str(file), **numbers, "notes": notes})
+    return records.line(
+        TraceExportLine(str(trace), kind, str(file), scale.rate, scale.rtt, scale.packet, notes),
+    )

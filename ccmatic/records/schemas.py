@@ -1,0 +1,47 @@
+"""JSON Schemas of all records: `python -m ccmatic.records.schemas FOLDER` writes one file each (docs/schemas)."""
+
+import json
+import sys
+from fractions import Fraction
+
+from msgspec.json import schema
+
+from ccmatic.base import writable_folder, write_text
+from ccmatic.records import files, lines
+
+#: Those of a whole file or table's row; the others are parts.
+FILES = (
+    files.TraceFile,
+    files.RunAbout,
+    files.RunEvent,
+    files.ProofFile,
+    files.CertificateFile,
+    files.SolutionsFile,
+)
+LINES = tuple(kind for kind in vars(lines).values() if isinstance(kind, type) and kind.__name__.endswith("Line"))
+
+
+def schemas():
+    """The JSON Schema of each record by its name."""
+    return {kind.__name__: _schema(kind) for kind in (*FILES, *LINES)}
+
+
+def _schema(kind):
+    made = schema(kind, schema_hook=_exact)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def _exact(kind):
+    if kind is not Fraction:
+        raise NotImplementedError(kind)
+    return {"type": ["string", "integer"], "description": 'an exact number, such as "3/10"'}
+
+
+def write(folder):
+    """Write each schema to NAME.json."""
+    for name, made in schemas().items():
+        write_text(writable_folder(folder) / f"{name}.json", json.dumps(made, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    write(sys.argv[1])

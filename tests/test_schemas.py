@@ -1,0 +1,92 @@
+"""The JSON Schemas in docs/schemas are those of the records, and what is saved and printed is as they say."""
+
+import gzip
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from jsonschema import Draft202012Validator
+
+from ccmatic.cli.commands import cli
+from support.json_schemas import SCHEMAS, validate
+
+ROOT = Path(__file__).parent.parent
+DRAIN, RUN = ROOT / "docs" / "gallery" / "late_drain.json", ROOT / "tests" / "saved" / "g1_t5.db"
+
+
+def test_the_schemas_in_the_documentation_are_these():
+    """`python -m ccmatic.records.schemas docs/schemas` writes them."""
+    written = {file.stem: json.loads(file.read_text()) for file in (ROOT / "docs" / "schemas").glob("*.json")}
+    assert written == SCHEMAS
+
+
+def test_saved_traces_and_proofs():
+    traces = [*ROOT.glob("docs/gallery/*.json"), *ROOT.glob("proofs/*-traces/*.json")]
+    proofs = [*ROOT.glob("proofs/*.json")]
+    assert len(traces) >= 42 and proofs
+    for file in traces:
+        validate(json.loads(file.read_text()), "TraceFile")
+    for file in proofs:
+        validate(json.loads(file.read_text()), "ProofFile")
+
+
+def test_a_saved_run():
+    with sqlite3.connect(RUN) as database:
+        about = dict(database.execute("SELECT key, value FROM about"))
+        database.row_factory = sqlite3.Row
+        events = [dict(row) for row in database.execute("SELECT * FROM events")]
+    validate({**about, "query": json.loads(about["query"])}, "RunAbout")
+    for event in events:
+        validate({**event, "candidate": json.loads(event["candidate"])}, "RunEvent")
+
+
+def test_a_saved_certificate_but_for_its_format():
+    """The first did not say it."""
+    file = min(ROOT.glob("proofs/*-certificates/*.gz"), key=lambda file: file.stat().st_size)
+    validate({"format": "ccmatic certificate 1", **json.loads(gzip.decompress(file.read_bytes()))}, "CertificateFile")
+
+
+def printed(*arguments):
+    """The lines that a command prints with --json."""
+    found = CliRunner().invoke(cli, [*map(str, arguments), "--json"], standalone_mode=False)
+    assert found.exception is None and found.stdout
+    return [json.loads(line) for line in found.stdout.splitlines()]
+
+
+AT = ("--rate", "24mbit", "--rtt", "40ms")
+SMALL = ("--model", "ccac", "--buffer", "infinite", "--horizon", "5")
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments"),
+    [
+        ("VerifyLine", ("verify", "g1_t11_1", "always_double", *SMALL)),
+        ("ReplayLine", ("replay", DRAIN)),
+        ("RunLine", ("runs", RUN)),
+        ("CoverLine", ("check-cover", RUN)),
+        ("EntryLine", ("list",)),
+        ("ExportLine", ("export", "cc_qdel", "--target", "c")),
+        ("TraceExportLine", ("trace", "export", DRAIN, "--format", "csv", *AT, "--out", "x")),
+    ],
+)
+def test_lines(kind, arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for line in printed(*arguments):
+        validate(line, kind)
+
+
+def test_lines_and_files_of_synth(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    *solutions, last = printed("synth", "g1_t5", "--out", "found")
+    for line in solutions:
+        validate(line, "SolutionLine")
+    validate(last, "SynthesisLine")
+    validate(json.loads(Path("found/solutions.json").read_text()), "SolutionsFile")
+
+
+def test_a_line_with_another_key_or_type_is_none():
+    validate({"kind": "models", "name": "ccac", "says": ""}, "EntryLine")
+    for wrong in ({"kind": "models", "name": "ccac"}, {"kind": 1, "name": "", "says": ""}):
+        assert not Draft202012Validator(SCHEMAS["EntryLine"]).is_valid(wrong)
