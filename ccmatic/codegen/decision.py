@@ -4,25 +4,15 @@ Bytes, bytes per step and whole steps are integers, R_m is one step and D a whol
 linear with rational coefficients, and multiplied by their common denominator it needs no division but a last one.
 """
 
-import operator
 from fractions import Fraction
 from math import lcm
 
 from ccmatic.base import InputError
-from ccmatic.language import Binary, Comparison, Extreme, If, Logic, Name, Not, Number, text
+from ccmatic.language import ARITHMETIC, ORDER, Binary, Comparison, Extreme, If, Logic, Name, Not, Number, text
 
 #: No belief is larger: 2^40 bytes, or bytes per step.
 LARGEST = 2**40
 
-_COMPARE = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
-_COMBINE = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 _C_LOGIC = {"and": " && ", "or": " || "}
 
 
@@ -73,7 +63,7 @@ class _Decision:
         if op == "/" and right == 0:
             message = f"divides by `{text(tree.right)}`, which is 0 here; expected a divisor other than 0"
             raise InputError(message, self.file, tree.line)
-        return _COMBINE[op](left, right)
+        return ARITHMETIC[op](left, right)
 
     def leaves(self, tree, factor=Fraction(1)):
         """(coefficient, name, or None for a number) for each leaf of factor·tree, inside max, min and if, too."""
@@ -162,7 +152,7 @@ class _Decision:
             case Comparison(op, left, right):
                 values = self.constant(left), self.constant(right)
                 if None not in values:
-                    return _COMPARE[op](*values)
+                    return ORDER[op](*values)
                 common = self.denominator(left, right)
                 return f"{self.term(left, common)} {op} {self.term(right, common)}"
             case Logic(op, parts):

@@ -4,9 +4,11 @@ from ccmatic.language.controller import Controller, load, parse, shipped_beliefs
 from ccmatic.language.decision import way_taken
 from ccmatic.language.given import find, given
 from ccmatic.language.printer import text
-from ccmatic.language.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
+from ccmatic.language.tree import ARITHMETIC, ORDER, Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 
 __all__ = [
+    "ARITHMETIC",
+    "ORDER",
     "Binary",
     "Comparison",
     "Controller",

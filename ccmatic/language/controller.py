@@ -10,7 +10,7 @@ from ccmatic.base import CONSTANTS, InputError, definitions, markup, read_text
 from ccmatic.language import reader
 from ccmatic.language.literals import run_exactly
 from ccmatic.language.printer import listing, text
-from ccmatic.language.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
+from ccmatic.language.tree import ORDER, Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 from ccmatic.logic import choice, equal, every, implies, is_max, isolated, linear, no, real, some
 
 
@@ -108,14 +108,7 @@ def load(path, beliefs=None):
 
 _run = lru_cache(maxsize=1024)(run_exactly)
 
-_COMPARE = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": equal,
-    "!=": lambda left, right: no(equal(left, right)),
-}
+_COMPARE = {**ORDER, "==": equal, "!=": lambda left, right: no(equal(left, right))}
 
 
 class _Encoder:

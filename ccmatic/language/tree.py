@@ -70,8 +70,9 @@ class Not:
     part: object
 
 
-_ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
-_ORDER = {
+#: What the operators of a `Binary` and of a `Comparison` do to numbers.
+ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+ORDER = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -108,23 +109,29 @@ def names(tree):
     return {leaf.name for leaf in leaves(tree) if isinstance(leaf, Name)}
 
 
-def value(tree):
-    """The number, or the truth, that a tree without names says, as Python works it out."""
+def value(tree, known=None):
+    """The number, or the truth, that a tree says, as Python works it out. known: the values of the names in it."""
+
+    def of(part):
+        return value(part, known)
+
     match tree:
         case Number(number):
             return number
+        case Name(name) if known:
+            return known[name]
         case Binary(op, left, right):
-            return _ARITHMETIC[op](value(left), value(right))
+            return ARITHMETIC[op](of(left), of(right))
         case Comparison(op, left, right):
-            return _ORDER[op](value(left), value(right))
+            return ORDER[op](of(left), of(right))
         case Extreme(pick, terms):
-            return _EXTREMES[pick](map(value, terms))
+            return _EXTREMES[pick](map(of, terms))
         case Logic(op, conditions):
-            return _LOGIC[op](map(value, conditions))
+            return _LOGIC[op](map(of, conditions))
         case Not(part):
-            return not value(part)
+            return not of(part)
         case If(test, then, other):
-            return value(then if value(test) else other)
+            return of(then if of(test) else other)
     raise TypeError(f"no number: {tree!r}")
 
 
