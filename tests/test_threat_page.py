@@ -13,9 +13,9 @@ PAGE = (ROOT / "docs/threats.md").read_text()
 #: Options that name no file to be read: numbers, choices, and what is written only.
 READ_NOTHING = {
     "--buffer", "--horizon", "--jitter", "--utilisation", "--constrain-loss", "--delay", "--solver", "--timeout",
-    "--seed", "--smt2", "--save", "--plot", "--html", "--csv", "--json", "--jobs", "--format", "--rate", "--rtt", "--mss",
+    "--seed", "--smt2", "--save", "--plot", "--csv", "--json", "--jobs", "--format", "--rate", "--rtt", "--mss",
     "--certify", "--target", "--pattern", "--change", "--seconds", "--warmup", "--real", "--buffer-time", "--from",
-    "--up-to", "--allow-code", "--verify-solutions", "kinds",
+    "--up-to", "--html", "--allow-code", "--verify-solutions", "kinds",
 }  # fmt: skip
 
 #: Where --out is a folder in which a command goes on, it is read, too.
