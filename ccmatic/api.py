@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic import language, proving, synthesis, verification
+from ccmatic import explanation, language, proving, synthesis, verification
 from ccmatic.base import InputError
 from ccmatic.codegen import files as exporting
 from ccmatic.codegen import header
+from ccmatic.explanation import Explanation
 from ccmatic.language import Controller
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.proving import Check, Listener, Proved
@@ -34,6 +35,7 @@ __all__ = [
     "Check",
     "Controller",
     "CoverReport",
+    "Explanation",
     "InputError",
     "Judgement",
     "Network",
@@ -45,6 +47,7 @@ __all__ = [
     "Trace",
     "check",
     "check_cover",
+    "explain",
     "export",
     "load_controller",
     "load_query",
@@ -196,6 +199,14 @@ def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
     names as model or property; else it may name shipped ones only."""
     file = None if isinstance(trace, Trace) else str(trace)
     return verification.replay(Trace.load(file) if file else trace, file, allow_code)
+
+
+@isolated
+def explain(trace: Trace | str | Path, *, allow_code: bool = False) -> Explanation:
+    """What a trace, or the one in a file, shows, in sentences with numbers: what of its property is not met and why
+    nothing excuses it, what the network did, whose rates these are. allow_code: as in `replay`."""
+    loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
+    return explanation.explain(loaded, verification.replay(loaded, None if loaded is trace else str(trace), allow_code))
 
 
 @isolated

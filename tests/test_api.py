@@ -52,6 +52,14 @@ def test_a_verdict_has_a_trace_that_replays():
     assert "<table>" in verdict._repr_html_() and escape(verdict.trace.broken[0]) in verdict._repr_html_()
 
 
+def test_a_violation_is_explained(tmp_path):
+    verdict = cm.verify("late_drain", cm.Query(cm.Network("ccac", buffer="infinite", horizon=7), utilisation="1/2"))
+    explained = cm.explain(verdict.trace)
+    assert any("inflight" in sentence for sentence in explained.broken) and explained.network
+    verdict.trace.save(tmp_path / "trace.json")
+    assert str(cm.explain(tmp_path / "trace.json")) == str(explained)
+
+
 def test_a_trace_as_arrays_and_as_a_drawing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     trace = cm.verify("always_half", QUERY).trace

@@ -128,7 +128,7 @@ def test_mistakes_are_found(name, trouble, written, right, program, tmp_path):
 def test_ten_million_steps(program):
     """Every pair of troubles and all together, addresses and undefined behaviour checked, on other links than above."""
     mixes = [*combinations_with_replacement(TROUBLES, 2), *TOGETHER, tuple(TROUBLES)]
-    # At rates that no controller chose, with losses found late or taken back, C_Llambda may be above C (docs/deploy.md).
+    # At rates of nobody, with losses found late or taken back, C_Llambda may be above C (docs/deploy.md).
     mixes = [set(mix) for mix in mixes if "any_rate" not in mix or not {"late_losses", "spurious"} & set(mix)]
     each = ((program(name), mix) for name in CONTROLLERS for mix in mixes)
     steps = sum(judged(*case, seed=10**6, runs=100, steps=800) for case in each)
