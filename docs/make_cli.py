@@ -42,7 +42,8 @@ def _described(name, command):
     usage = " ".join(command.collect_usage_pieces(context))
     lines = [f"## {name}", "", f"`ccmatic {name} {usage}`", "", " ".join(command.help.split()), ""]
     lines += ["| option | meaning |", "|---|---|"]
-    records = filter(None, (option.get_help_record(context) for option in command.get_params(context)))
+    # click keeps the option --help as whoever asked first called it.
+    records = filter(None, (option.get_help_record(context) for option in command.params))
     lines += [f"| `{_cell(flag)}` | {_cell(says)} |" for flag, says in records if says]
     return "\n".join([*lines, ""])
 

@@ -12,6 +12,7 @@ import pytest
 from ccmatic.base import definitions
 from ccmatic.cli import commands as cli
 from ccmatic.contracts.proof import Measure, State
+from ccmatic.logic import isolated
 from ccmatic.proving import proof_check as audit
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
@@ -37,7 +38,11 @@ def run(capsys, *arguments):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """What `prove` wrote, with the certificate of a lemma."""
-    folder = tmp_path_factory.mktemp("proofs")
+    return proved_in(tmp_path_factory.mktemp("proofs"))
+
+
+@isolated
+def proved_in(folder):
     prover = prove.Prover(TINY, QDEL)
     result = proved.begin_result(folder, prover, TINY)
     for _ in prove.search(prover, result.constants):
@@ -58,6 +63,7 @@ def copy(folder, tmp_path):
     return next(tmp_path.glob("*.json"))
 
 
+@isolated
 def faults(file):
     """What `check` finds wrong, by what it is about."""
     return {found.about: found.fault for found in audit.check(proved.load_result(file, allow_code=True)) if found.fault}

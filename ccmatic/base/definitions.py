@@ -3,6 +3,7 @@ person's own files."""
 
 import importlib
 import importlib.util
+import os
 from pathlib import Path
 
 from ccmatic.base import blame, installed
@@ -98,8 +99,8 @@ def _files(kind, suffix):
 
 def _meant(name, known, suffix):
     """What to write in place of a name that is not known: the file of that name, if there is one here."""
-    file = Path(f"{name}{suffix}")
-    return f"did you mean './{file}'?" if file.is_file() else suggest(shown(name), known)
+    file = f"{name}{suffix}"
+    return f"did you mean './{file}'?" if os.path.isfile(file) else suggest(shown(name), known)
 
 
 def _load_installed(kind, name, allow_code):
