@@ -213,7 +213,7 @@ def test_a_trace_may_state_beliefs_that_its_controller_does_not_read():
     controller = cca.load(CONTROLLERS / "always_double.py", query.units())
     verifier = Verifier(query, query.units())
     verdict = verifier.verify(controller)
-    trace = counterexample.for_people(verifier.part(verdict.way), controller)
+    trace, _ = counterexample.for_people(verifier.part(verdict.way), controller)
     assert replay(trace).faults == ()
 
 

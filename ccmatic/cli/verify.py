@@ -64,7 +64,7 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
     from ccmatic import language, traces
     from ccmatic.cli import reports as report
     from ccmatic.explanation import explain
-    from ccmatic.verification import Judge, replay
+    from ccmatic.verification import Judge
 
     query = _query(query_file, network, thresholds)
     loaded = [language.given(name, query.units()) for name in controllers]
@@ -83,14 +83,13 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
         trace = judgement.trace or judgement.unmodelled
         if trace and not _saved(trace, file, plot, query.model):
             file = None
-        replayed = trace and replay(trace, allow_code=True)
-        told = trace and explain(trace, replayed)
+        told = trace and explain(trace, judgement.report)
         if as_json:
             click.echo(report.judgement_json(name, judgement, file, told))
         else:
             click.echo(report.judgement_text(judgement, file))
             if trace and len(loaded) == 1:
-                click.echo(report.told_text(trace, replayed.query, told))
+                click.echo(report.told_text(trace, judgement.report.query, told))
     return options.outcome(outcomes)
 
 

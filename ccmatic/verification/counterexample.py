@@ -17,7 +17,7 @@ class Unsound(Exception):
 
 
 def for_people(part, controller):
-    """The trace that the part found last, made readable, completed and replayed."""
+    """The trace that the part found last, made readable and completed, and the Report of its replay."""
     controller = None if part.way.any_rates else controller
     if part.trace is None or part.trace.controller != (controller and controller.source):
         raise ValueError("the part did not find a trace of this controller last")
@@ -26,7 +26,7 @@ def for_people(part, controller):
     if report.outcome is not replay.Outcome.BREAKS:
         name = controller.name if controller else "any controller"
         raise Unsound(f"a counterexample for {name} fails replay: {report}")
-    return replay.explained(trace, report)
+    return replay.explained(trace, report), report
 
 
 def _delays_as_in(query, x, trace):

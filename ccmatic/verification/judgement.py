@@ -14,7 +14,8 @@ class Judgement:
 
     verdict, seconds, way: as in `verifier.Verdict`. trace: what breaks it, or None.
     unmodelled: if it holds on the published model, an execution of the network that the model leaves out and that
-    breaks the controller, or None. unsure: the search for one ran out of time.
+    breaks the controller, or None. unsure: the search for one ran out of time. report: of the replay of whichever of
+    the two there is.
     """
 
     controller: object
@@ -24,6 +25,7 @@ class Judgement:
     trace: object = None
     unmodelled: object = None
     unsure: bool = False
+    report: object = None
 
     @property
     def holds(self):
@@ -62,14 +64,14 @@ class Judge:
             return self._judge(controller)
 
     def _judge(self, controller):
-        verdict, trace = self._ask(self.query, controller)
-        judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace)
+        verdict, trace, report = self._ask(self.query, controller)
+        judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace, report=report)
         if verdict.verdict != HOLDS or self.query.delay != "published":
             return judgement
-        strict, unmodelled = self._ask(self.query.on(delay="executions"), controller)
+        strict, unmodelled, report = self._ask(self.query.on(delay="executions"), controller)
         unsure = strict.verdict not in (HOLDS, VIOLATED)
         seconds = verdict.seconds + strict.seconds
-        return replace(judgement, seconds=seconds, unmodelled=unmodelled, unsure=unsure)
+        return replace(judgement, seconds=seconds, unmodelled=unmodelled, unsure=unsure, report=report)
 
     def script(self, controller):
         """What is asked about a controller, as SMT-LIB 2."""
@@ -80,8 +82,8 @@ class Judge:
         verifier = self._verifier(query, controller)
         verdict = verifier.verify(controller)
         if verdict.verdict != VIOLATED:
-            return verdict, None
-        return verdict, counterexample.for_people(verifier.part(verdict.way), controller)
+            return verdict, None, None
+        return verdict, *counterexample.for_people(verifier.part(verdict.way), controller)
 
     def _verifier(self, query, controller):
         reads = query.units().keys() & set(controller.parameters)

@@ -50,4 +50,5 @@ def counterexample_to(query, controller):
     verifier = Verifier(query, set(controller.parameters) & query.units().keys())
     verdict = verifier.verify(controller)
     assert verdict.verdict == VIOLATED
-    return counterexample.for_people(verifier.part(verdict.way), controller)
+    trace, _ = counterexample.for_people(verifier.part(verdict.way), controller)
+    return trace
