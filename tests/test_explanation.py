@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ccmatic import records
 from ccmatic.contracts import AtMost, Compared, Property
 from ccmatic.explanation import explain, legend
 from ccmatic.explanation.words import number, told
@@ -160,7 +161,7 @@ def test_replay_prints_and_carries_it(tmp_path):
     code, out, _ = run("replay", LATE_DRAIN, cwd=tmp_path)
     assert code == 0 and str(told_of) in out
     code, out, _ = run("replay", LATE_DRAIN, "--json", cwd=tmp_path)
-    assert code == 0 and json.loads(out)["explanation"] == told_of.record()
+    assert code == 0 and json.loads(out)["explanation"] == records.data(told_of.record())
 
 
 def test_verify_prints_and_carries_it(tmp_path):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ccmatic import records, verification
 from ccmatic.explanation import legend
-from ccmatic.records import ExplanationRecord, QueryRecord, ReplayLine, VerifyLine
+from ccmatic.records import QueryRecord, ReplayLine, VerifyLine
 
 
 def trace_files(folder, controllers):
@@ -34,7 +34,7 @@ def judgement_json(name, judgement, file, told=None):
     if judgement.verdict == "unknown":
         line |= {"way": judgement.way}
     if told:
-        line |= {"explanation": records.convert(told.record(), ExplanationRecord)}
+        line |= {"explanation": told.record()}
     return records.line(VerifyLine(name, judgement.verdict, round(judgement.seconds, 3), **line))
 
 
@@ -71,7 +71,7 @@ def replay_json(file, outcome, told):
             broken=list(outcome.unmet) if breaks else [],
             query=records.convert(outcome.query.record(), QueryRecord),
             controller=outcome.controller and outcome.controller.source,
-            explanation=records.convert(told.record(), ExplanationRecord),
+            explanation=told.record(),
         )
     )
 

@@ -5,7 +5,7 @@ import re
 from html import escape
 from importlib.resources import files
 
-from ccmatic import language
+from ccmatic import language, records
 from ccmatic.base import InputError
 from ccmatic.explanation.binding import binding
 from ccmatic.explanation.sentences import explain, legend, observed, reasons_of
@@ -45,7 +45,7 @@ def _data(trace, report):
         "title": _title(trace),
         "verdict": _verdict(report),
         "query": str(report.query),
-        "sentences": told_of.record(),
+        "sentences": records.data(told_of.record()),
         "constants": [[name, number(value)] for name, value in trace.constants.items()],
         "steps": trace.horizon,
         "columns": [

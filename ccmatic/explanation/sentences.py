@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ccmatic.base import blamed
 from ccmatic.contracts import Compared, Stated
 from ccmatic.explanation.words import UNITS, number, quantity, told
+from ccmatic.records import ExplanationRecord
 from ccmatic.verification import Outcome
 
 #: So many steps of a sentence are named.
@@ -25,7 +26,7 @@ class Explanation:
 
     def record(self):
         """As JSON has it."""
-        return {"broken": list(self.broken), "network": list(self.network), "sender": list(self.sender)}
+        return ExplanationRecord(list(self.broken), list(self.network), list(self.sender))
 
 
 def explain(trace, report):
