@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from ccmatic.properties.performance import bdp
+
 from ccmatic.contracts import AllOf, AnyOf, AtMost, Bounds, Compared, Fails, Implied, Property, Stated, WayToFail, share
 from ccmatic.logic import constant, every, no, some
 
@@ -80,7 +82,6 @@ class SynthesisInvariant(Property):
         """Objective or progress towards it, by name."""
         up, down = _up(x), _down(x)
         end = x.horizon - 1
-        bdp = x.C * (1 + x.D)
         parts = {
             "utilises the link, or speeds up": AnyOf((self._used(x), up)),
             "bounds inflight, or backs off": AnyOf((self._inflight(x), down)),
@@ -91,7 +92,7 @@ class SynthesisInvariant(Property):
                 f"lost from t = {FIRST} to {end}",
                 x.L[end] - x.L[FIRST],
                 "<=",
-                allowed * self.loss_rates * bdp + self._large(x),
+                allowed * self.loss_rates * bdp(x) + self._large(x),
                 BYTES,
             )
             seldom = _at_most(allowed, _loss_steps(x))
@@ -115,7 +116,7 @@ class SynthesisInvariant(Property):
         )
 
     def _inflight(self, x):
-        most = self.inflight_rates * (x.C * (1 + x.D)) + self.inflight_packets * x.alpha
+        most = self.inflight_rates * bdp(x) + self.inflight_packets * x.alpha
         of = f"{self.inflight_rates}·C·(R_m + D) + {self.inflight_packets}·MSS"
         steps = range(FIRST, x.horizon)
         return AllOf(tuple(Compared("inflight", x.inflight(t), "<=", most, BYTES, of, step=t) for t in steps))
@@ -133,7 +134,7 @@ class SynthesisInvariant(Property):
 
     def _loss_matters(self, x):
         if self.constrain_loss == "large-buffer":
-            large = self.large_buffer * x.C * (1 + x.D)
+            large = self.large_buffer * bdp(x)
             return Compared("the buffer", x.beta, ">=", large, BYTES, f"{self.large_buffer}·C·(R_m + D), a large one")
         return Stated("a large loss is never excused", constant(self.constrain_loss == "always"))
 

@@ -21,8 +21,24 @@ class Leaf:
     truth: bool
 
 
+class _Single:
+    """A reason that is told by itself."""
+
+    def leaves(self, truth):
+        """Itself, if it is so."""
+        return [Leaf(self, truth)] if self.condition is truth else []
+
+
+class _Joined:
+    """A reason that is told by its parts."""
+
+    def leaves(self, truth):
+        """Of each part that is so."""
+        return [leaf for part in self.parts for leaf in part.leaves(truth)] if self.condition is truth else []
+
+
 @dataclass(frozen=True)
-class Compared:
+class Compared(_Single):
     """value relation threshold, of terms, the relation one of < <= > >=. what: the value in words. unit: of both. of:
     what the threshold is, in words. step: when it is decided, if before the end. since: the step at which the same
     quantity was the threshold, for what rises or falls."""
@@ -41,26 +57,18 @@ class Compared:
         """The comparison."""
         return _COMPARE[self.relation](self.value, self.threshold)
 
-    def leaves(self, truth):
-        """Itself, if it is so."""
-        return [Leaf(self, truth)] if self.condition is truth else []
-
 
 @dataclass(frozen=True)
-class Stated:
+class Stated(_Single):
     """A condition in words. value: what it is about, a term, or None."""
 
     what: str
     condition: object
     value: object = None
 
-    def leaves(self, truth):
-        """Itself, if it is so."""
-        return [Leaf(self, truth)] if self.condition is truth else []
-
 
 @dataclass(frozen=True)
-class AtMost:
+class AtMost(_Single):
     """At most so many of the parts hold. what: those that do, in words."""
 
     what: str
@@ -82,13 +90,9 @@ class AtMost:
         """The parts that hold, of numbers."""
         return tuple(part for part in self.parts if part.condition is True)
 
-    def leaves(self, truth):
-        """Itself, if it is so."""
-        return [Leaf(self, truth)] if self.condition is truth else []
-
 
 @dataclass(frozen=True)
-class AllOf:
+class AllOf(_Joined):
     """Every part holds."""
 
     parts: tuple
@@ -98,13 +102,9 @@ class AllOf:
         """The conjunction."""
         return every([part.condition for part in self.parts])
 
-    def leaves(self, truth):
-        """Of each part that is so."""
-        return [leaf for part in self.parts for leaf in part.leaves(truth)] if self.condition is truth else []
-
 
 @dataclass(frozen=True)
-class AnyOf:
+class AnyOf(_Joined):
     """Some part holds."""
 
     parts: tuple
@@ -113,10 +113,6 @@ class AnyOf:
     def condition(self):
         """The disjunction."""
         return some([part.condition for part in self.parts])
-
-    def leaves(self, truth):
-        """Of each part that is so."""
-        return [leaf for part in self.parts for leaf in part.leaves(truth)] if self.condition is truth else []
 
 
 @dataclass(frozen=True)
