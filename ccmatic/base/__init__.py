@@ -1,7 +1,7 @@
 """What every other package stands on: errors, files, units, quantities, and finding definitions."""
 
 from ccmatic.base.blame import blamed, blamed_files, place_of
-from ccmatic.base.catalogue import KINDS, entries, listed
+from ccmatic.base.catalogue import KINDS, entries
 from ccmatic.base.clock import Clock, OutOfTime
 from ccmatic.base.definitions import absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
@@ -32,7 +32,6 @@ __all__ = [
     "docstring",
     "entries",
     "exact",
-    "listed",
     "located",
     "parse_json",
     "place_of",

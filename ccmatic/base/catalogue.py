@@ -64,13 +64,3 @@ def _first_sentence(text):
     """Up to the first full stop before a new sentence, an empty line or the end; on one line."""
     paragraph = " ".join(text.strip().split("\n\n")[0].split())
     return re.split(r"(?<=\.)\s+(?=[A-Z])", paragraph)[0]
-
-
-def listed(found):
-    """Entries as lines for people, under a line for each kind."""
-    kind = None
-    for entry in found:
-        if entry.kind != kind:
-            kind = entry.kind
-            yield f"{kind}:"
-        yield f"  {entry.name:<22} {entry.says}"

@@ -17,8 +17,18 @@ def list_command(kinds, as_json):
     lines = (
         (records.line(records.EntryLine(entry.kind, entry.name, entry.says)) for entry in found)
         if as_json
-        else base.listed(found)
+        else listed(found)
     )
     for line in lines:
         click.echo(line)
     return options.GOOD
+
+
+def listed(found):
+    """Entries as lines for people, under a line for each kind."""
+    kind = None
+    for entry in found:
+        if entry.kind != kind:
+            kind = entry.kind
+            yield f"{kind}:"
+        yield f"  {entry.name:<22} {entry.says}"
