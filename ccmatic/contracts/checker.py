@@ -101,10 +101,12 @@ def _name(what, name, taken):
 
 
 def _belief(belief):
-    _expect(isinstance(belief, State) or is_bound(belief), "a belief", belief, "a State, RunningMax or RunningMin")
+    _expect(
+        isinstance(belief, State) or is_bound(belief), "a belief", belief, "a StateBelief, RunningMax or RunningMin"
+    )
     name = belief.name
     _name("a belief", name, TAKEN)
-    _expect(isinstance(belief.unit, Unit), f"the unit of {name}", belief.unit, "one of ccmatic.units")
+    _expect(isinstance(belief.unit, Unit), f"the unit of {name}", belief.unit, "one of ccmatic.base")
     if is_bound(belief):
         takes = {"samples": 2, "start": 2, "true_start": 1, "holds": 2}
     else:
