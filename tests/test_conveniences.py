@@ -5,13 +5,14 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from time import sleep
 
 import pytest
 
 from ccmatic.cli import options
-from ccmatic.cli.commands import main
+from support.cli import here
 
 NETWORK = ("--model", "ccac", "--buffer", "infinite", "--horizon", 5)
 MODEL = 'from ccmatic.models.ccac import CCAC\n\nclass Mine(CCAC):\n    name = "mine"\n\nMODEL = Mine()\n'
@@ -34,13 +35,7 @@ def run(tmp_path, capsys, monkeypatch):
     """Runs `ccmatic …` in an empty folder: the exit code, what it printed and its complaint."""
     monkeypatch.chdir(tmp_path)
 
-    def command(*arguments):
-        monkeypatch.setattr(sys, "argv", ["ccmatic", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return end.value.code, *capsys.readouterr()
-
-    return command
+    return partial(here, capsys)
 
 
 def verdict(run, *arguments):

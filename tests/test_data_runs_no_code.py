@@ -2,14 +2,12 @@
 
 import json
 import sqlite3
-import sys
 
 import pytest
 
 from ccmatic import query as queries
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
-from ccmatic.cli import commands as cli
 from ccmatic.language import controller as cca
 from ccmatic.proving import result as proved
 from ccmatic.synthesis import cover
@@ -19,19 +17,11 @@ from ccmatic.traces.trace import Trace
 from ccmatic.verification.judgement import Judge
 from ccmatic.verification.replayer import replay
 from support import ROOT
+from support.cli import here
 
 PROOF = ROOT / "proofs" / "cc_qdel_T10.json"
 WINDOW = ROOT / "proofs" / "cc_qdel_T10-traces" / "beyond_shrink.json"
 SCALE = ["--rate", "24mbit", "--rtt", "40ms"]
-
-
-def run(capsys, *arguments):
-    """The exit code and what was printed."""
-    sys.argv = ["ccmatic", *map(str, arguments)]
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    printed = capsys.readouterr()
-    return stop.value.code, printed.out, printed.err
 
 
 @pytest.fixture
@@ -82,30 +72,22 @@ def test_replay_runs_no_model_that_a_trace_names(tmp_path, definition, ran, caps
     file = tmp_path / "violation.json"
     violation[1].save(file)
     file = trace(tmp_path, file, model=path)
-    refused(run(capsys, "replay", file), path)
-    refused(run(capsys, "trace", "export", file, "--format", "json", *SCALE), path)
+    refused(here(capsys, "replay", file), path)
+    refused(here(capsys, "trace", "export", file, "--format", "json", *SCALE), path)
     assert not ran.exists()
-    assert run(capsys, "replay", file, "--allow-code")[0] == 0 and ran.exists()
+    assert here(capsys, "replay", file, "--allow-code")[0] == 0 and ran.exists()
     ran.unlink()
-    assert run(capsys, "trace", "export", file, "--format", "json", *SCALE, "--allow-code")[0] == 0 and ran.exists()
+    assert here(capsys, "trace", "export", file, "--format", "json", *SCALE, "--allow-code")[0] == 0 and ran.exists()
 
 
-def test_replay_runs_no_property_that_a_trace_names(tmp_path, definition, ran, capsys):
-    path = definition("properties", "lemma")
+@pytest.mark.parametrize("key, kind, shipped", [("name", "properties", "lemma"), ("proof", "proofs", "cc_qdel")])
+def test_replay_runs_no_property_and_no_proof_that_a_trace_names(key, kind, shipped, tmp_path, definition, ran, capsys):
+    path = definition(kind, shipped)
     loaded = Trace.load(WINDOW)
-    file = trace(tmp_path, WINDOW, property={**loaded.query["property"], "name": path})
-    refused(run(capsys, "replay", file), path)
+    file = trace(tmp_path, WINDOW, property={**loaded.query["property"], key: path})
+    refused(here(capsys, "replay", file), path)
     assert not ran.exists()
-    assert run(capsys, "replay", file, "--allow-code")[0] == 0 and ran.exists()
-
-
-def test_replay_runs_no_proof_that_a_lemmas_trace_names(tmp_path, definition, ran, capsys):
-    path = definition("proofs", "cc_qdel")
-    loaded = Trace.load(WINDOW)
-    file = trace(tmp_path, WINDOW, property={**loaded.query["property"], "proof": path})
-    refused(run(capsys, "replay", file), path)
-    assert not ran.exists()
-    assert run(capsys, "replay", file, "--allow-code")[0] == 0 and ran.exists()
+    assert here(capsys, "replay", file, "--allow-code")[0] == 0 and ran.exists()
 
 
 def test_check_runs_no_proof_that_a_file_names(tmp_path, definition, ran, capsys):
@@ -113,7 +95,7 @@ def test_check_runs_no_proof_that_a_file_names(tmp_path, definition, ran, capsys
     data = {**json.loads(PROOF.read_text()), "proof": path, "constants": {}, "lemmas": []}
     file = tmp_path / "proof.json"
     file.write_text(json.dumps(data))
-    refused(run(capsys, "check", file), path)
+    refused(here(capsys, "check", file), path)
     assert not ran.exists()
     proved.load_result(file, allow_code=True)
     assert ran.exists()
@@ -123,7 +105,7 @@ def test_prove_runs_no_proof_that_a_file_in_its_folder_names(tmp_path, definitio
     """Where it goes on with what an earlier run left: only the proof that a person asked for is run."""
     path = definition("proofs", "cc_qdel")
     (tmp_path / PROOF.name).write_text(json.dumps({**json.loads(PROOF.read_text()), "proof": path}))
-    refused(run(capsys, "prove", "cc_qdel", "--proof", "cc_qdel", "--out", tmp_path), path)
+    refused(here(capsys, "prove", "cc_qdel", "--proof", "cc_qdel", "--out", tmp_path), path)
     assert not ran.exists()
 
 
@@ -159,8 +141,8 @@ def test_check_cover_runs_nothing_that_a_run_names(tmp_path, definition, ran, ca
     record[key] = {**record[key], "name": path} if key == "property" else path
     with sqlite3.connect(file) as database:
         database.execute("UPDATE about SET value = ? WHERE key = 'query'", [json.dumps(record, sort_keys=True)])
-    refused(run(capsys, "check-cover", file), path)
-    assert run(capsys, "runs", file)[0] == 0
+    refused(here(capsys, "check-cover", file), path)
+    assert here(capsys, "runs", file)[0] == 0
     assert not ran.exists()
     cover.check_cover(file, allow_code=True)
     assert ran.exists()

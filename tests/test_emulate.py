@@ -16,6 +16,7 @@ import pytest
 
 from ccmatic.base.errors import InputError
 from ccmatic.emulate import command, flows, kinds, link, machine, measures, replay, run
+from support.cli import here
 from support.machine import on_time
 
 MBIT24, RM = 3_000_000, 40_000_000
@@ -267,14 +268,9 @@ GOOD = ["--rate", "24mbit", "--rtt", "40ms", "--buffer", "1bdp"]
         (["--schedule", "none.csv"], "cannot read"),
     ],
 )
-def test_bad_input_is_one_message(options, said, monkeypatch, capsys):
-    from ccmatic.cli import commands as cli
-
-    monkeypatch.setattr(sys, "argv", ["ccmatic", "emulate", *options])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    out, err = capsys.readouterr()
-    assert (ended.value.code, out, err.count("\n")) == (2, "", 1) and said in err
+def test_bad_input_is_one_message(options, said, capsys):
+    code, out, err = here(capsys, "emulate", *options)
+    assert (code, out, err.count("\n")) == (2, "", 1) and said in err
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,17 @@ that it does with its own. (tests/exercises is the package.)"""
 import json
 import os
 import shutil
-import sys
 import tomllib
+from functools import partial
 from math import floor
 from pathlib import Path
 
 import pytest
 
-from ccmatic.cli.commands import main
 from ccmatic.codegen import header
 from ccmatic.codegen.library import Library
 from ccmatic.simulation import Deployed, Simulation, paths
+from support.cli import here, lines
 
 PACKAGE = Path(__file__).parent / "exercises"
 
@@ -35,17 +35,7 @@ def run(tmp_path, capsys, monkeypatch):
     monkeypatch.syspath_prepend(installed.parent)
     monkeypatch.chdir(tmp_path)
 
-    def command(*arguments):
-        monkeypatch.setattr(sys, "argv", ["ccmatic", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return end.value.code, *capsys.readouterr()
-
-    return command
-
-
-def lines(text):
-    return [json.loads(line) for line in text.splitlines()]
+    return partial(here, capsys)
 
 
 QUERY = """

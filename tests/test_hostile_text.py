@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 from ccmatic import query as queries
 from ccmatic.base.embedding import c_comment, docstring
 from ccmatic.base.errors import InputError
-from ccmatic.cli import commands as cli
 from ccmatic.codegen import header
 from ccmatic.codegen.files import write
 from ccmatic.codegen.library import Library
@@ -20,6 +18,7 @@ from ccmatic.language import controller as cca
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions
 from ccmatic.verification.judgement import Judge
+from support.cli import here
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler (gcc or clang) on this machine")
@@ -129,11 +128,9 @@ def test_what_stands_in_scripts_is_not_asked():
     ]
 
 
-def test_files_with_odd_names(tmp_path, monkeypatch):
+def test_files_with_odd_names(tmp_path, monkeypatch, capsys):
     """A name on the command line is a name, whatever it says."""
     monkeypatch.chdir(tmp_path)
     Path("my $(touch ran) controller.py").write_text(RATE)
-    sys.argv = ["ccmatic", "export", "my $(touch ran) controller.py", "--target", "c"]
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    assert stop.value.code == 2 and os.listdir() == ["my $(touch ran) controller.py"]
+    code, _, _ = here(capsys, "export", "my $(touch ran) controller.py", "--target", "c")
+    assert code == 2 and os.listdir() == ["my $(touch ran) controller.py"]

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ccmatic.base import definitions
-from ccmatic.cli import commands as cli
 from ccmatic.contracts.proof import Measure, State
 from ccmatic.logic import isolated
 from ccmatic.proving import proof_check as audit
@@ -19,20 +17,12 @@ from ccmatic.proving import result as proved
 from ccmatic.proving.claim import steps, windows_after
 from ccmatic.traces import Trace
 from ccmatic.verification import Outcome, replay
+from support.cli import here
 from support.json_schemas import validate
 
 HERE = Path(__file__).parent
 TINY = str(HERE / "proofs" / "tiny.py")
 QDEL = HERE.parent / "synthesized" / "cc_qdel.py"
-
-
-def run(capsys, *arguments):
-    """The exit code and what was printed."""
-    sys.argv = ["ccmatic", *map(str, arguments)]
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    printed = capsys.readouterr()
-    return stop.value.code, printed.out, printed.err
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +67,7 @@ def edit(file, change):
 
 
 def test_what_was_proved_is_accepted(copy, capsys):
-    code, out, _ = run(capsys, "check", copy, "--json", "--allow-code")
+    code, out, _ = here(capsys, "check", copy, "--json", "--allow-code")
     *findings, summary = map(json.loads, out.splitlines())
     assert code == 0 and summary["accepted"]
     validate(summary, "CheckLine")
@@ -127,7 +117,7 @@ def test_a_killed_proof_goes_on(copy, capsys, monkeypatch):
     asked = []
     ask = prove.Prover.ask
     monkeypatch.setattr(prove.Prover, "ask", lambda self, lemma, c: asked.append(c.keys()) or ask(self, lemma, c))
-    code, out, _ = run(capsys, "prove", QDEL, "--proof", TINY, "--out", copy.parent, "--json")
+    code, out, _ = here(capsys, "prove", QDEL, "--proof", TINY, "--out", copy.parent, "--json")
     lines = list(map(json.loads, out.splitlines()))
     assert code == 0 and [line["constant"] for line in lines if "constant" in line] == ["rise"]
     for line in lines[:-1]:
@@ -140,7 +130,7 @@ def test_a_killed_proof_goes_on(copy, capsys, monkeypatch):
 
 def test_an_edited_proof_does_not_go_on(copy, capsys):
     edit(copy, lambda data: data.update(definition="0" * 64))
-    code, _, err = run(capsys, "prove", QDEL, "--proof", TINY, "--out", copy.parent)
+    code, _, err = here(capsys, "prove", QDEL, "--proof", TINY, "--out", copy.parent)
     assert code == 2 and "another version" in err
 
 
@@ -199,20 +189,20 @@ def test_numbers_of_windows():
 
 
 def test_a_controller_that_reads_what_the_proof_does_not_follow(capsys):
-    code, _, err = run(capsys, "prove", "cc_probe_slow", "--proof", TINY)
+    code, _, err = here(capsys, "prove", "cc_probe_slow", "--proof", TINY)
     assert code == 2 and "Traceback" not in err and "C_Llambda" in err
 
 
 def test_a_lemma_with_a_free_constant(tmp_path, capsys):
     (tmp_path / "tiny.py").write_text(Path(TINY).read_text().replace('Constant("rise"', 'Constant("rize"'))
-    code, _, err = run(capsys, "prove", QDEL, "--proof", tmp_path / "tiny.py", "--out", tmp_path)
+    code, _, err = here(capsys, "prove", QDEL, "--proof", tmp_path / "tiny.py", "--out", tmp_path)
     assert code == 2 and "'rise' that is not declared" in err and "rize" in err
 
 
 def test_a_range_in_which_nothing_holds(tmp_path, capsys):
     text = Path(TINY).read_text().replace("Fraction(101, 100), Fraction(2)", "Fraction(50), Fraction(60)")
     (tmp_path / "tiny.py").write_text(text)
-    code, _, err = run(capsys, "prove", QDEL, "--proof", tmp_path / "tiny.py", "--out", tmp_path)
+    code, _, err = here(capsys, "prove", QDEL, "--proof", tmp_path / "tiny.py", "--out", tmp_path)
     assert code == 2 and "no value of 'rise' from 50 to 60 will do: at the loosest, 50" in err
     (window,) = tmp_path.glob("*-traces/no_rise.json")
     assert str(window) in err
@@ -222,7 +212,7 @@ def test_a_range_in_which_nothing_holds(tmp_path, capsys):
 
 def test_files_that_are_no_proof(tmp_path, capsys):
     (tmp_path / "x.json").write_text('{"format": "something"}')
-    assert run(capsys, "check", tmp_path / "x.json")[0] == 2
-    assert run(capsys, "check", tmp_path / "missing.json")[0] == 2
-    code, _, err = run(capsys, "prove", QDEL, "--proof", "cc_qdell")
+    assert here(capsys, "check", tmp_path / "x.json")[0] == 2
+    assert here(capsys, "check", tmp_path / "missing.json")[0] == 2
+    code, _, err = here(capsys, "prove", QDEL, "--proof", "cc_qdell")
     assert code == 2 and "cc_qdel" in err

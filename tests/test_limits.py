@@ -1,7 +1,6 @@
 """Whatever a file or a flag says, it is read or refused with a message: no number, depth or size ends otherwise."""
 
 import json
-import sys
 from fractions import Fraction
 
 import pytest
@@ -12,7 +11,6 @@ from ccmatic import query as queries
 from ccmatic.base import definitions, files
 from ccmatic.base.errors import InputError
 from ccmatic.base.quantities import DIGITS, exact
-from ccmatic.cli import commands as cli
 from ccmatic.codegen import header
 from ccmatic.language import controller as cca
 from ccmatic.proving import result as proved
@@ -20,20 +18,13 @@ from ccmatic.trace_export import Schedule
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.replayer import replay
 from support import ROOT
+from support.cli import here
 
 PROOF = ROOT / "proofs" / "cc_qdel_T10.json"
 WINDOW = ROOT / "proofs" / "cc_qdel_T10-traces" / "beyond_shrink.json"
 HUGE = ("1e400000000", "1e-400000000", "1/0", "9" * 5000, "1/" + "9" * 5000, "1" + "0" * DIGITS,
         "0." + "0" * DIGITS + "1", "1e" + "9" * 30)  # fmt: skip
 NO_NUMBERS = ("", "x", "1/2/3", "1e", "--1", "nan", "inf", "1_0", "0x1", "٣", 0.1, True, None, [1], {"a": 1}, 10**5000)
-
-
-def run(capsys, *arguments):
-    """The exit code and the message."""
-    sys.argv = ["ccmatic", *map(str, arguments)]
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    return stop.value.code, capsys.readouterr().err
 
 
 @pytest.mark.parametrize("value", (*HUGE, *NO_NUMBERS), ids=lambda value: f"{type(value).__name__}")
@@ -72,7 +63,7 @@ def test_numbers_in_traces(number, place, tmp_path, capsys):
         case key:
             data["query"][key] = number
     (tmp_path / "trace.json").write_text(json.dumps(data))
-    code, err = run(capsys, "replay", tmp_path / "trace.json")
+    code, _, err = here(capsys, "replay", tmp_path / "trace.json")
     assert code == 2 and len(err) < 500 and "fault of ccmatic" not in err
 
 
@@ -84,7 +75,7 @@ def test_numbers_on_the_command_line(number, tmp_path, capsys, monkeypatch):
                   [*verify[:4], "--horizon", "6", "--buffer", number], [*verify, "--utilisation", number],
                   ["export", "cc_qdel", "--target", "c", "--jitter", number],
                   ["export", "cc_qdel", "--target", "c", "--horizon", "1000000000"]):  # fmt: skip
-        code, err = run(capsys, *flags)
+        code, _, err = here(capsys, *flags)
         assert code == 2 and len(err) < 500 and "fault of ccmatic" not in err
 
 

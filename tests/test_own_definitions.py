@@ -1,15 +1,13 @@
 """What people write into definitions of their own and may not: one message, at file and line, exit code 2."""
 
-import sys
-
 import pytest
 
 from ccmatic import query as queries
 from ccmatic.base.errors import InputError
-from ccmatic.cli.commands import main
 from ccmatic.language.controller import parse
 from ccmatic.logic.terms import boolean, choice, equal, every, iff, implies, no, real, some
 from ccmatic.verification.verifier import Verifier
+from support.cli import here
 
 MODEL = """from fractions import Fraction
 
@@ -31,18 +29,11 @@ MODEL = Mine()
 LINE = 12
 
 
-def run(arguments, capsys, monkeypatch):
-    """The exit code and the message of `ccmatic …`."""
-    monkeypatch.setattr(sys, "argv", ["ccmatic", *map(str, arguments)])
-    with pytest.raises(SystemExit) as end:
-        main()
-    return end.value.code, capsys.readouterr().err
-
-
-def verify(text, folder, capsys, monkeypatch):
+def verify(text, folder, capsys):
     (folder / "mine.py").write_text(text)
     network = ["--model", folder / "mine.py", "--buffer", "infinite", "--horizon", "4", "--save", folder / "traces"]
-    return run(["verify", "cc_qdel", *network], capsys, monkeypatch)
+    code, _, message = here(capsys, "verify", "cc_qdel", *network)
+    return code, message
 
 
 LAWS = {
@@ -92,10 +83,10 @@ LAWS = {
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_what_a_law_may_not_be_is_refused_at_its_line(law, tmp_path, capsys, monkeypatch):
+def test_what_a_law_may_not_be_is_refused_at_its_line(law, tmp_path, capsys):
     recursive = "network" in law
     text = MODEL.replace("LAW", f"yield from {law}" if recursive else f'yield "own", 1, {law}')
-    code, message = verify(text, tmp_path, capsys, monkeypatch)
+    code, message = verify(text, tmp_path, capsys)
     assert code == 2
     if not recursive:
         assert f"mine.py:{LINE}:" in message
@@ -125,9 +116,9 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_what_a_model_may_not_be_is_refused_in_its_file(mistake, tmp_path, capsys, monkeypatch):
+def test_what_a_model_may_not_be_is_refused_in_its_file(mistake, tmp_path, capsys):
     text, expected = MISTAKES[mistake]
-    code, message = verify(text, tmp_path, capsys, monkeypatch)
+    code, message = verify(text, tmp_path, capsys)
     assert code == 2
     assert "mine.py:" in message and expected in message
     assert len(message.splitlines()) == 1
@@ -167,12 +158,12 @@ BELIEFS = {
 
 
 @pytest.mark.parametrize("mistake", BELIEFS)
-def test_what_a_belief_may_not_be_is_refused_in_its_file(mistake, tmp_path, capsys, monkeypatch):
+def test_what_a_belief_may_not_be_is_refused_in_its_file(mistake, tmp_path, capsys):
     text, expected = BELIEFS[mistake]
     (tmp_path / "mine.py").write_text(text)
     (tmp_path / "reads.py").write_text("def rate(C_L):\n    return C_L\n")
     network = ["--model", tmp_path / "mine.py", "--buffer", "infinite", "--horizon", "4", "--save", tmp_path / "t"]
-    code, message = run(["verify", tmp_path / "reads.py", *network], capsys, monkeypatch)
+    code, _, message = here(capsys, "verify", tmp_path / "reads.py", *network)
     assert code == 2
     assert "mine.py:" in message and expected in message
     assert len(message.splitlines()) == 1

@@ -37,48 +37,47 @@ def run(tmp_path_factory):
         yield path
 
 
-@given(st.sampled_from(FIELDS), VALUES | st.sampled_from(HUGE), st.integers(1, 3))
-@settings(
+fuzzed = settings(
     max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_any_event_is_read_or_refused(run, field, value, number):
-    forged = run.with_name("forged.db")
-    forged.write_bytes(run.read_bytes())
-    with sqlite3.connect(forged) as database:
+
+
+def forged(run, statement, *values):
+    """A copy of the run in which a statement of SQL was carried out; None if SQLite refuses it."""
+    file = run.with_name("forged.db")
+    file.write_bytes(run.read_bytes())
+    with sqlite3.connect(file) as database:
         try:
-            database.execute(f"UPDATE events SET {field} = ? WHERE number = ?", (value, number))
+            database.execute(statement, values)
         except sqlite3.Error:
-            return
+            return None
+    return file
+
+
+def is_read_or_refused(file):
     try:
-        cover.check_cover(forged)
+        cover.check_cover(file)
     except InputError as error:
         assert error.message
+
+
+@given(st.sampled_from(FIELDS), VALUES | st.sampled_from(HUGE), st.integers(1, 3))
+@fuzzed
+def test_any_event_is_read_or_refused(run, field, value, number):
+    if file := forged(run, f"UPDATE events SET {field} = ? WHERE number = ?", value, number):
+        is_read_or_refused(file)
 
 
 @given(st.sampled_from(("format", "version", "name", "query", "finished")), VALUES | st.sampled_from(HUGE))
-@settings(
-    max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@fuzzed
 def test_anything_a_run_says_of_itself_is_read_or_refused(run, key, value):
-    forged = run.with_name("forged.db")
-    forged.write_bytes(run.read_bytes())
-    with sqlite3.connect(forged) as database:
-        try:
-            database.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (key, value))
-        except sqlite3.Error:
-            return
-    try:
-        cover.check_cover(forged)
-    except InputError as error:
-        assert error.message
+    if file := forged(run, "INSERT OR REPLACE INTO about VALUES (?, ?)", key, value):
+        is_read_or_refused(file)
 
 
 def test_a_run_that_claims_to_have_ended_late_lacks_events_and_is_read_at_once(run):
-    forged = run.with_name("forged.db")
-    forged.write_bytes(run.read_bytes())
-    with sqlite3.connect(forged) as database:
-        database.execute("INSERT OR REPLACE INTO about VALUES ('finished', ?)", (str(10**18),))
-    assert any("is missing" in fault for fault in cover.check_cover(forged).faults)
+    file = forged(run, "INSERT OR REPLACE INTO about VALUES ('finished', ?)", str(10**18))
+    assert any("is missing" in fault for fault in cover.check_cover(file).faults)
 
 
 @pytest.mark.parametrize(
@@ -90,9 +89,6 @@ def test_a_term_of_a_template_is_a_product_and_runs_nothing(term):
 
 
 def test_an_event_of_the_wrong_type_is_named(run):
-    forged = run.with_name("forged.db")
-    forged.write_bytes(run.read_bytes())
-    with sqlite3.connect(forged) as database:
-        database.execute("UPDATE events SET trace = ? WHERE number = 2", (b"\x80",))
+    file = forged(run, "UPDATE events SET trace = ? WHERE number = 2", b"\x80")
     with pytest.raises(InputError, match="event 2, trace: found b'.x80'; expected text or null"):
-        store.read_run(forged)
+        store.read_run(file)

@@ -1,18 +1,17 @@
 """Nothing holds of nothing: a network or a premise without any execution is refused, by the laws that conflict."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from ccmatic import query as queries
 from ccmatic.base.errors import InputError
-from ccmatic.cli.commands import main
 from ccmatic.language.controller import parse
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.solving.solver import Checker
 from ccmatic.verification.verifier import HOLDS, Verifier
+from support.cli import here
 
 HERE = Path(__file__).parent
 TINY = HERE / "proofs" / "tiny.py"
@@ -47,15 +46,6 @@ name = "two_branches"
 """
 
 
-def run(capsys, *arguments):
-    """The exit code and what was printed."""
-    sys.argv = ["ccmatic", *map(str, arguments)]
-    with pytest.raises(SystemExit) as stop:
-        main()
-    printed = capsys.readouterr()
-    return stop.value.code, printed.out, printed.err
-
-
 def model(folder, laws):
     file = folder / "mine.py"
     file.write_text(MODEL.replace("LAWS", laws))
@@ -64,7 +54,7 @@ def model(folder, laws):
 
 def test_verify_refuses_a_model_that_contradicts_itself(tmp_path, capsys):
     network = ["--model", model(tmp_path, CONFLICT), "--buffer", "infinite", "--horizon", "4"]
-    code, out, err = run(capsys, "verify", QDEL, *network, "--save", tmp_path / "traces")
+    code, out, err = here(capsys, "verify", QDEL, *network, "--save", tmp_path / "traces")
     assert (code, out) == (2, "")
     assert "mine.too_much at t=2, " in err or ", mine.too_much at t=2" in err
     assert "mine.served_after_sent at t=2" in err and len(err.splitlines()) == 1
@@ -73,7 +63,7 @@ def test_verify_refuses_a_model_that_contradicts_itself(tmp_path, capsys):
 
 def test_synth_lists_nothing_of_a_model_that_contradicts_itself(tmp_path, capsys):
     (tmp_path / "asked.toml").write_text(SYNTH.format(model=model(tmp_path, CONFLICT)))
-    code, out, err = run(capsys, "synth", tmp_path / "asked.toml", "--out", tmp_path / "found", "--json")
+    code, out, err = here(capsys, "synth", tmp_path / "asked.toml", "--out", tmp_path / "found", "--json")
     assert (code, out) == (2, "") and "mine.too_much at t=2" in err
     assert not list((tmp_path / "found").glob("*.py"))
 
@@ -171,6 +161,6 @@ def test_a_state_that_every_window_leaves_is_remarked(tmp_path):
 
 def test_prove_and_check_refuse_a_network_without_windows(tmp_path, capsys):
     file = proof(tmp_path, 'model="ccac"', f'model="{model(tmp_path, CONFLICT)}"')
-    code, out, err = run(capsys, "prove", QDEL, "--proof", file, "--out", tmp_path, "--json")
+    code, out, err = here(capsys, "prove", QDEL, "--proof", file, "--out", tmp_path, "--json")
     assert code == 2 and "mine.too_much at t=2" in err and len(err.splitlines()) == 1
     assert '"verdict": "holds"' not in out
