@@ -6,7 +6,7 @@ import pysmt.environment
 import pytest
 
 import ccmatic as cm
-from ccmatic.logic import Environment, isolated_steps, real
+from ccmatic.logic import Environment, isolated, isolated_steps, real
 
 QUESTIONS = [
     ("cc_qdel", "ccac", "infinite", 5),
@@ -42,10 +42,18 @@ def test_two_searches_may_take_turns():
     assert alone[0] == alone[1] == ends[0].solutions
 
 
-def test_a_call_leaves_no_formulas_behind():
+CALLS = {
+    "verify": lambda: cm.verify(QUESTIONS[1][0], cm.Query(cm.Network(*QUESTIONS[1][1:]))).verdict == "violated",
+    "shape": lambda: cm.load_controller("cc_qdel").shape() is not None,
+    "isolated": lambda: isolated(real)("of nobody else").coefficients,
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_leaves_no_formulas_behind(call):
     shared = pysmt.environment.get_env()
     before = len(shared.formula_manager.formulae)
-    assert cm.verify(*(QUESTIONS[1][0], cm.Query(cm.Network(*QUESTIONS[1][1:])))).verdict == "violated"
+    assert CALLS[call]()
     assert pysmt.environment.get_env() is shared and len(shared.formula_manager.formulae) == before
 
 
