@@ -15,7 +15,8 @@ def main():
 
 def _interrupt(number, frame):
     """Raise KeyboardInterrupt; but leave at once where something is being imported, as some packages take that for a
-    module that is missing."""
+    module that is missing. What a library then cannot tidy up, cut off in its middle, is not worth a word."""
+    sys.unraisablehook = lambda _: None
     while frame:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             os.write(sys.__stderr__.fileno(), b"ccmatic: interrupted\n")

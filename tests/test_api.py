@@ -126,6 +126,12 @@ def test_a_proof_is_found_saved_and_checked(tmp_path):
         cm.prove("cc_qdel", tiny, certify=True)
 
 
+def test_a_target_that_is_none_is_said(tmp_path):
+    with pytest.raises(cm.InputError, match=r"no target 'pbf'; did you mean 'bpf'\?"):
+        cm.export("cc_qdel", "pbf", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_controller_is_exported(tmp_path):
     files = cm.export("cc_qdel", "c", tmp_path)
     assert files and all(file.parent == tmp_path and file.exists() for file in files)

@@ -65,6 +65,26 @@ def test_while_verifying(options, tmp_path):
     ends(process)
 
 
+def test_what_was_cut_off_in_its_middle_says_nothing(tmp_path):
+    """As an object of a solver's, interrupted while it was made, whose destructor then misses what was not set."""
+    (tmp_path / "half.py").write_text(
+        "import os, signal\n"
+        "from ccmatic import __main__ as program\n"
+        "class Half:\n"
+        "    def __init__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    def __del__(self):\n"
+        "        self.missing\n"
+        "signal.signal(signal.SIGINT, program._interrupt)\n"
+        "try:\n"
+        "    Half()\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    done = subprocess.run([sys.executable, "half.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
 def test_with_two_jobs(tmp_path):
     """A terminal interrupts the workers, too: nothing of theirs is printed, and none is left."""
     process = begin("synth", "g6", "--jobs", "2", "--json", cwd=tmp_path)

@@ -3,7 +3,7 @@
 from importlib import resources
 from pathlib import Path
 
-from ccmatic.base import InputError, installed, shown, writable_folder, write_text
+from ccmatic.base import InputError, installed, shown, suggest, writable_folder, write_text
 from ccmatic.codegen import targets
 
 
@@ -48,7 +48,12 @@ def write(export, target, folder):
 
 
 def _maker(target):
-    return TARGETS[target] if target in TARGETS else installed.load(installed.points("targets", TARGETS)[target])
+    if target in TARGETS:
+        return TARGETS[target]
+    added = installed.points("targets", TARGETS)
+    if target not in added:
+        raise InputError(f"there is no target '{shown(target)}'; {suggest(shown(target), [*TARGETS, *added])}")
+    return installed.load(added[target])
 
 
 def shipped(*parts):

@@ -44,10 +44,10 @@ def _keep(record, reads, options):
     """What this thread keeps: a verifier, and the environment of its formulas."""
     key = json.dumps([record, reads, options], sort_keys=True)
     if getattr(_kept, "key", None) != key:
-        _kept.environment = Environment()
-        with _kept.environment:
-            _kept.verifier = Verifier(queries.from_record(record, allow_code=True), reads, **options)
-        _kept.key = key
+        environment = Environment()
+        with environment:
+            verifier = Verifier(queries.from_record(record, allow_code=True), reads, **options)
+        _kept.environment, _kept.verifier, _kept.key = environment, verifier, key
     return _kept
 
 
