@@ -14,9 +14,11 @@ from tempfile import gettempdir
 import numpy as np
 import pytest
 
+from ccmatic import records
 from ccmatic.base.errors import InputError
 from ccmatic.emulate import command, flows, kinds, link, machine, measures, replay, run
 from support.cli import here
+from support.json_schemas import validate
 from support.machine import on_time
 
 MBIT24, RM = 3_000_000, 40_000_000
@@ -101,10 +103,10 @@ def test_a_flow_fills_the_link(iperf3):
     check_queue(emulation)
     assert (kept["planned"] == kept["admitted"] + RM).all()
     found = measures.measures(emulation, 1)
-    assert found["utilisation"] > 0.85
-    assert found["utilisation"] <= 1 + 1500 / (2 * MBIT24)
-    assert found["queueing_delay_ms"]["max"] <= 40
-    assert found["rtt_ms"]["mean"] > 40
+    assert found.utilisation > 0.85
+    assert found.utilisation <= 1 + 1500 / (2 * MBIT24)
+    assert found.queueing_delay_ms.max <= 40
+    assert found.rtt_ms.mean > 40
 
 
 def test_jitter_holds_packets_in_order_and_for_at_most_D(iperf3):
@@ -170,7 +172,8 @@ def test_the_command_keeps_what_it_says(iperf3, tmp_path):
     assert log.dtype == run.RECORD and (log["arrival"] >= 1e9 / 3).sum() == found["packets"]
     assert found["flows"][0]["flow"] == "cubic" and found["flows"][0]["lost"] == found["lost"]
     assert "Throughput" in (tmp_path / "run.svg").read_text()
-    again = command.as_text(found)
+    validate(found, "MeasuresFile")
+    again = command.as_text(records.read(done.stdout, records.MeasuresFile))
     assert "24 Mbit/s, R_m 10 ms, buffer 60000 bytes (2 BDP), no jitter" in again
 
 
@@ -333,3 +336,31 @@ def test_losses_in_a_window():
     assert measures.most_within(instants, 10) == 3
     assert measures.most_within(instants, 1) == 1
     assert measures.most_within(instants[:0], 10) == 0
+
+
+def logged(asked, flows, arrivals):
+    """The Emulation of packets of 1500 bytes, (instant, flow's number) each, that were all passed on in time."""
+    log = np.zeros(len(arrivals), run.RECORD)
+    log["arrival"], log["flow"] = zip(*arrivals, strict=True)
+    log["size"] = 1500
+    log[["lost", "admitted", "planned"]] = replay.decisions(asked, log["arrival"], log["size"])
+    log["released"] = log["planned"]
+    return run.Emulation(asked, flows, 10**9, log, False, 0.1, 0)
+
+
+def test_measures_are_as_their_schema_says(schedule):
+    """Of two flows, of one that sends nothing in what is measured, and beside a schedule."""
+    asked = link.of_texts("12mbit", "10ms", "3000")
+    found = measures.measures(logged(asked, ("cubic", "bbr"), [(0, 1), (0, 0), (0, 0)]), 0)
+    validate(records.data(found), "MeasuresFile")
+    assert found.valid and found.lost == found.lost_max_in_rm == 1
+    assert [(flow.flow, flow.packets, flow.lost) for flow in found.flows] == [("cubic", 2, 1), ("bbr", 1, 0)]
+    assert found.queueing_delay_ms == records.Spread(1.5, pytest.approx(1.95), 2)
+    assert records.read(records.line(found), records.MeasuresFile) == found
+    assert "\nall " in command.as_text(found) and "\nvalid; lateness ms" in command.as_text(found)
+    silent = measures.measures(logged(asked, ("cubic",), [(0, 0)]), 0.5)
+    validate(records.data(silent), "MeasuresFile")
+    assert silent.rtt_ms == records.Spread(None, None, None)
+    beside = measures.measures(logged(link.of_schedule(schedule), ("reno",), [(0, 0)]), 0)
+    validate(records.data(beside), "MeasuresFile")
+    assert (beside.trace.delivered[-1], beside.emulated.delivered[-1]) == (1300000, 1500)

@@ -107,7 +107,7 @@ def test_flows_are_known_to_the_evaluation_alone(method, tmp_path):
 
 
 def lateness_ms(found):
-    return found["lateness_ms"]["p50"], found["lateness_ms"]["p99"]
+    return found.lateness_ms.p50, found.lateness_ms.p99
 
 
 @needs_bpf
@@ -120,14 +120,14 @@ def test_cc_qdel_in_the_kernel_beside_bbr_and_cubic(iperf3, capsys):
             for flow in ("bpf:cc_qdel", "bbr", "cubic"):
                 link = {"rate": f"{rate}mbit", "rtt": "40ms", "buffer": "2bdp", "jitter": jitter, "schedule": None}
                 found = on_time(lambda link=link, flow=flow: command.run(link, [flow], 5, 3.5), lateness_ms)
-                delay = found["queueing_delay_rm"]["mean"]
+                delay = found.queueing_delay_rm.mean
                 rows.append(
-                    f"{flow:<12} {rate:>3} Mbit/s  jitter {jitter or 'none':<5} {found['utilisation']:7.1%}  "
-                    f"queue {delay:5.2f} R_m  lost in R_m {found['lost_max_in_rm']:4d}  "
-                    f"{'' if found['valid'] else 'not valid: late'}"
+                    f"{flow:<12} {rate:>3} Mbit/s  jitter {jitter or 'none':<5} {found.utilisation:7.1%}  "
+                    f"queue {delay:5.2f} R_m  lost in R_m {found.lost_max_in_rm:4d}  "
+                    f"{'' if found.valid else 'not valid: late'}"
                 )
                 if flow == "bpf:cc_qdel":
-                    assert found["utilisation"] > (0.5 if rate == 24 or found["valid"] else 0.1), rows[-1]
+                    assert found.utilisation > (0.5 if rate == 24 or found.valid else 0.1), rows[-1]
                     assert delay <= 2.01
     with capsys.disabled():
         print("\n" + "\n".join(rows))
@@ -146,8 +146,8 @@ def test_counterexamples_happen(controller, buffer, emulator, tmp_path):
     export = ["trace", "export", str(file), "--format", "schedule", "--rate", f"{rate}bit", "--rtt", "40ms"]
     assert cli.main([*export, "--mss", "1500", "--out", schedule], standalone_mode=False) == 0
     found = on_time(lambda: command.run({"schedule": schedule}, [f"udp:{controller}"]), lateness_ms)
-    foretold, measured = found["trace"], found["emulated"]
+    foretold, measured = found.trace, found.emulated
     packet = 1500 / (rate / 8 * 0.04 * 6)
-    assert measured["utilisation"] == pytest.approx(foretold["utilisation"], rel=0.15, abs=1.5 * packet)
-    assert measured["lost_bytes"] == pytest.approx(foretold["lost_bytes"], rel=0.15, abs=1500)
-    assert foretold["utilisation"] < 0.95 or foretold["lost_bytes"]
+    assert measured.utilisation == pytest.approx(foretold.utilisation, rel=0.15, abs=1.5 * packet)
+    assert measured.lost_bytes == pytest.approx(foretold.lost_bytes, rel=0.15, abs=1500)
+    assert foretold.utilisation < 0.95 or foretold.lost_bytes

@@ -40,11 +40,12 @@ from ccmatic.cli import options
 @options.as_json
 def emulate(flows, seconds, warmup, out, plot, as_json, **link):
     """Run real flows over an emulated link, in network namespaces of this machine; needs root and Linux."""
+    from ccmatic import records
     from ccmatic.emulate import command as emulation
 
     found = emulation.run(link, flows, seconds, warmup, out, plot)
-    click.echo((emulation.as_json if as_json else emulation.as_text)(found))
-    return options.GOOD if found["valid"] else options.UNKNOWN
+    click.echo((records.line if as_json else emulation.as_text)(found))
+    return options.GOOD if found.valid else options.UNKNOWN
 
 
 @click.command()

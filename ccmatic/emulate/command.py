@@ -5,24 +5,25 @@ from pathlib import Path
 
 import numpy as np
 
+from ccmatic import records
 from ccmatic.base import InputError, writable_folder, write_bytes, write_text
 from ccmatic.emulate import link as links
 from ccmatic.emulate import picture
 from ccmatic.emulate.kinds import flow
 from ccmatic.emulate.link import SECOND
 from ccmatic.emulate.machine import require
-from ccmatic.emulate.measures import as_json, as_text, measures
+from ccmatic.emulate.measures import as_text, measures
 from ccmatic.emulate.run import emulate
 from ccmatic.traces import require as require_drawing
 
-__all__ = ["as_json", "as_text", "run"]
+__all__ = ["as_text", "run"]
 
 #: Seconds of a run that follows no schedule, and says nothing else.
 SECONDS = 10
 
 
 def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
-    """Emulate; what `measures` gives.
+    """Emulate; a records.MeasuresFile.
 
     link: options by name, as link.of_texts takes them, or a `schedule` file alone. flows: as kinds.flow reads them.
     seconds: SECONDS by default, or as long as the schedule. warmup: seconds that are not measured, by default a third,
@@ -69,4 +70,4 @@ def _keep(folder, emulation, result):
     content = BytesIO()
     np.save(content, emulation.log, allow_pickle=False)
     write_bytes(folder / "packets.npy", content.getvalue())
-    write_text(folder / "measures.json", as_json(result) + "\n")
+    write_text(folder / "measures.json", records.line(result) + "\n")

@@ -1,78 +1,72 @@
 """What a run is summed up in: utilisation, queueing delay, losses, round trips; in all and of each flow."""
 
-import json
 from io import StringIO
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from ccmatic import records
 from ccmatic.emulate.link import ENDLESS, SECOND
 
 MS = SECOND // 1000
 
 
 def measures(emulation, start):
-    """A dict, for JSON, of what happened from `start` seconds on.
-
-    Rates count bytes that left the bottleneck. Queueing delay: from arrival until the last byte leaves it. RTT: from
-    arrival to release. Losses are in packets, `max_in_rm` the most in any window as long as R_m.
-    """
-    link, lateness = emulation.link, emulation.lateness
-    names = enumerate(emulation.flows)
-    return {
-        "valid": not emulation.faults,
-        "faults": emulation.faults,
-        "seconds": emulation.duration / SECOND,
-        "from_seconds": start,
-        "link": describe(link),
-        **summed_up(emulation, emulation.log, start),
-        "flows": [
-            {"flow": name, **summed_up(emulation, emulation.log[emulation.log["flow"] == i], start)}
-            for i, name in names
+    """The records.MeasuresFile of what happened from `start` seconds on."""
+    link, delivered = emulation.link, {}
+    if link.schedule:
+        delivered = dict(zip(("trace", "emulated"), _beside_schedule(emulation), strict=True))
+    return records.MeasuresFile(
+        **_summed_up(emulation, emulation.log, start),
+        valid=not emulation.faults,
+        faults=emulation.faults,
+        seconds=emulation.duration / SECOND,
+        from_seconds=start,
+        link=_describe(link),
+        flows=[
+            records.FlowMeasures(**_summed_up(emulation, emulation.log[emulation.log["flow"] == i], start), flow=name)
+            for i, name in enumerate(emulation.flows)
         ],
-        **(beside_trace(emulation) if emulation.link.schedule else {}),
-        "lateness_ms": {
-            f"p{p}" if p < 100 else "max": _percentile(lateness, p, MS) for p in (50, 99, 100)
-        },
-        "real_time": emulation.real_time,
-        "cpu": emulation.cpu,
-    }  # fmt: skip
+        **delivered,
+        lateness_ms=records.Lateness(*(_percentile(emulation.lateness, p, MS) for p in (50, 99, 100))),
+        real_time=emulation.real_time,
+        cpu=emulation.cpu,
+    )
 
 
-def beside_trace(emulation):
-    """`trace` and `emulated`: the share of the link that is delivered over the schedule, bytes lost, and the bytes
-    delivered by each of the schedule's instants; as the trace has it and as it was."""
+def of_all(emulation, start):
+    """The records.Measures of all packets from `start` seconds on."""
+    return records.Measures(**_summed_up(emulation, emulation.log, start))
+
+
+def _beside_schedule(emulation):
+    """The records.Delivery that the schedule foretells, and that of what happened."""
     schedule, log = emulation.link.schedule, emulation.log
     released = log["released"][log["released"] >= 0]
     sizes = np.concatenate(([0], np.cumsum(log["size"][log["released"] >= 0])))
     delivered = [int(sizes[np.searchsorted(released, time, side="right")]) for time, _, _ in schedule.points]
     lost = int(log["size"][(log["lost"] != 0) & (log["arrival"] <= schedule.duration)].sum())
     capacity = float(schedule.rate * schedule.duration) / SECOND
-    served = [point[2] for point in schedule.points]
-
-    def of(column, bytes_lost):
-        return {"utilisation": (column[-1] - column[0]) / capacity, "lost_bytes": bytes_lost, "delivered": column}
-
-    return {"trace": of(served, schedule.lost), "emulated": of(delivered, lost)}
+    for column, bytes_lost in (([point[2] for point in schedule.points], schedule.lost), (delivered, lost)):
+        yield records.Delivery((column[-1] - column[0]) / capacity, bytes_lost, column)
 
 
-def describe(link):
-    """The link, for JSON."""
-    return {
-        "rates": [{"from_seconds": time / SECOND, "bits_per_second": bits} for time, bits in link.rates],
-        "rtt_ms": link.rtt / MS,
-        "buffer_bytes": None if link.buffer == ENDLESS else link.buffer,
-        "bdp_bytes": float(link.bdp),
-        "jitter_ms": link.jitter / MS,
-        "pattern": link.pattern,
-        "seed": link.seed,
-        "scheduled": link.schedule is not None,
-    }
+def _describe(link):
+    return records.LinkRecord(
+        rates=[records.RateRecord(time / SECOND, bits) for time, bits in link.rates],
+        rtt_ms=link.rtt / MS,
+        buffer_bytes=None if link.buffer == ENDLESS else link.buffer,
+        bdp_bytes=float(link.bdp),
+        jitter_ms=link.jitter / MS,
+        pattern=link.pattern,
+        seed=link.seed,
+        scheduled=link.schedule is not None,
+    )
 
 
-def summed_up(emulation, log, start):
-    """The part of `measures` that is of some of the packets."""
+def _summed_up(emulation, log, start):
+    """The fields of records.Measures of some of the packets."""
     link, end = emulation.link, emulation.duration
     begin = int(start * SECOND)
     capacity = link.capacity(begin, end) / (8 * SECOND)
@@ -102,48 +96,49 @@ def most_within(instants, length):
 
 def _spread(values, unit):
     mean = float(np.mean(values)) / unit if len(values) else None
-    return {"mean": mean, "p95": _percentile(values, 95, unit), "max": _percentile(values, 100, unit)}
+    return records.Spread(mean, _percentile(values, 95, unit), _percentile(values, 100, unit))
 
 
 def _percentile(values, percent, unit):
     return float(np.percentile(values, percent)) / unit if len(values) else None
 
 
-def as_json(found):
-    """The line of `emulate --json`."""
-    return json.dumps(found)
-
-
 def as_text(found):
-    """A table for people, one row a flow and one for all, and what the run was worth."""
+    """A records.MeasuresFile as a table for people, one row a flow and one for all, and what the run was worth."""
     grid = Table(box=None, header_style="bold", pad_edge=False)
     grid.add_column("flow")
     heads = ("Mbit/s", "utilisation", "queue: mean", "p95", "max ms", "mean", "p95", "max R_m", "RTT: mean", "p95",
              "max ms", "lost", "mean in R_m", "max in R_m")  # fmt: skip
     for head in heads:
         grid.add_column(head, justify="right", no_wrap=True)
-    rows = [*found["flows"], {"flow": "all", **found}] if len(found["flows"]) > 1 else found["flows"]
-    for row in rows:
-        spreads = [row[key][part] for key in ("queueing_delay_ms", "queueing_delay_rm", "rtt_ms")
-                   for part in ("mean", "p95", "max")]  # fmt: skip
-        grid.add_row(
-            row["flow"], f"{row['mbit_per_second']:.2f}", f"{row['utilisation']:.1%}", *map(_short, spreads),
-            f"{row['lost']} of {row['packets']}", _short(row["lost_mean_in_rm"]), str(row["lost_max_in_rm"]),
-        )  # fmt: skip
+    for flow in found.flows:
+        grid.add_row(flow.flow, *_cells(flow))
+    if len(found.flows) > 1:
+        grid.add_row("all", *_cells(found))
     out = StringIO()
     console = Console(file=out, width=200, highlight=False)
     console.print(_heading(found))
     console.print(grid)
-    if "trace" in found:
-        console.print(_beside(found["trace"], found["emulated"]))
+    if found.trace:
+        console.print(_beside(found.trace, found.emulated))
     console.print(_worth(found))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
+def _cells(row):
+    spreads = row.queueing_delay_ms, row.queueing_delay_rm, row.rtt_ms
+    yield f"{row.mbit_per_second:.2f}"
+    yield f"{row.utilisation:.1%}"
+    yield from (_short(value) for spread in spreads for value in (spread.mean, spread.p95, spread.max))
+    yield f"{row.lost} of {row.packets}"
+    yield _short(row.lost_mean_in_rm)
+    yield str(row.lost_max_in_rm)
+
+
 def _beside(trace, emulated):
     return (
-        f"utilisation {emulated['utilisation']:.1%} (the trace: {trace['utilisation']:.1%}), "
-        f"{emulated['lost_bytes']} bytes lost (the trace: {trace['lost_bytes']})"
+        f"utilisation {emulated.utilisation:.1%} (the trace: {trace.utilisation:.1%}), "
+        f"{emulated.lost_bytes} bytes lost (the trace: {trace.lost_bytes})"
     )
 
 
@@ -152,22 +147,22 @@ def _short(value):
 
 
 def _heading(found):
-    link = found["link"]
+    link = found.link
     rates = ", then ".join(
-        f"{rate['bits_per_second'] / 1e6:g} Mbit/s" + (f" from {rate['from_seconds']:g} s" if i else "")
-        for i, rate in enumerate(link["rates"])
+        f"{rate.bits_per_second / 1e6:g} Mbit/s" + (f" from {rate.from_seconds:g} s" if i else "")
+        for i, rate in enumerate(link.rates)
     )
-    buffer = link["buffer_bytes"]
-    size = "infinite buffer" if buffer is None else f"buffer {buffer} bytes ({buffer / link['bdp_bytes']:.3g} BDP)"
-    jitter = "by schedule" if link["scheduled"] else f"jitter {link['jitter_ms']:g} ms ({link['pattern']})"
-    if link["pattern"] == "none" and not link["scheduled"]:
+    buffer = link.buffer_bytes
+    size = "infinite buffer" if buffer is None else f"buffer {buffer} bytes ({buffer / link.bdp_bytes:.3g} BDP)"
+    jitter = "by schedule" if link.scheduled else f"jitter {link.jitter_ms:g} ms ({link.pattern})"
+    if link.pattern == "none" and not link.scheduled:
         jitter = "no jitter"
-    window = f"{found['from_seconds']:.3g} to {found['seconds']:g} s"
-    return f"{rates}, R_m {link['rtt_ms']:g} ms, {size}, {jitter}; measured from {window}"
+    window = f"{found.from_seconds:.3g} to {found.seconds:g} s"
+    return f"{rates}, R_m {link.rtt_ms:g} ms, {size}, {jitter}; measured from {window}"
 
 
 def _worth(found):
-    late, priority = found["lateness_ms"], "real-time" if found["real_time"] else "no real-time priority"
-    cost = f"lateness ms: p50 {_short(late['p50'])}, p99 {_short(late['p99'])}, max {_short(late['max'])}"
-    verdict = "valid" if found["valid"] else f"NOT VALID: {'; '.join(found['faults'])}"
-    return f"{verdict}; {cost}; {found['cpu']:.0%} of a processor, {priority}"
+    late, priority = found.lateness_ms, "real-time" if found.real_time else "no real-time priority"
+    cost = f"lateness ms: p50 {_short(late.p50)}, p99 {_short(late.p99)}, max {_short(late.max)}"
+    verdict = "valid" if found.valid else f"NOT VALID: {'; '.join(found.faults)}"
+    return f"{verdict}; {cost}; {found.cpu:.0%} of a processor, {priority}"

@@ -13,12 +13,13 @@ from itertools import product
 
 import numpy as np
 
+from ccmatic import records
 from ccmatic.base import InputError, read_text, writable_folder
 from ccmatic.codegen import header
 from ccmatic.codegen.library import Library
 from ccmatic.emulate.kinds import flow
 from ccmatic.emulate.link import SECOND, Link, of_texts
-from ccmatic.emulate.measures import summed_up
+from ccmatic.emulate.measures import of_all
 from ccmatic.emulate.run import RECORD, Emulation, emulate
 from ccmatic.simulation import NEVER, Path, Simulation
 from ccmatic.synthesis import Team
@@ -88,7 +89,7 @@ def run(sender, scenario):
 
 
 def simulated(controller, scenario):
-    """What is measured of a simulated run: `measures.summed_up`, `of_steps`; `at_start`: it never left its start."""
+    """What is measured of a simulated run: records.Measures, `of_steps`; `at_start`: it never left its start."""
     built = _library(controller)
     if built.export.step != 2:
         raise InputError("the links of the grid have D = R_m; expected a controller exported for a jitter of 1")
@@ -104,7 +105,7 @@ def simulated(controller, scenario):
         simulation.step(sender(simulation.observation))
     done = _as_emulation(simulation.run(), controller, scenario)
     return {
-        **summed_up(done, done.log, WARM_UP),
+        **records.data(of_all(done, WARM_UP)),
         **of_steps(done, int(step * SECOND)),
         "at_start": sender.at_start,
         "delivered_mbit": throughput(done),
@@ -112,12 +113,12 @@ def simulated(controller, scenario):
 
 
 def emulated(name, scenario):
-    """What is measured of a flow on this machine's stack, as `ccmatic emulate` names it: `measures.summed_up`, and the
+    """What is measured of a flow on this machine's stack, as `ccmatic emulate` names it: records.Measures, and the
     faults of the run."""
     jitter = None if scenario.jitter == "none" else f"{scenario.rtt}ms"
     link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
     done = emulate(link, [(name, flow(name))], REAL_SECONDS)
-    summary = summed_up(done, done.log, REAL_WARM_UP)
+    summary = records.data(of_all(done, REAL_WARM_UP))
     return summary | {"faults": done.faults, "delivered_mbit": throughput(done)}
 
 

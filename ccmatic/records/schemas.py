@@ -7,7 +7,7 @@ from fractions import Fraction
 from msgspec.json import schema
 
 from ccmatic.base import writable_folder, write_text
-from ccmatic.records import files, lines
+from ccmatic.records import files, lines, measures
 
 #: Those of a whole file or table's row; the others are parts.
 FILES = (
@@ -17,6 +17,7 @@ FILES = (
     files.ProofFile,
     files.CertificateFile,
     files.SolutionsFile,
+    measures.MeasuresFile,
 )
 LINES = tuple(kind for kind in vars(lines).values() if isinstance(kind, type) and kind.__name__.endswith("Line"))
 

@@ -1,0 +1,89 @@
+"""The shapes of what is measured of runs, which `emulate` prints and keeps (docs/formats.md). Measurements are floats,
+null where there is nothing to measure."""
+
+from ccmatic.records.codec import ABSENT, Absent, Record
+
+
+class Spread(Record):
+    """How a quantity is spread over packets: its mean, the 95th percentile and the largest."""
+
+    mean: float | None
+    p95: float | None
+    max: float | None
+
+
+class Measures(Record, kw_only=True):
+    """What packets measured. Rates count bytes that left the bottleneck: utilisation is their share of the link.
+    Queueing delay: from arrival until the last byte leaves it, in ms and in R_m. RTT: from arrival to release. Losses
+    are packets, of those that arrived; in R_m: on average, and the most in any window as long as R_m."""
+
+    utilisation: float
+    mbit_per_second: float
+    queueing_delay_ms: Spread
+    queueing_delay_rm: Spread
+    rtt_ms: Spread
+    packets: int
+    lost: int
+    lost_mean_in_rm: float
+    lost_max_in_rm: int
+
+
+class FlowMeasures(Measures, kw_only=True):
+    """Of the packets of one flow, as it was named."""
+
+    flow: str
+
+
+class RateRecord(Record):
+    """A rate of the link, from a second of the run on."""
+
+    from_seconds: float
+    bits_per_second: int
+
+
+class LinkRecord(Record):
+    """The link that was asked for. buffer_bytes: null if infinite. bdp_bytes: C·R_m at the first rate.
+    pattern: of jitter. scheduled: it is a schedule's."""
+
+    rates: list[RateRecord]
+    rtt_ms: float
+    buffer_bytes: int | None
+    bdp_bytes: float
+    jitter_ms: float
+    pattern: str
+    seed: int
+    scheduled: bool
+
+
+class Lateness(Record):
+    """How late packets were released, in ms: percentiles, and the most."""
+
+    p50: float | None
+    p99: float | None
+    max: float | None
+
+
+class Delivery(Record):
+    """Over a schedule: the share of the link that is delivered, bytes lost, and bytes delivered by each instant."""
+
+    utilisation: float
+    lost_bytes: int
+    delivered: list[int]
+
+
+class MeasuresFile(Measures, tag_field="format", tag="ccmatic measures 1", kw_only=True):
+    """One run of `emulate`: measures of all packets from `from_seconds` on, and of each flow's. faults: why the run is
+    not one of the link asked for. trace, emulated: of a schedule, what it foretells and what happened. real_time:
+    whether the emulator had priority. cpu: its share of a processor. The first files do not say their format."""
+
+    valid: bool
+    faults: list[str]
+    seconds: float
+    from_seconds: float
+    link: LinkRecord
+    flows: list[FlowMeasures]
+    trace: Delivery | Absent = ABSENT
+    emulated: Delivery | Absent = ABSENT
+    lateness_ms: Lateness
+    real_time: bool
+    cpu: float
