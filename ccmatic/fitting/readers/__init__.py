@@ -1,0 +1,31 @@
+"""Logs of packets, of one kind of file each: a module has `read(path, two_clocks)`, which gives a PacketLog.
+
+The kind of a file is told by how it begins, not by its name.
+"""
+
+from ccmatic.base import InputError, Unreadable, shown
+from ccmatic.fitting.readers import csv_text, emulator
+
+#: How many bytes of a file tell its kind.
+FIRST = 4096
+
+
+def read(path, two_clocks=False):
+    """The PacketLog of a file of any kind. Raises InputError where it is none, with the line where one can be named."""
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(FIRST)
+    except OSError as error:
+        raise Unreadable(f"cannot read: {error.strerror}", str(path)) from None
+    for begins_so, reader in KINDS:
+        if begins_so(begin):
+            return reader(str(path), two_clocks)
+    raise InputError(f"begins '{shown(begin[:40])}', as no log that is known; expected {EXPECTED}", str(path))
+
+
+#: What tells a kind of file by its first bytes, and its reader.
+KINDS = (
+    (lambda begin: begin.startswith(emulator.MAGIC), emulator.read),
+    (lambda begin: begin.split(b"\n")[0].strip().replace(b" ", b"") == csv_text.HEADER.encode(), csv_text.read),
+)
+EXPECTED = f"CSV with the header '{csv_text.HEADER}', or packets.npy of `ccmatic emulate --out`"

@@ -1,0 +1,79 @@
+"""Logs as CSV: the header `sent,delivered,size`, then a packet a line: seconds, seconds or empty if lost, bytes."""
+
+import warnings
+
+import numpy as np
+
+from ccmatic.base import InputError, read_text, shown
+from ccmatic.fitting.log import NEVER, SECOND, packet_log
+
+HEADER = "sent,delivered,size"
+
+#: Bytes of a log that are read, seconds of an instant (a year of a clock that counts from 1970 is within), and bytes of
+#: a packet: of what is larger, nanoseconds would not fit, or a sum of bytes would not.
+LARGEST, LATEST, BIGGEST = 2**32, 2**32, 2**24
+
+#: What an empty cell is read as.
+NOTHING = -1e15
+
+
+def read(path, two_clocks=False):
+    """The PacketLog of a CSV file. `sent` is empty if the packet has waited since before the log. Raises InputError."""
+    text = read_text(path, LARGEST)
+    head, _, body = text.partition("\n")
+    if head.strip().replace(" ", "") != HEADER:
+        raise InputError(f"the header is '{shown(head)}'; expected '{HEADER}'", path, 1)
+    sent, delivered, size = _columns(body, path)
+    return packet_log(path, _ns(sent), _ns(delivered), size, np.arange(2, len(sent) + 2), two_clocks)
+
+
+def _columns(body, path):
+    """sent, delivered and size as floats, NOTHING where a line has nothing."""
+    body = body.rstrip("\n") + "\n"
+    filled = f"\n{body}".replace(",,", f",{NOTHING},").replace("\n,", f"\n{NOTHING},")[1:]
+    characters = np.frombuffer(filled.encode(), np.uint8)
+    separators = characters[(characters == ord(",")) | (characters == ord("\n"))]
+    rows = len(separators) // 3
+    if body == "\n":
+        raise InputError("no packets; expected a line each", path, 2)
+    if not np.array_equal(separators, np.tile(np.frombuffer(b",,\n", np.uint8), rows)):
+        raise _first_fault(body, path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # that it stops at what is no number, which is seen below
+        numbers = np.fromstring(filled.replace("\n", ","), sep=",")
+    if len(numbers) != 3 * rows or not _sane(numbers.reshape(rows, 3)):
+        raise _first_fault(body, path)
+    return numbers.reshape(rows, 3).T
+
+
+def _sane(table):
+    instants, size = table[:, :2], table[:, 2]
+    known = (np.abs(instants) < LATEST) | (instants == NOTHING)
+    return bool(known.all() and ((np.abs(size) < BIGGEST) & (size == np.floor(size))).all())
+
+
+def _first_fault(body, path):
+    """The InputError of the first line that is no packet."""
+    for number, row in enumerate(body.rstrip("\n").split("\n"), 2):
+        cells = row.split(",")
+        if len(cells) != 3:
+            return InputError(f"'{shown(row)}'; expected {HEADER}", path, number)
+        for name, cell, most in zip(HEADER.split(","), cells, (LATEST, LATEST, BIGGEST), strict=True):
+            if not _number(cell, name == "size", most):
+                what = "whole bytes" if name == "size" else "seconds, or nothing"
+                return InputError(f"{name} is '{shown(cell)}'; expected {what}, below {most}", path, number)
+    return InputError(f"no table of {HEADER}", path)
+
+
+def _number(cell, whole, most):
+    if not cell.strip():
+        return not whole
+    try:
+        value = float(cell)
+    except ValueError:
+        return False
+    return abs(value) < most and (not whole or value == int(value))
+
+
+def _ns(seconds):
+    return np.where(seconds == NOTHING, NEVER, np.rint(seconds * SECOND)).astype(np.int64)

@@ -1,0 +1,78 @@
+"""Logs of packets: what is read, and that what is none is told with its line."""
+
+import numpy as np
+import pytest
+
+from ccmatic.base import InputError
+from ccmatic.fitting import NEVER, packet_log, read
+
+HEAD = "sent,delivered,size\n"
+
+
+def written(tmp_path, text):
+    file = tmp_path / "log.csv"
+    file.write_text(text)
+    return file
+
+
+def test_csv_is_seconds_and_bytes(tmp_path):
+    log = read(written(tmp_path, HEAD + ",0.041,1500\n0.001,0.042000001,40\n0.002,,1500\n"))
+    assert log.sent.tolist() == [NEVER, 1_000_000, 2_000_000]
+    assert log.delivered.tolist() == [41_000_000, 42_000_001, NEVER]
+    assert log.size.tolist() == [1500, 40, 1500] and log.lost.tolist() == [False, False, True]
+    assert log.least_delay() == 41_000_001
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "says"),
+    [
+        ("", 2, "no packets"),
+        ("0,1,1500\n1,nan,1500\n", 3, "delivered is 'nan'"),
+        ("0,1,1500\n1,2,-1500\n", 3, "a packet of -1500 bytes"),
+        ("0,1,1500\n1,2,0\n", 3, "a packet of 0 bytes"),
+        ("0,1,1500\n1,2,1.5\n", 3, "size is '1.5'"),
+        ("0,1,1500\n1,2\n", 3, "'1,2'; expected sent,delivered,size"),
+        ("0,1,1500\n\n1,2,1500\n", 3, "''; expected sent,delivered,size"),
+        ("0,1,1500\n1,2,1e9\n", 3, "size is '1e9'"),
+        ("0,1,1500\n1e99,2,1500\n", 3, "sent is '1e99'"),
+        ("0,1,1500\n3,2,1500\n", 3, "delivered 1000 ms before it was sent"),
+        ("0,,1500\n", None, "no packet is delivered"),
+        ("0,5,1500\n1,6,1500\n2,5.5,1500\n", 4, "delivered 500 ms before the packet of line 3"),
+    ],
+)
+def test_a_csv_that_is_no_log_is_told_with_its_line(tmp_path, body, line, says):
+    with pytest.raises(InputError) as told:
+        read(written(tmp_path, HEAD + body))
+    assert told.value.line == line and says in told.value.message and str(tmp_path) in told.value.file
+
+
+def test_a_file_of_another_kind_is_none(tmp_path):
+    with pytest.raises(InputError, match="as no log that is known"):
+        read(written(tmp_path, "time,size\n"))
+    with pytest.raises(InputError, match="cannot read"):
+        read(tmp_path / "none.csv")
+
+
+def test_the_emulators_log(tmp_path):
+    record = [("arrival", "<i8"), ("admitted", "<i8"), ("planned", "<i8"), ("released", "<i8"), ("size", "<i4"),
+              ("flow", "<i2"), ("lost", "<i2")]  # fmt: skip
+    rows = [(0, 5, 9, 9, 1500, 0, 0), (1, -1, -1, -1, 1500, 0, 1), (2, 8, 12, -1, 1500, 0, 0)]
+    file = tmp_path / "packets.npy"
+    np.save(file, np.array(rows, record))
+    log = read(file)
+    assert (log.sent.tolist(), log.delivered.tolist()) == ([0, 1], [9, NEVER])
+    np.save(file, np.zeros(3))
+    with pytest.raises(InputError, match="expected its packets.npy"):
+        read(file)
+    file.write_bytes(file.read_bytes()[:-5])
+    with pytest.raises(InputError, match="not a log"):
+        read(file)
+
+
+def test_packets_are_put_in_the_order_sent():
+    log = packet_log("x", [5, 1], [9, 8], [1, 2])
+    assert (log.sent.tolist(), log.size.tolist(), log.line.tolist()) == ([1, 5], [2, 1], [2, 1])
+
+
+def test_clocks_of_two_machines_may_have_any_offset():
+    assert packet_log("x", [100, 200], [50, 160], [1, 1], two_clocks=True).least_delay() == -50
