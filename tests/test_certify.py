@@ -13,11 +13,11 @@ from pysmt.typing import INT, REAL
 from ccmatic import query
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
+from ccmatic.certificates.check import check_certificate as check
+from ccmatic.certificates.clauses import Clauses
+from ccmatic.certificates.search import _Theory, certify
 from ccmatic.language import controller as cca
 from ccmatic.logic.terms import Condition, Linear, boolean, choice, constant, equal, every, iff, implies, no, real, some
-from ccmatic.solving.certificate_check import check_certificate as check
-from ccmatic.solving.certificate_search import _Theory, certify
-from ccmatic.solving.clauses import Clauses
 from ccmatic.solving.solver import SAT, Checker
 from ccmatic.verification.verifier import Verifier
 

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ccmatic.base import InputError
+from ccmatic.certificates.clauses import Clauses
 from ccmatic.proving.prover import Prover
-from ccmatic.solving.clauses import Clauses
 from support.forgery import DRAINS, SOURCE, Forgery
 
 TWO = "def rate(R_m, MSS):\n    return 2 * MSS / R_m\n"

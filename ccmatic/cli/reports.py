@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import click
+
 from ccmatic import records, verification
 from ccmatic.explanation import legend
 from ccmatic.records import QueryRecord, ReplayLine, VerifyLine
@@ -114,18 +116,9 @@ def _broken(trace):
 
 def table(trace):
     """The columns of a trace, exact."""
-    from rich.console import Console
-    from rich.table import Table
-
-    grid = Table(box=None, header_style="bold", pad_edge=False)
-    grid.add_column("t", justify="right")
-    for name in trace.columns:
-        grid.add_column(name, justify="right", no_wrap=True)
-    for row in trace.rows():
-        grid.add_row(*map(str, row.values()))
+    rows = [("t", *trace.columns), *(row.values() for row in trace.rows())]
+    columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
+    aligned = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns]
+    header, *lines = ("  ".join(row) for row in zip(*aligned, strict=True))
     constants = ", ".join(f"{name} = {value}" for name, value in trace.constants.items())
-    console = Console(width=200)
-    with console.capture() as capture:
-        console.print(grid)
-        console.print(constants, highlight=False)
-    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+    return "\n".join([click.style(header, bold=True), *lines, constants])

@@ -6,12 +6,11 @@ import json
 import zlib
 from dataclasses import dataclass
 
-from ccmatic import language, solving, verification
+from ccmatic import certificates, language, verification
 from ccmatic.base import InputError, OutOfTime, Unreadable, definitions, writable_folder, write_bytes
 from ccmatic.contracts import file_stem
 from ccmatic.proving.prover import Answer, Prover
 from ccmatic.proving.result import digest
-from ccmatic.solving import certify
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 #: Bytes of a certificate, unpacked, at most.
@@ -36,7 +35,7 @@ def make_certificates(result, prover, names):
     for name in names:
         lemma, file = prover.lemmas[name], _certificate_file(result, name)
         if result.answers[name].verdict == HOLDS and not lemma.paper and not file.exists():
-            made = certify(prover.question(lemma, result.values))
+            made = certificates.certify(prover.question(lemma, result.values))
             writable_folder(file.parent)
             write_bytes(file, gzip.compress(json.dumps(made, separators=(",", ":")).encode(), mtime=0))
             yield name
@@ -106,7 +105,7 @@ def _lemma(result, prover, lemma, values):
     if told.trace:
         fault, how, verdict = _breaks(prover, lemma, values, told.trace), "its window replayed", VIOLATED
     elif file.exists():
-        outcome = solving.check_certificate(prover.question(lemma, values), _read(file))
+        outcome = certificates.check_certificate(prover.question(lemma, values), _read(file))
         fault, how = outcome.fault, f"certificate of {outcome.lemmas} inequalities and {outcome.steps} steps"
         fault, verdict = fault and f"its certificate: {fault}", HOLDS
         empty = not fault and prover.confirm(Answer(lemma.name, HOLDS, 0), values).empty

@@ -177,7 +177,8 @@ class _Z3(Z3Solver):
         IncrementalTrackingSolver.__init__(self, environment=environment, logic=logic, **options)
         context = z3.Context()
         z3.Z3_enable_concurrent_dec_ref(context.ref())
-        self.z3 = z3.SolverFor(str(logic), ctx=context)
+        name = z3.to_symbol(str(logic), context)  # z3.SolverFor opens, for the name alone, the context that all share
+        self.z3 = z3.Solver(z3.Z3_mk_solver_for_logic(context.ref(), name), context)
         self.options(self)
         self.declarations = set()
         self.converter = Z3Converter(environment, z3_ctx=context)

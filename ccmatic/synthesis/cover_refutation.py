@@ -3,7 +3,7 @@
 The formula says: each hole has a form, and no strike strikes the candidate out (`rup` refutes it and checks that).
 """
 
-from ccmatic import solving
+from ccmatic import certificates
 from ccmatic.base import InputError
 from ccmatic.contracts import Branch
 
@@ -12,10 +12,10 @@ def refute(template, strikes):
     """(None, steps of the refutation) if the strikes cover the space, else (a candidate's source, 0). Raises
     InputError if the logged refutation does not pass its check."""
     formula = _Formula(template, strikes)
-    model, logged = solving.refute(formula.clauses)
+    model, logged = certificates.refute(formula.clauses)
     if model:
         return template.candidate(formula.chosen(model)), 0
-    steps, refuted = solving.check_refutation(formula.clauses, logged)
+    steps, refuted = certificates.check_refutation(formula.clauses, logged)
     if not refuted:
         raise InputError("the refutation that the SAT solver logged does not follow by unit propagation")
     return None, steps

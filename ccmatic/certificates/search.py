@@ -1,4 +1,4 @@
-"""Finds certificates. Nothing here need be trusted: `ccmatic.solving.certificate_check` trusts none of it.
+"""Finds certificates. Nothing here need be trusted: `ccmatic.certificates.check` trusts none of it.
 
 Z3 refutes the clauses and tells the theory lemmas that it learns. Where they do not do, a loop of a SAT solver and Z3
 on conjunctions finds the others. Multipliers are computed only for the lemmas that a refutation uses.
@@ -12,10 +12,10 @@ import z3
 from pysat.solvers import Glucose4
 
 from ccmatic import records
+from ccmatic.certificates import unit_propagation as rup
+from ccmatic.certificates.clauses import Clauses
 from ccmatic.logic import Linear, linear
 from ccmatic.records import CertificateFile
-from ccmatic.solving import unit_propagation as rup
-from ccmatic.solving.clauses import Clauses
 
 
 def certify(formulas):

@@ -10,9 +10,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from ccmatic import records
+from ccmatic.certificates import unit_propagation as rup
+from ccmatic.certificates.clauses import Clauses
 from ccmatic.records import CertificateFile
-from ccmatic.solving import unit_propagation as rup
-from ccmatic.solving.clauses import Clauses
 
 
 @dataclass(frozen=True)
