@@ -60,7 +60,7 @@ class CBRDelay(Model):
             yield from timeouts(x)
         e = x.horizon - 1
         refuted = some(list(_refutations(x)))
-        C_Llambda, q_U = x.untimed["C_Llambda"][e], x.untimed["q_U"][e]
+        C_Llambda, q_U = x.before_timeout["C_Llambda"][e], x.before_timeout["q_U"][e]
         yield "C_Llambda", choice(refuted, largest(x.alpha, C_Llambda / 2), C_Llambda)
         yield "q_U", choice(refuted, _unacknowledged(x, e), q_U)
 
@@ -90,10 +90,10 @@ def explains_probe(x, bound):
 
 def _queue_laws(x):
     """Section 6.2.1: bytes already queued, and those sent, less those that the slowest link serves."""
-    q_U = x.untimed["q_U"]
+    q_U = x.before_timeout["q_U"]
     for t in range(1, x.horizon):
         unacknowledged, least = _unacknowledged(x, t), _queue_least(x, t)
-        grown = q_U[t - 1] + x.sent(t) - x.untimed["C_Llambda"][t]
+        grown = q_U[t - 1] + x.sent(t) - x.before_timeout["C_Llambda"][t]
         yield (
             "q_U_moves",
             t,
@@ -120,7 +120,7 @@ def _queue_unacknowledged(x, t):
 
 def _refutations(x):
     """What no link does on which C_Llambda and q_U are true."""
-    C_Llambda, q_U = x.untimed["C_Llambda"], x.untimed["q_U"]
+    C_Llambda, q_U = x.before_timeout["C_Llambda"], x.before_timeout["q_U"]
     for t in range(1, x.horizon):
         served = x.S[t] > x.S[t - 1]
         for d in range(x.D + 2, t + 1):

@@ -60,7 +60,7 @@ def timeouts(x):
     least: below that nothing changes, and the next window would start with a bound that no window is proved for."""
     e = x.horizon - 1
     C_L, C_U = x.beliefs["C_L"], x.beliefs["C_U"]
-    low, high = x.untimed["C_L"][e], x.untimed["C_U"][e]
+    low, high = x.before_timeout["C_L"][e], x.before_timeout["C_U"][e]
     far, crossed = high > 2 * low, high < low
     raised, lowered = low > C_L[0], high < C_U[0]
     much_raised, much_lowered = low > SMALL * C_L[0], SMALL * high < C_U[0]

@@ -100,9 +100,9 @@ def test_a_window_begins_with_the_beliefs_at_the_end_of_the_one_before(kind, see
 def test_timeouts_are_those_of_the_encoding(kind, seed, changing):
     run, sender, _ = deployed(kind, seed, changing)
     for window in sender.windows:
-        last = {name: window.beliefs[name][-1] for name in window.untimed}
+        last = {name: window.beliefs[name][-1] for name in window.before_timeout}
         columns = {name: run.samples[name][window.start : window.start + PERIOD + 1].tolist() for name in "ALSF"}
-        expected = dict(window.untimed)
+        expected = dict(window.before_timeout)
         if kind != "ideal":
             expected |= timed_out(window, columns["S"], run.path.jitter, sender.alpha)
         if kind == "cbr_delay":
@@ -112,7 +112,7 @@ def test_timeouts_are_those_of_the_encoding(kind, seed, changing):
 
 def timed_out(window, S, D, alpha):
     """docs/encoding.md, section 6, in plain Python."""
-    m, M = (window.untimed[name] for name in ("C_L", "C_U"))
+    m, M = (window.before_timeout[name] for name in ("C_L", "C_U"))
     C_L, C_U = (window.beliefs[name] for name in ("C_L", "C_U"))
     e = len(S) - 1
     far, crossed = M > 2 * m, M < m
@@ -131,7 +131,7 @@ def refuted(window, columns, D, alpha):
     A, L, S, F = columns.values()
     known = [None, *L[:-1]]
     e = len(S) - 1
-    C, q = ([*window.beliefs[name][:-1], window.untimed[name]] for name in ("C_Llambda", "q_U"))
+    C, q = ([*window.beliefs[name][:-1], window.before_timeout[name]] for name in ("C_Llambda", "q_U"))
     late = any(
         S[t] > S[t - 1] and F[t] >= d and q[t - d] <= (d - 1 - D) * C[t]
         for t in range(1, e + 1)
@@ -151,7 +151,7 @@ def test_some_beliefs_are_refuted():
     halved = set()
     for seed in range(6):
         for window in deployed("cbr_delay", seed, True)[1].windows:
-            halved.add(window.beliefs["C_Llambda"][-1] < window.untimed["C_Llambda"])
+            halved.add(window.beliefs["C_Llambda"][-1] < window.before_timeout["C_Llambda"])
     assert halved == {True, False}
 
 
@@ -160,8 +160,8 @@ def test_the_runs_are_not_trivial():
     seen = set()
     for seed in range(6):
         for window in deployed("ccac", seed, True)[1].windows:
-            m, M = (window.untimed[name] for name in ("C_L", "C_U"))
-            out = [name for name, value in window.untimed.items() if value != window.beliefs[name][-1]]
+            m, M = (window.before_timeout[name] for name in ("C_L", "C_U"))
+            out = [name for name, value in window.before_timeout.items() if value != window.beliefs[name][-1]]
             seen |= {" and ".join(out), "crossed" if M < m else "apart"}
     assert seen == {"", "C_L", "C_U", "C_L and C_U", "crossed", "apart"}
 

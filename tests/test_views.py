@@ -26,10 +26,10 @@ def check_flow(flow):
     for name in NUMBERS:
         check_column(name, getattr(flow, name), flow.horizon, number)
     check_column("limited", flow.limited, flow.horizon, bool if flow.known else (bool, Condition))
-    for columns in (flow.beliefs, flow.untimed, flow.state):
+    for columns in (flow.beliefs, flow.before_timeout, flow.state):
         for name, column in columns.items():
             check_column(name, column, flow.horizon, number)
-    assert flow.beliefs.keys() == flow.untimed.keys()
+    assert flow.beliefs.keys() == flow.before_timeout.keys()
     for name in "QF":
         delay = getattr(flow, name)
         assert delay is None or (isinstance(delay, Delay) and delay.at_least(flow.horizon - 1, 0) is True)
@@ -74,7 +74,7 @@ def test_unknowns(name, buffer, bounds):
     query = queries.make(name, buffer, 4)
     x = execution(query.model, 4, query.buffer, query.jitter, bounds)
     check_network(x, query.model)
-    ends = [x.untimed[b.name][3] is not x.beliefs[b.name][3] for b in query.model.lasting()]
+    ends = [x.before_timeout[b.name][3] is not x.beliefs[b.name][3] for b in query.model.carried_over()]
     assert all(ends) == (bounds is Bounds.DEPLOYED)
     stays = [column[0] is column[3] for column in x.beliefs.values()]
     assert any(stays) == (bounds is Bounds.STAY)

@@ -4,7 +4,7 @@ from ccmatic.base import BYTES, RATE, TIME
 from ccmatic.contracts.belief import Bounds, RunningMax, RunningMin, Sample, StateBelief, is_bound
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.checker import load_definition
-from ccmatic.contracts.column import FIRST, LAST, TOKENS, Column, MeasuredDelay
+from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Column, MeasuredDelay
 from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed
 from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
@@ -14,6 +14,7 @@ from ccmatic.contracts.template import Branch, linear_forms, value_of
 from ccmatic.contracts.views import FlowView, NetworkView
 
 __all__ = [
+    "BEFORE_TIMEOUT",
     "BYTES",
     "FIRST",
     "LAST",

@@ -95,7 +95,7 @@ class _Running:
 
     def moving(self, x):
         """Laws that give the bound at each step from the one before and the samples."""
-        bound = x.untimed[self.name]
+        bound = x.before_timeout[self.name]
         for t in range(1, x.horizon):
             samples = [(sample.when, sample.value) for sample in self.samples(x, t)]
             yield f"{self.name}_moves", t, self._extreme(bound[t], (True, bound[t - 1]), *samples)

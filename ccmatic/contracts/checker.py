@@ -9,7 +9,7 @@ from ccmatic.base import CONSTANTS, InputError, Unit, definitions, place_of
 from ccmatic.contracts import proof as lemma
 from ccmatic.contracts.belief import StateBelief as State
 from ccmatic.contracts.belief import is_bound
-from ccmatic.contracts.column import OFFERED, SHARED, Column
+from ccmatic.contracts.column import BEFORE_TIMEOUT, OFFERED, SHARED, Column
 from ccmatic.contracts.execution import Execution
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.property import Property
@@ -94,10 +94,9 @@ def _column(column):
 
 def _name(what, name, taken):
     usable = isinstance(name, str) and name.isidentifier() and name not in taken
-    usable = usable and not re.search(r"^_|^next_|_(\d+|untimed)$", name)
-    _expect(
-        usable, f"{what}'s name", name, "an identifier that no column has, not next_… nor ending in _NUMBER or _untimed"
-    )
+    usable = usable and not re.search(rf"^_|^next_|_\d+$|{BEFORE_TIMEOUT}$", name)
+    expected = f"an identifier that no column has, not next_… nor ending in _NUMBER or {BEFORE_TIMEOUT}"
+    _expect(usable, f"{what}'s name", name, expected)
 
 
 def _belief(belief):

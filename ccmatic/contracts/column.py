@@ -44,3 +44,6 @@ TOKENS = Column("K", BYTES, "tokens admitted", with_service=True)
 LAST = MeasuredDelay("Q", "delay of the last byte served")
 FIRST = MeasuredDelay("F", "delay of the first byte served")
 OFFERED = (TOKENS, LAST, FIRST)
+
+#: What the name of a belief's column as it was before the timeout ends in, in traces and in what certificates are of.
+BEFORE_TIMEOUT = "_untimed"

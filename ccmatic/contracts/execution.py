@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from ccmatic.contracts.belief import Bounds
 from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.column import FIRST, LAST, TOKENS
+from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS
 from ccmatic.contracts.sources import LastStep, NextWindow, Numbers, Source, Unknowns
 from ccmatic.contracts.steps import Delay, Steps
 from ccmatic.contracts.views import Number, Truth
@@ -55,7 +55,7 @@ class Flow(_Bytes):
     limited: Sequence[Truth]
     timely: Sequence[Number] = ()
     beliefs: Mapping[str, Sequence[Number]] = field(default_factory=dict)
-    untimed: Mapping[str, Sequence[Number]] = field(default_factory=dict)
+    before_timeout: Mapping[str, Sequence[Number]] = field(default_factory=dict)
     state: Mapping[str, Sequence[Number]] = field(default_factory=dict)
 
 
@@ -80,7 +80,7 @@ class Execution(_Bytes):
         self.horizon, self.D, self.alpha, self.known = flow.horizon, flow.D, flow.alpha, flow.known
         self.A, self.S, self.L, self.Ld, self.r = flow.A, flow.S, flow.L, flow.Ld, flow.r
         self.Q, self.F, self.limited, self.timely = flow.Q, flow.F, flow.limited, flow.timely
-        self.beliefs, self.untimed, self.state = flow.beliefs, flow.untimed, flow.state
+        self.beliefs, self.before_timeout, self.state = flow.beliefs, flow.before_timeout, flow.state
 
     def __getattr__(self, name: str) -> Sequence[Number]:
         own = self.__dict__.get("own", {})
@@ -97,8 +97,10 @@ class Execution(_Bytes):
         """The terms of each column of a trace but for the delays, by name."""
         names = ("A", "S", "L", "Ld", "K", "r")
         columns = {**{name: getattr(self, name) for name in names}, **self.own, **self.beliefs}
-        end = self.horizon - 1
-        return columns | {f"{n}_untimed": c for n, c in self.untimed.items() if c[end] is not self.beliefs[n][end]}
+        for name, column in self.before_timeout.items():
+            if column[self.horizon - 1] is not self.beliefs[name][self.horizon - 1]:
+                columns[name + BEFORE_TIMEOUT] = column
+        return columns
 
 
 def execution(model, horizon, buffer, jitter, bounds=Bounds.MOVE, pauses=False):
@@ -131,7 +133,7 @@ class Watched(Flow):
         delays = {name: Delay.measured((), horizon) for name in "QF"}
         beliefs = {belief.name: [] for belief in model.beliefs}
         known = {"horizon": horizon, "D": jitter, "alpha": alpha, "known": True}
-        super().__init__(**known, **columns, **delays, beliefs=beliefs, untimed=beliefs)
+        super().__init__(**known, **columns, **delays, beliefs=beliefs, before_timeout=beliefs)
 
     def append(self, Q, F, limited, **row):
         """The next step: bytes, the rate in bytes per step, measured delays in whole steps, whether it was limited."""
@@ -152,11 +154,11 @@ def _built(model, horizon, buffer, jitter, bounds, source: Source):
     limited = Steps(source.limited())
     Q, F = (source.delay(delay.name) if delay in model.columns else None for delay in (LAST, FIRST))
     beliefs = {name: Steps(column) for name, column in source.beliefs(model).items()}
-    untimed = dict(beliefs)
-    for belief in model.lasting() if bounds is Bounds.DEPLOYED else ():
+    before_timeout = dict(beliefs)
+    for belief in model.carried_over() if bounds is Bounds.DEPLOYED else ():
         if belief.name in beliefs:
-            untimed[belief.name] = Steps([*beliefs[belief.name][:-1], source.untimed(belief.name)])
+            before_timeout[belief.name] = Steps([*beliefs[belief.name][:-1], source.before_timeout(belief.name)])
     columns = {"A": A, "S": S, "L": L, "Ld": Ld, "r": r, "Q": Q, "F": F, "limited": limited, "timely": Ld}
     known = {"horizon": horizon, "D": jitter, "alpha": source.alpha, "known": source.known}
-    flow = Flow(**known, **columns, beliefs=beliefs, untimed=untimed)
+    flow = Flow(**known, **columns, beliefs=beliefs, before_timeout=before_timeout)
     return Execution(flow, source.C, buffer, source.beta, K, own, bounds)

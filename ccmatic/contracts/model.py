@@ -59,7 +59,7 @@ class Model:
 
     def timeouts(self, x):
         """(name, term) for each belief that times out at the end of a window of a deployed controller: its value after
-        that, of `x.untimed` and the window's observations (section 5.1.2)."""
+        that, of `x.before_timeout` and the window's observations (section 5.1.2)."""
         return ()
 
     def loss_seen(self, x, t):
@@ -95,9 +95,9 @@ class Model:
 
     def _after_timeouts(self, x, encoded):
         after = dict(self.timeouts(x))
-        for belief in self.lasting():
+        for belief in self.carried_over():
             if belief.name in encoded:
-                end = after.get(belief.name, x.untimed[belief.name][x.horizon - 1])
+                end = after.get(belief.name, x.before_timeout[belief.name][x.horizon - 1])
                 yield f"{belief.name}_after_timeout", x.horizon - 1, equal(x.beliefs[belief.name][x.horizon - 1], end)
 
     def closure(self, names):
@@ -114,7 +114,7 @@ class Model:
         """The other beliefs that can be true or false of the path."""
         return [belief for belief in self.beliefs if not is_bound(belief) and belief.holds_at]
 
-    def lasting(self):
+    def carried_over(self):
         """The beliefs that carry over from what was observed before: those that can be false."""
         return [*self.bounds(), *self.true_states()]
 

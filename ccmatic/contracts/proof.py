@@ -168,7 +168,7 @@ class Proof:
     def _begins_again(self, model, x):
         """What a window assumes of its first step is true of its last."""
         network = [law.formula for law in model.laws(ending(model, x))]
-        read = [belief for belief in model.lasting() if belief.name in self.beliefs]
+        read = [belief for belief in model.carried_over() if belief.name in self.beliefs]
         return every(network, [belief.start(x, x.horizon - 1) for belief in read])
 
     def _lemmas_of(self, state):

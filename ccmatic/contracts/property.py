@@ -42,7 +42,7 @@ class Property:
 
     def judges(self, model):
         """Names of the beliefs without which a trace cannot be judged: those that can be false."""
-        return {belief.name for belief in model.lasting()}
+        return {belief.name for belief in model.carried_over()}
 
     def objectives(self, model, x):
         """Named conditions on a trace, for explanations."""

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from ccmatic.contracts.belief import Bounds
+from ccmatic.contracts.column import BEFORE_TIMEOUT
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.steps import Delay
 from ccmatic.contracts.views import Number, Truth
@@ -40,8 +41,8 @@ class Source(Protocol):
         """The columns of the model's beliefs, by name, as far as there are any."""
         ...
 
-    def untimed(self, name: str) -> Number:
-        """The last value of such a belief as it was before the timeouts."""
+    def before_timeout(self, name: str) -> Number:
+        """The last value of such a belief, before the timeout."""
         ...
 
 
@@ -72,8 +73,8 @@ class Unknowns:
         names = [belief.name for belief in model.beliefs]
         return {name: [real(name)] * self._horizon if name in stay else self.column(name) for name in names}
 
-    def untimed(self, name):
-        return real(f"{self._prefix}{name}_untimed")
+    def before_timeout(self, name):
+        return real(f"{self._prefix}{name}{BEFORE_TIMEOUT}")
 
 
 class Numbers:
@@ -101,8 +102,8 @@ class Numbers:
     def beliefs(self, model):
         return {belief.name: self.column(belief.name) for belief in model.beliefs if belief.name in self._reads}
 
-    def untimed(self, name):
-        return self.column(f"{name}_untimed")[-1]
+    def before_timeout(self, name):
+        return self.column(f"{name}{BEFORE_TIMEOUT}")[-1]
 
 
 class LastStep:
@@ -131,8 +132,8 @@ class LastStep:
     def beliefs(self, model):
         return {}
 
-    def untimed(self, name):
-        return self._x.untimed[name][self._x.horizon - 1]
+    def before_timeout(self, name):
+        return self._x.before_timeout[name][self._x.horizon - 1]
 
 
 class NextWindow:
@@ -159,7 +160,7 @@ class NextWindow:
     def beliefs(self, model):
         end = self._x.horizon - 1
         columns = {belief.name: self._after.column(belief.name) for belief in model.beliefs}
-        return columns | {b.name: [self._x.beliefs[b.name][end], *columns[b.name][1:]] for b in model.lasting()}
+        return columns | {b.name: [self._x.beliefs[b.name][end], *columns[b.name][1:]] for b in model.carried_over()}
 
-    def untimed(self, name):
-        return self._after.untimed(name)
+    def before_timeout(self, name):
+        return self._after.before_timeout(name)

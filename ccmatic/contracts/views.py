@@ -28,8 +28,8 @@ class FlowView(Protocol):
     where the model does not measure it. limited: whether in (t-1, t] the sender was application-limited: it sent less
     than its rate, at any time. timely: of Ld, what tells of a buffer that is full throughout a step.
 
-    beliefs: columns by name, each in its unit. untimed: they as they were before the timeouts at the end of a window
-    of a deployed controller; else the same. state: what the controller keeps from step to step, columns by name.
+    beliefs: columns by name, each in its unit. before_timeout: the same before the timeout, which is at the end
+    of a window of a deployed controller. state: what the controller keeps from step to step, columns by name.
     """
 
     horizon: int
@@ -46,7 +46,7 @@ class FlowView(Protocol):
     limited: Sequence[Truth]
     timely: Sequence[Number]
     beliefs: Mapping[str, Sequence[Number]]
-    untimed: Mapping[str, Sequence[Number]]
+    before_timeout: Mapping[str, Sequence[Number]]
     state: Mapping[str, Sequence[Number]]
 
     def sent(self, t: int) -> Number:

@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from ccmatic import language, records
 from ccmatic.base import InputError
+from ccmatic.contracts import BEFORE_TIMEOUT
 from ccmatic.explanation.binding import binding
 from ccmatic.explanation.sentences import explain, legend, observed, reasons_of
 from ccmatic.explanation.words import number, told
@@ -78,7 +79,7 @@ def _drawn(name, column):
 
 def _charts(trace, query):
     units = {name: str(unit) for name, unit in query.units().items()}
-    left = [name for name in trace.columns if not name.endswith("_untimed")]
+    left = [name for name in trace.columns if not name.endswith(BEFORE_TIMEOUT)]
     for title, *kinds in CHARTS:
         names = [n for kind in kinds for n in left if (n in kind and isinstance(kind, tuple)) or units.get(n) == kind]
         if names:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ccmatic.base import blamed
-from ccmatic.contracts import Compared, Stated
+from ccmatic.contracts import BEFORE_TIMEOUT, Compared, Stated
 from ccmatic.explanation.words import UNITS, number, quantity, told
 from ccmatic.records import ExplanationRecord
 from ccmatic.verification import Outcome
@@ -47,7 +47,7 @@ def legend(query, names):
     texts = {name: f"{column.says} ({_unit(column.unit)})" for name, column in declared.items()}
     for name, unit in units.items():
         texts[name] = f"what the sender believes ({_unit(unit)})"
-        texts[f"{name}_untimed"] = f"{name} as it is before it times out"
+        texts[name + BEFORE_TIMEOUT] = f"{name} before the timeout"
     texts["r"] += " over (t-1, t]; it follows from the beliefs of the row before"
     return {name: texts.get(name, "a column of the trace") for name in names}
 

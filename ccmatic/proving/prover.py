@@ -74,8 +74,8 @@ class Prover:
             {"proof": self.name, "lemma": ""},
         )
         self.controller = self._read(controller)
-        foreign = {*self.controller.parameters} & self.query.units().keys() - {*proof.beliefs}
-        foreign -= {belief.name for belief in self.query.model.beliefs} - {b.name for b in self.query.model.lasting()}
+        carried_over = {belief.name for belief in self.query.model.carried_over()}
+        foreign = {*self.controller.parameters} & carried_over - {*proof.beliefs}
         if foreign:
             read = ", ".join(sorted(foreign))
             raise InputError(f"the proof {name} does not follow {read}, which the controller reads")

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.base import InputError, blamed
-from ccmatic.contracts import Watched, is_bound
+from ccmatic.contracts import BEFORE_TIMEOUT, Watched, is_bound
 
 
 @dataclass(frozen=True)
 class Window:
     """A window that is over. start: the step at whose end it began.
     beliefs: a column each, by name, in bytes and steps; the last value is after the timeouts.
-    untimed: the last value before them of each that can time out."""
+    before_timeout: the last value before them of each that carries over."""
 
     start: int
     beliefs: dict
-    untimed: dict
+    before_timeout: dict
 
     def trace(self, run, units, alpha=None, timed=True):
         """This window of a run as a Trace with the beliefs, in units of C·R_m at the rate that the link had then.
@@ -31,9 +31,9 @@ class Window:
         trace = run.trace(self.start, horizon, alpha)
         path = run.path_within(self.start, self.start + horizon - 1)
         bdp = path.rate * path.propagation
-        untimed = {name: (*self.beliefs[name][:-1], last) for name, last in self.untimed.items()}
-        columns = self.beliefs | ({f"{n}_untimed": c for n, c in untimed.items()} if timed else untimed)
-        powers = {name: units[name.removesuffix("_untimed")].bytes_power for name in columns}
+        before = {name: (*self.beliefs[name][:-1], last) for name, last in self.before_timeout.items()}
+        columns = self.beliefs | ({n + BEFORE_TIMEOUT: c for n, c in before.items()} if timed else before)
+        powers = {name: units[name.removesuffix(BEFORE_TIMEOUT)].bytes_power for name in columns}
         return trace.with_columns(**{n: tuple(v / bdp ** powers[n] for v in c) for n, c in columns.items()})
 
 
@@ -111,11 +111,11 @@ class Deployed:
     def _end(self, seen):
         """The timeouts, and the next window."""
         x = self._x
-        untimed = {belief.name: x.beliefs[belief.name][-1] for belief in self.model.lasting()}
+        before_timeout = {belief.name: x.beliefs[belief.name][-1] for belief in self.model.carried_over()}
         after = dict(self.model.timeouts(x))
-        for belief in self.model.lasting():
+        for belief in self.model.carried_over():
             if belief.name in after:
                 x.beliefs[belief.name][-1] = self._kept(belief, Fraction(after[belief.name]))
         beliefs = {name: tuple(column) for name, column in x.beliefs.items()}
-        self.windows.append(Window(self._begun, beliefs, untimed))
+        self.windows.append(Window(self._begun, beliefs, before_timeout))
         self._begin(seen, {name: column[-1] for name, column in beliefs.items()})

@@ -7,7 +7,7 @@ from io import BytesIO
 from itertools import pairwise
 
 from ccmatic.base import BYTES, NUMBER, RATE, TIME, InputError
-from ccmatic.contracts import load_definition
+from ccmatic.contracts import BEFORE_TIMEOUT, load_definition
 
 #: What the name of an array ends in, by its unit; and by which scale the trace's numbers become it.
 _SUFFIX = {BYTES: "_bytes", RATE: "_bytes_per_s", TIME: "_s", NUMBER: ""}
@@ -144,7 +144,7 @@ def _declared(scaled):
     meanings |= {column.name: (column.unit, column.says) for column in model.own_columns}
     factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.second, TIME: scaled.second, NUMBER: 1}
     for name in named:
-        unit, meaning = meanings.get(name.removesuffix("_untimed"), (None, None))
+        unit, meaning = meanings.get(name.removesuffix(BEFORE_TIMEOUT), (None, None))
         if unit not in _SUFFIX:
             raise InputError(f"the trace has a column {name}, which the model {model.name} does not declare")
         values = tuple(value * factor[unit] for value in scaled.trace.columns[name])

@@ -7,7 +7,7 @@ from itertools import chain
 from time import monotonic
 
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
-from ccmatic.contracts import Bounds, WayToFail
+from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, WayToFail
 from ccmatic.logic import every
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, conflict, script
 from ccmatic.traces import Trace
@@ -226,7 +226,7 @@ class Part:
         """The trace that a solver found, with the beliefs that this part encodes."""
         x = self.x
         unknown = x.beliefs.keys() - {belief.name for belief in self._encoded()}
-        stated = {n: column for n, column in x.columns().items() if n.removesuffix("_untimed") not in unknown}
+        stated = {n: column for n, column in x.columns().items() if n.removesuffix(BEFORE_TIMEOUT) not in unknown}
         columns = {name: tuple(map(value, column)) for name, column in stated.items()}
         columns |= {name: getattr(x, name).read(value) for name in self.query.model.measures}
         constants = {"C": value(x.C), "R_m": Fraction(1), "D": Fraction(x.D), "MSS": value(x.alpha)}
