@@ -15,11 +15,16 @@ def _c(export):
 
 
 def _bpf(export):
-    return {f"{export.name}.h": export.header(), **targets.sources("bpf", export.name)}
+    return _around("bpf", export)
 
 
 def _udp(export):
-    return {f"{export.name}.h": export.header(), **targets.sources("udp", export.name)}
+    return _around("udp", export)
+
+
+def _around(target, export):
+    header = export.header()
+    return {f"{export.name}.h": header, **targets.sources(target, export.name, header)}
 
 
 #: For each target a function from an Export to the texts of its files, by name. Other packages add theirs as entry

@@ -3,10 +3,13 @@
 import subprocess
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import ClassVar
+from pathlib import Path
 
-from ccmatic.codegen import build, files, header
+from ccmatic.base import InputError
+from ccmatic.codegen import build, files, header, targets
 from ccmatic.emulate import flows, machine
+
+_BTF = Path("/sys/kernel/btf/vmlinux")
 
 
 class Udp:
@@ -20,12 +23,13 @@ class Udp:
     def prepare(self, context):
         """As `flows` says."""
         schedule, export = context.link.schedule, self.export
-        options = ["--packet", context.link.mtu, "--duration", context.seconds + 60]
+        log = context.folder / f"udp-{context.port}.csv"
+        options = ["--packet", context.link.mtu, "--duration", context.seconds + 60, "--log", log]
         if schedule:
             export = replace(export, horizon=len(schedule.points) + 1, at_start=None)
             options += ["--step", schedule.step, "--queue", schedule.queue, *_start(export, schedule.beliefs)]
         sender, receiver = build.build_udp(_written(export, "udp", context))
-        yield flows.Commands([receiver, context.port], [sender, *options, context.address, context.port])
+        yield flows.Commands([receiver, context.port], [sender, *options, context.address, context.port], log=log)
 
 
 def _start(export, beliefs):
@@ -34,9 +38,8 @@ def _start(export, beliefs):
 
 
 class Bpf:
-    """A controller that the kernel runs. It is registered, for the whole machine, as long as such a flow runs."""
-
-    running: ClassVar[dict] = {}
+    """A controller that the kernel runs. It is registered, for the whole machine, as long as its flow runs, under a
+    name of the flow's own, so that flows never run one another's code."""
 
     def __init__(self, controller):
         self.export = header.make(controller)
@@ -44,21 +47,22 @@ class Bpf:
     @contextmanager
     def prepare(self, context):
         """As `flows` says."""
-        name = build.kernel_name(self.export.name)
-        (context.folder / machine.REGISTERED).write_text(name)
-        if not self.running.get(name):
-            build.register(build.build_bpf(_written(self.export, "bpf", context)))
-        self.running[name] = self.running.get(name, 0) + 1
-        try:
+        if not _BTF.exists():
+            raise InputError("this kernel has no BTF; expected one built with CONFIG_DEBUG_INFO_BTF")
+        folder, name = _written(self.export, "bpf", context), targets.kernel_name(self.export.name, _place(context))
+        log = folder / "log.csv"
+        command = [*reversed(build.build_bpf(folder, name)), log]
+        with machine.Process(f"the loader of {name}", command, context.folder) as loader:
+            loader.wait_until_ready()
             # No bursts of segments: each is paced by itself.
             device = ["ip", "-n", context.senders, "link", "set", machine.DEVICE]
             subprocess.run([*device, "gso_max_segs", "1"], check=True)
             with flows.Kernel(name).prepare(context) as commands:
-                yield commands
-        finally:
-            self.running[name] -= 1
-            if not self.running[name]:
-                build.unregister(name)
+                yield replace(commands, log=log)
+
+
+def _place(context):
+    return f"{context.folder}:{context.port}"
 
 
 def _written(export, target, context):

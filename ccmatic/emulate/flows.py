@@ -41,10 +41,13 @@ class Context:
 class Commands:
     """Commands, as lists of words, that run in the namespace of receivers and in that of senders until they are killed.
     The receiver's prints a line once it may be sent to; only then does the sender's start. If either ends early, the
-    last line of its standard error says why."""
+    last line of its standard error says why. congestion_control: what the kernel is to run for it, None if it is not
+    TCP. log: where the sender logs its steps, None if it does not."""
 
     receiver: list
     sender: list
+    congestion_control: str | None = None
+    log: Path | None = None
 
 
 class Kernel:
@@ -61,7 +64,7 @@ class Kernel:
         place = ["--port", context.port, "--forceflush"]
         seconds = int(context.seconds) + 60
         sender = ["iperf3", "--client", context.address, *place, "--congestion", self.name, "--time", seconds]
-        yield Commands(["iperf3", "--server", *place], sender)
+        yield Commands(["iperf3", "--server", *place], sender, self.name)
 
 
 def in_kernel(name):

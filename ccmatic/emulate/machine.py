@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ccmatic.base import InputError
-from ccmatic.codegen import build as exports
 
 DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"
 NAMESPACES = Path("/run/netns")
@@ -23,8 +22,11 @@ NAMESPACES = Path("/run/netns")
 #: interrupts while it forks.)
 TIED = Path(__file__).with_name("tied.c")
 
-#: A file in a run's folder: the congestion control that the run registered with the kernel.
-REGISTERED = "registered"
+#: The words of a line of `ss` before the congestion control: state, two queues, two addresses.
+_BEFORE_CONGESTION_CONTROL = 5
+
+#: Bytes at most by which iperf3 agrees on a test, over a connection that has the machine's congestion control.
+_TALK = 10_000
 
 #: Packets that may wait for the emulator in a device. It reads them at once unless it is starved.
 QUEUE = 100_000
@@ -81,7 +83,6 @@ def remove_what_is_left():
             if remove:
                 remove(name)
             elif (place / name).lstat().st_uid == os.geteuid():
-                _unregister(place / name)
                 shutil.rmtree(place / name, ignore_errors=True)
 
 
@@ -113,14 +114,29 @@ def _remove(name):
         for pid in map(int, found.split()):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        close_connections(name)
         subprocess.run(["ip", "netns", "delete", name], capture_output=True)
 
 
-def _unregister(folder):
-    """Take out of the kernel what a killed run registered; `folder` was its own."""
-    left = folder / REGISTERED
-    if left.exists() and (name := left.read_text()) in exports.registered():
-        exports.unregister(name)
+def close_connections(namespace, port=None):
+    """End the TCP connections of a namespace, or those to a port, now: what a process that has ended wrote the kernel
+    would else keep for minutes, and try to send, and the namespace with it."""
+    to = ["dport", "=", f":{port}"] if port else []
+    _sockets(namespace, "--kill", *to)
+
+
+def congestion_control(namespace, port):
+    """The name of that which the busiest TCP connection of a namespace to a port runs; None if none has sent more than
+    `_TALK` bytes."""
+    found = [line.split() for line in _sockets(namespace, "--info", "dport", "=", f":{port}").splitlines()]
+    sent = {int(word.partition(":")[2]): words for words in found for word in words if word.startswith("bytes_sent:")}
+    most = max(sent, default=0)
+    return sent[most][_BEFORE_CONGESTION_CONTROL] if most > _TALK else None
+
+
+def _sockets(namespace, *options):
+    command = ["ip", "netns", "exec", namespace, "ss", "--tcp", "--all", "--numeric", "--no-header", "--oneline"]
+    return subprocess.run([*command, *options], capture_output=True, text=True).stdout
 
 
 def _ip(*words):

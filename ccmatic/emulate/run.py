@@ -102,6 +102,8 @@ def emulate(link, flows, seconds):
             processes.append(machine.Process(f"the sender {what}", pair.sender, folder, senders))
             stack.enter_context(processes[-1])
         _wait(emulator, processes, seconds)
+        for number, (what, pair) in enumerate(commands.items()):
+            _check_identity(what, pair, senders, PORT + number)
         real, cpu, dropped = emulator.output[-1].split()
         return Emulation(
             link=link,
@@ -112,6 +114,13 @@ def emulate(link, flows, seconds):
             cpu=float(cpu) / seconds,
             dropped=int(dropped),
         )
+
+
+def _check_identity(what, commands, senders, port):
+    """InputError if the kernel ran something else for a flow than was asked for."""
+    asked, found = commands.congestion_control, machine.congestion_control(senders, port)
+    if asked and found not in (asked, None):
+        raise InputError(f"the sender {what} ran the kernel's {found}; expected {asked}")
 
 
 def _wait(emulator, processes, seconds):

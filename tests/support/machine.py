@@ -12,8 +12,7 @@ lacking = [
         "root": os.geteuid() == 0,
         "make": shutil.which("make"),
         "clang": shutil.which("clang"),
-        "bpftool": shutil.which("bpftool", path=f"{os.environ['PATH']}:/usr/sbin"),
-        "libbpf's headers": Path("/usr/include/bpf/bpf_helpers.h").exists(),
+        "libbpf's headers": Path("/usr/include/bpf/libbpf.h").exists(),
         "BTF in the kernel": Path("/sys/kernel/btf/vmlinux").exists(),
     }.items()
     if not there

@@ -385,3 +385,25 @@ static inline uint64_t ccm_rate(struct ccm_sender *s, uint64_t now_ns)
         return ccm_scaled(rate, 1000000000, s->step, false);
     return ccm_down(rate * UINT64_C(1000000000), s->step);
 }
+
+/* What there was at the end of the step last over, for logs; `rate` is that of the step after. In ns, bytes, bytes per
+ * second; bytes so far, those given up counted as lost. */
+struct ccm_record {
+    uint64_t time, step, packet, rate, sent, acked, lost, begun_again;
+    struct ccm_beliefs beliefs;
+};
+
+static inline void ccm_record(const struct ccm_sender *s, uint64_t rate, struct ccm_record *record)
+{
+    const unsigned t = ccm_index(s->t);
+
+    record->time = s->start;
+    record->step = s->step;
+    record->packet = s->w.packet;
+    record->rate = rate;
+    record->sent = s->w.sent[t];
+    record->acked = s->w.acked[t];
+    record->lost = s->w.lost[t] + s->doubted;
+    record->begun_again = s->begun_again;
+    record->beliefs = s->w.beliefs[t];
+}

@@ -1,27 +1,30 @@
 """The sources around a controller's header: over UDP, and for the kernel as a BPF program."""
 
+from hashlib import sha256
 from importlib import resources
 
 _FILES = {
-    "udp": {"udp.h": "udp.h", "udp_sender.c": "udp_sender.c", "udp_receiver.c": "udp_receiver.c"},
-    "bpf": {"@NAME@.bpf.c": "bpf.c"},
+    "udp": {"udp.h": "udp.h", "log.h": "log.h", "udp_sender.c": "udp_sender.c", "udp_receiver.c": "udp_receiver.c"},
+    "bpf": {"@NAME@.bpf.c": "bpf.c", "loader.c": "loader.c", "log.h": "log.h"},
 }
 
 
-def sources(target, name):
-    """The texts of a target's files but for NAME.h, by file name. target: `udp` or `bpf`; name: of the controller."""
-    files = _FILES[target] | {"Makefile": "Makefile.in"}
-    return {_filled(file, name): _filled(_shipped(kept), name) for file, kept in files.items()}
+def sources(target, name, header):
+    """The texts of a target's files but for NAME.h, by file name. target: `udp` or `bpf`; name: of the controller;
+    header: the text of NAME.h."""
+    texts = {file: _shipped(kept) for file, kept in (_FILES[target] | {"Makefile": "Makefile.in"}).items()}
+    known_as = kernel_name(name, "".join([header, *texts.values()]))
+    return {_filled(file, name, known_as): _filled(text, name, known_as) for file, text in texts.items()}
 
 
-def kernel_name(name):
-    """What a controller is called in the kernel, which takes 15 characters."""
-    return f"ccm_{name}"[:15]
+def kernel_name(name, code):
+    """What the code of a controller is called in the kernel, which takes 15 characters: no two codes alike."""
+    return f"{name[:7]}_{sha256(code.encode()).hexdigest()[:7]}"
 
 
 def _shipped(file):
     return resources.files(__name__).joinpath(file).read_text(encoding="utf-8")
 
 
-def _filled(text, name):
-    return text.replace("@NAME@", name).replace("@TCP_NAME@", kernel_name(name))
+def _filled(text, name, known_as):
+    return text.replace("@NAME@", name).replace("@TCP_NAME@", known_as)

@@ -1,4 +1,4 @@
-/* The controller in @NAME@.h as a congestion control of Linux, @TCP_NAME@: the kernel counts and paces, the header
+/* The controller in @NAME@.h as a congestion control of Linux, CCM_TCP_NAME: the kernel counts and paces, the header
  * decides.
  *
  * It acts on each acknowledgement and before each packet that is sent, so it needs no timer. Nothing waits for the
@@ -21,12 +21,18 @@ typedef long long __s64, int64_t;
 #define UINT64_C(value) value##ull
 #define UINT64_MAX (~0ull)
 
-enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_MAP_TYPE_RINGBUF = 27, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "@NAME@.h"
+
+#ifndef CCM_TCP_NAME
+#define CCM_TCP_NAME @TCP_NAME@
+#endif
+#define CCM_TEXT(name) #name
+#define CCM_TEXT_OF(name) CCM_TEXT(name)
 
 enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
 enum { TCP_CA_Loss = 4 };
@@ -81,6 +87,7 @@ struct flow {
     uint32_t sent, delivered, lost, retransmitted; /* segments that the sender knows of */
     uint32_t unambiguous; /* what ends after this was not retransmitted, so its RTT is known */
     uint64_t measured;    /* when the segment of the last RTT was sent */
+    uint64_t logged;      /* when the step of the last record was over */
 };
 
 struct {
@@ -89,6 +96,12 @@ struct {
     __type(key, int);
     __type(value, struct flow);
 } flows SEC(".maps");
+
+/* A ccm_record at the end of each step, of all flows; dropped while nobody reads it. */
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, 1 << 18);
+} records SEC(".maps");
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
@@ -146,11 +159,26 @@ static __always_inline void tell(struct flow *flow, struct sock *sk, uint64_t no
     count(flow, tcp);
 }
 
+static __always_inline void log_step(struct flow *flow, uint64_t rate)
+{
+    struct ccm_record *record;
+
+    if (flow->sender.start == flow->logged)
+        return;
+    flow->logged = flow->sender.start;
+    record = bpf_ringbuf_reserve(&records, sizeof *record, 0);
+    if (!record)
+        return;
+    ccm_record(&flow->sender, rate, record);
+    bpf_ringbuf_submit(record, 0);
+}
+
 static __always_inline void pace(struct sock *sk, struct flow *flow, uint64_t now)
 {
     uint64_t rate = ccm_rate(&flow->sender, now), most = sk->sk_max_pacing_rate;
 
     sk->sk_pacing_rate = rate < most ? rate : most;
+    log_step(flow, rate);
 }
 
 static __always_inline void advance(struct sock *sk)
@@ -219,11 +247,11 @@ uint32_t BPF_PROG(ccm_undo_cwnd, struct sock *sk)
 }
 
 SEC(".struct_ops")
-struct tcp_congestion_ops @TCP_NAME@ = {
+struct tcp_congestion_ops CCM_TCP_NAME = {
     .ssthresh = (void *)ccm_ssthresh,
     .min_tso_segs = (void *)ccm_least_segments,
     .cong_control = (void *)ccm_acknowledged,
     .undo_cwnd = (void *)ccm_undo_cwnd,
     .init = (void *)ccm_begin,
-    .name = "@TCP_NAME@",
+    .name = CCM_TEXT_OF(CCM_TCP_NAME),
 };

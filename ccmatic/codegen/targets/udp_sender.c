@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include "@NAME@.h"
+#include "log.h"
 
 static const char usage[] =
     "udp_sender [options] ADDRESS PORT\n"
@@ -67,29 +68,6 @@ static struct {
 } flow;
 
 static char payload[65536];
-
-static void log_names(void)
-{
-    const char *name;
-    uint64_t value;
-    fprintf(flow.log, "time_ns,rate,sent,acked,lost");
-    for (int i = 0; ccm_beliefs(&flow.sender, i, &name, &value); i++)
-        fprintf(flow.log, ",%s", name);
-    fprintf(flow.log, ",begun_again,step_ns\n");
-}
-
-static void log_step(uint64_t now)
-{
-    const char *name;
-    uint64_t value;
-    fprintf(flow.log, "%llu,%llu,%llu,%llu,%llu", (unsigned long long)(now - flow.begun_ns),
-            (unsigned long long)flow.rate, (unsigned long long)flow.sent, (unsigned long long)flow.delivered,
-            (unsigned long long)flow.lost);
-    for (int i = 0; ccm_beliefs(&flow.sender, i, &name, &value); i++)
-        fprintf(flow.log, ",%llu", (unsigned long long)value);
-    fprintf(flow.log, ",%llu,%llu\n", (unsigned long long)flow.sender.begun_again,
-            (unsigned long long)flow.sender.step);
-}
 
 static void send_packet(uint64_t now)
 {
@@ -194,8 +172,10 @@ static void set_rate(uint64_t now)
 {
     flow.rate = ccm_rate(&flow.sender, now);
     if (flow.log && flow.sender.start != flow.logged) {
+        struct ccm_record record;
+        ccm_record(&flow.sender, flow.rate, &record);
+        log_record(flow.log, &record);
         flow.logged = flow.sender.start;
-        log_step(now);
     }
 }
 
@@ -262,6 +242,8 @@ static void open_all(void)
         fail("cannot send to the receiver", strerror(errno));
     if (options->log && !(flow.log = fopen(options->log, "w")))
         fail(options->log, strerror(errno));
+    if (flow.log)
+        setvbuf(flow.log, NULL, _IOLBF, 0);
     flow.flight.oldest = flow.flight.next = 1;
     flow.spin_ns = FIRST_SPIN_NS;
     uint64_t rtt = options->step_ns ? ccm_at_most(options->step_ns, CCM_LONGEST_RTT) : ask();
@@ -281,7 +263,7 @@ static void run(void)
     if (options->start)
         give_beliefs(options->start);
     if (flow.log)
-        log_names();
+        log_names(flow.log);
     while (!stopped && (now = clock_ns()) < end) {
         take_all();
         lose_all(now);
