@@ -15,7 +15,11 @@ from ccmatic.cli import options
 @click.option(
     "--change", "changes", multiple=True, metavar="TIME=RATE", help="The link's rate from then on; repeatable."
 )
-@click.option("--schedule", help="Take the link from this file, as `ccmatic trace export` writes it, instead.")
+@click.option(
+    "--schedule",
+    help="Take the link from this file instead: a schedule of `ccmatic trace export`, or, with --rtt, a link trace of "
+    "mahimahi, whose buffer is infinite unless --buffer says otherwise.",
+)
 @click.option(
     "--flow",
     "flows",
@@ -27,7 +31,7 @@ from ccmatic.cli import options
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0.1, max=3600),
-    help="How long, from the first packet on.  [default: 10, or as long as the schedule]",
+    help="How long, from the first packet on.  [default: 10, or as long as the schedule or link trace]",
 )
 @click.option(
     "--warmup",

@@ -8,12 +8,13 @@ import numpy as np
 from ccmatic import records
 from ccmatic.base import InputError, writable_folder, write_bytes, write_text
 from ccmatic.emulate import link as links
-from ccmatic.emulate import picture
+from ccmatic.emulate import mm_log, picture
 from ccmatic.emulate.kinds import flow
 from ccmatic.emulate.link import SECOND
 from ccmatic.emulate.machine import require
 from ccmatic.emulate.measures import as_text, measures
 from ccmatic.emulate.run import emulate
+from ccmatic.trace_export import Schedule
 from ccmatic.traces import require as require_drawing
 
 __all__ = ["as_text", "run"]
@@ -25,13 +26,14 @@ SECONDS = 10
 def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
     """Emulate; a records.MeasuresFile.
 
-    link: options by name, as link.of_texts takes them, or a `schedule` file alone. flows: as kinds.flow reads them.
-    seconds: SECONDS by default, or as long as the schedule. warmup: seconds that are not measured, by default a third,
-    or nothing of a schedule. out: a folder, in which the log (packets.npy, see
-    run.RECORD) and the measures (measures.json) are kept. plot: a file to draw to. Raises InputError.
+    link: options by name, as link.of_texts takes them, or a `schedule`: a schedule file alone, or a link trace of
+    mahimahi with what link.of_opportunities takes. flows: as kinds.flow reads them. seconds: SECONDS by default, or as
+    long as the schedule or link trace. warmup: seconds that are not measured, by default a third, or nothing of a
+    schedule. out: a folder, in which the log (packets.npy, see run.RECORD), the measures (measures.json) and the log
+    as mm-link writes it (link.log) are kept. plot: a file to draw to. Raises InputError.
     """
     found = _link(**link)
-    seconds = seconds or (found.schedule.duration / SECOND if found.schedule else SECONDS)
+    seconds = seconds or (found.lasts / SECOND if found.lasts else SECONDS)
     if warmup is None:
         warmup = 0 if found.schedule else seconds / 3
     if warmup >= seconds:
@@ -55,10 +57,7 @@ def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
 def _link(schedule, changes=(), **options):
     given = {name: value for name, value in {**options, "change": changes or None}.items() if value is not None}
     if schedule:
-        if given:
-            flags = ", ".join(f"--{name}" for name in given)
-            raise InputError(f"--schedule says what {flags} would; expected one or the other")
-        return links.of_schedule(schedule)
+        return _of_file(schedule, given)
     missing = [f"--{name}" for name in ("rate", "rtt", "buffer") if name not in given]
     if missing:
         raise InputError(f"{', '.join(missing)} missing; expected --rate, --rtt and --buffer, or --schedule")
@@ -66,8 +65,24 @@ def _link(schedule, changes=(), **options):
     return links.of_texts(**given, changes=changes)
 
 
+def _of_file(schedule, given):
+    def refuse(said):
+        if said:
+            flags = ", ".join(f"--{name}" for name in said)
+            raise InputError(f"--schedule says what {flags} would; expected one or the other")
+
+    refuse([name for name in ("rate", "change") if name in given])
+    if Schedule.begins(schedule):
+        refuse(given)
+        return links.of_schedule(schedule)
+    if "rtt" not in given:
+        raise InputError("--rtt missing; a link trace of mahimahi says nothing of propagation")
+    return links.of_opportunities(schedule, **given)
+
+
 def _keep(folder, emulation, result):
     content = BytesIO()
     np.save(content, emulation.log, allow_pickle=False)
     write_bytes(folder / "packets.npy", content.getvalue())
     write_text(folder / "measures.json", records.line(result) + "\n")
+    write_text(folder / "link.log", mm_log.text(emulation))

@@ -1,4 +1,5 @@
-/* A link between two TUN devices: a drop-tail bottleneck on a virtual clock, then a box that holds packets, in order.
+/* A link between two TUN devices: a drop-tail bottleneck on a virtual clock, or at opportunities, then a box that holds
+ * packets, in order.
  *
  * usage: emulator SENDERS RECEIVERS DEVICE LOG < configuration
  *
@@ -60,9 +61,11 @@ struct point { int64_t time, admitted, served, length, admitting, serving; };
 
 static struct config {
     int64_t duration, buffer, propagation, jitter, pattern, port, rates_count, points_count;
+    int64_t opportunities_count, opportunity; /* bytes that one carries */
     uint64_t seed;
     struct rate *rates;
     struct point *points;
+    int64_t *opportunities;
 } config;
 
 static int64_t number(void)
@@ -83,9 +86,12 @@ static void read_config(void)
     config.port = number();
     config.rates_count = number();
     config.points_count = number();
+    config.opportunities_count = number();
+    config.opportunity = number();
     config.rates = calloc(config.rates_count + 1, sizeof(struct rate));
     config.points = calloc(config.points_count + 1, sizeof(struct point));
-    if (!config.rates || !config.points) die("no memory");
+    config.opportunities = calloc(config.opportunities_count + 1, sizeof(int64_t));
+    if (!config.rates || !config.points || !config.opportunities) die("no memory");
     for (int i = 0; i < config.rates_count; i++) {
         config.rates[i].time = number();
         config.rates[i].bits = number();
@@ -97,6 +103,7 @@ static void read_config(void)
         p->length = number(), p->admitting = number(), p->serving = number();
     }
     config.points[config.points_count].time = NEVER;
+    for (int i = 0; i < config.opportunities_count; i++) config.opportunities[i] = number();
 }
 
 /* ---- what the link decides: in integers only ---- */
@@ -174,6 +181,25 @@ static struct decision by_clock(int64_t now, int64_t size)
     return (struct decision){0, admitted, release_of(admitted) + config.propagation};
 }
 
+/* When the opportunity of that number, from 1 on, is; after the last they begin again. */
+static int64_t instant(int64_t n)
+{
+    int64_t count = config.opportunities_count, cycle = (n - 1) / count;
+    return cycle * config.opportunities[count - 1] + config.opportunities[(n - 1) % count];
+}
+
+static struct decision by_opportunities(int64_t now, int64_t size)
+{
+    static int64_t passed, taken; /* bytes that the opportunities carry which are over or which accepted packets take */
+    while (instant(passed + 1) <= now) passed++;
+    int64_t over = passed * config.opportunity;
+    if (taken < over) taken = over;
+    if (taken - over + size > config.buffer) return (struct decision){1, -1, -1};
+    taken += size;
+    int64_t admitted = instant((taken + config.opportunity - 1) / config.opportunity);
+    return (struct decision){0, admitted, release_of(admitted) + config.propagation};
+}
+
 /* The first whole ns at which a curve that starts at `value` and grows by `gain` in `length` ns reaches `position`. */
 static int64_t reached(const struct point *p, int64_t value, int64_t gain, int64_t position)
 {
@@ -195,6 +221,12 @@ static struct decision by_curves(int64_t now, int64_t size)
     int64_t admitted = reached(admitting, admitting->admitted, admitting->admitting, accepted);
     int64_t served = reached(serving, serving->served, serving->serving, accepted);
     return (struct decision){0, admitted < now ? now : admitted, served < now ? now : served};
+}
+
+static struct decision decide(int64_t now, int64_t size)
+{
+    if (config.points_count) return by_curves(now, size);
+    return config.opportunities_count ? by_opportunities(now, size) : by_clock(now, size);
 }
 
 /* ---- packets ---- */
@@ -240,7 +272,7 @@ static void arrive(const unsigned char *bytes, int size)
     if (!records_count) origin = now;
     if (records_count == RECORDS) die("the log is full");
     struct record *record = &records[records_count++];
-    struct decision decision = (config.points_count ? by_curves : by_clock)(now - origin, size);
+    struct decision decision = decide(now - origin, size);
     *record = (struct record){
         now - origin, decision.admitted, decision.planned, -1, size, flow_of(bytes, size), decision.lost
     };

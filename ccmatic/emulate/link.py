@@ -1,12 +1,12 @@
 """What an emulated link is to do, exactly: in whole nanoseconds, bytes, and bits per second."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ccmatic.base import InputError, quantities, suggest
-from ccmatic.trace_export import Schedule
+from ccmatic.trace_export import OPPORTUNITY, Opportunities, Schedule
 
-SECOND = 10**9
+SECOND, MS = 10**9, 10**6
 
 #: Bytes of the largest packet, unless a schedule says otherwise, and of a buffer that never fills.
 MTU, ENDLESS = 1500, 2**61
@@ -28,6 +28,7 @@ class Link:
     jitter:  D in ns, 0 if the pattern is `none`.
     pattern: one of PATTERNS. seed: of its choices.
     schedule: a Schedule that says what is admitted and what is released when, or None.
+    opportunities: Opportunities that say when the bottleneck serves, or None; rates are then their mean.
     """
 
     rates: tuple
@@ -37,11 +38,19 @@ class Link:
     pattern: str = "none"
     seed: int = 0
     schedule: Schedule | None = None
+    opportunities: Opportunities | None = None
 
     @property
     def propagation(self):
         """In ns, from the box that holds packets to the receivers."""
         return 0 if self.schedule else self.rtt
+
+    @property
+    def lasts(self):
+        """In ns, how long a schedule or opportunities go on before they end or begin again; None of other links."""
+        if self.schedule:
+            return self.schedule.duration
+        return self.opportunities.period * MS if self.opportunities else None
 
     @property
     def mtu(self):
@@ -54,16 +63,21 @@ class Link:
         return Fraction(self.rates[0][1] * self.rtt, 8 * SECOND)
 
     def capacity(self, start, end):
-        """What the bottleneck may serve between two instants in ns, in bits · 10^-9."""
+        """What the bottleneck may serve after the one and by the other of two instants in ns, in bits · 10^-9."""
+        if self.opportunities:
+            count = self.opportunities.by(end // MS) - self.opportunities.by(start // MS)
+            return count * OPPORTUNITY * 8 * SECOND
         edges = [*(max(start, min(end, time)) for time, _ in self.rates), end]
         return sum((later - now) * bits for now, later, (_, bits) in zip(edges, edges[1:], self.rates, strict=False))
 
     def configuration(self, duration, port):
         """What the emulator reads: a run of `duration` ns, flows told apart by their ports, `port` and up."""
         points = self.schedule.segments(self.rates[0][1]) if self.schedule else ()
+        instants = [ms * MS for ms in self.opportunities.milliseconds] if self.opportunities else ()
         numbers = [
             duration, self.buffer, self.propagation, self.jitter, PATTERNS.index(self.pattern), self.seed, port,
-            len(self.rates), len(points), *(n for rate in self.rates for n in rate), *(n for p in points for n in p),
+            len(self.rates), len(points), len(instants), OPPORTUNITY,
+            *(n for rate in self.rates for n in rate), *(n for p in points for n in p), *instants,
         ]  # fmt: skip
         return "\n".join(map(str, numbers)) + "\n"
 
@@ -74,9 +88,21 @@ def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0):
     for (before, _), (time, _), change in zip(rates, rates[1:], changes, strict=False):
         if time <= before:
             raise InputError(f"a change '{change}'; expected later than 0 and than the change before it")
-    link = Link(tuple(rates), _nanoseconds(rtt, "rtt"), 0, seed=seed)
-    size = ENDLESS if buffer == "infinite" else quantities.size(buffer, link.bdp)
-    return Link(link.rates, link.rtt, _fitting(size, link.mtu), *_jitter(jitter, pattern), seed=seed)
+    return _with_buffer(Link(tuple(rates), _nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern), seed), buffer)
+
+
+def of_opportunities(file, rtt, buffer="infinite", jitter=None, pattern=None, seed=0):
+    """The Link of a link trace of mahimahi, with quantities as in `of_texts`; a BDP is of the mean rate. Raises
+    InputError."""
+    opportunities = Opportunities.load(file)
+    bits = opportunities.by(opportunities.period) * OPPORTUNITY * 8 * 1000 // opportunities.period
+    link = Link(((0, bits),), _nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern), seed, opportunities=opportunities)
+    return _with_buffer(link, buffer)
+
+
+def _with_buffer(link, text):
+    size = ENDLESS if text == "infinite" else quantities.size(text, link.bdp)
+    return replace(link, buffer=_fitting(size, link.mtu))
 
 
 def of_schedule(file):

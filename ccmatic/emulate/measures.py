@@ -62,6 +62,7 @@ def _describe(link):
         pattern=link.pattern,
         seed=link.seed,
         scheduled=link.schedule is not None,
+        **({"opportunities": len(link.opportunities.milliseconds)} if link.opportunities else {}),
     )
 
 
@@ -152,6 +153,8 @@ def _heading(found):
         f"{rate.bits_per_second / 1e6:g} Mbit/s" + (f" from {rate.from_seconds:g} s" if i else "")
         for i, rate in enumerate(link.rates)
     )
+    if link.opportunities:
+        rates += f" on average ({link.opportunities} opportunities)"
     buffer = link.buffer_bytes
     size = "infinite buffer" if buffer is None else f"buffer {buffer} bytes ({buffer / link.bdp_bytes:.3g} BDP)"
     jitter = "by schedule" if link.scheduled else f"jitter {link.jitter_ms:g} ms ({link.pattern})"

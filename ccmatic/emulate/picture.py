@@ -1,5 +1,7 @@
 """A drawing of a run: throughput, what packets wait for, and losses, over time."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from ccmatic import traces
@@ -39,9 +41,9 @@ def _rates(axes, emulation):
         mine = log[(log["flow"] == number) & (log["lost"] == 0)]
         served, _ = np.histogram(mine["admitted"], edges, weights=mine["size"])
         axes.plot(middles, served * 8e3 / np.diff(edges), color=COLOURS[number % len(COLOURS)], label=name)
-    times, bits = zip(*link.rates, strict=True)
-    axes.step([*(t / SECOND for t in times), end / SECOND], [*(b / 1e6 for b in bits), bits[-1] / 1e6],
-              where="post", color="#000000", linestyle="--", label="link")  # fmt: skip
+    spans = pairwise(map(int, edges))
+    offered = [link.capacity(start, stop) / (stop - start) / 1e6 for start, stop in spans]
+    axes.stairs(offered, edges / SECOND, baseline=None, color="#000000", linestyle="--", label="link")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 

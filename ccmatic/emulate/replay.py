@@ -3,7 +3,8 @@
 emulator.c decides the same, packet by packet, while it runs.
 """
 
-from ccmatic.emulate.link import SECOND
+from ccmatic.emulate.link import MS, SECOND
+from ccmatic.trace_export import OPPORTUNITY
 
 MASK = 2**64 - 1
 
@@ -11,7 +12,8 @@ MASK = 2**64 - 1
 def decisions(link, arrivals, sizes):
     """For each packet whether it is lost, else when its last byte is admitted and when it is to be released, in ns:
     (lost, admitted, planned), the latter two -1 if it is lost. arrivals: in ns, in order; sizes: in bytes."""
-    bottleneck = Curves(link) if link.schedule else VirtualClock(link)
+    kind = Curves if link.schedule else Ticks if link.opportunities else VirtualClock
+    bottleneck = kind(link)
     return [bottleneck.offer(now, size) for now, size in zip(map(int, arrivals), map(int, sizes), strict=True)]
 
 
@@ -52,6 +54,25 @@ class VirtualClock:
                 return
             work -= (until - self.end) * bits - self.rest
             self.end, self.rest = until, 0
+
+
+class Ticks:
+    """A FIFO that serves at opportunities, then jitter and propagation."""
+
+    def __init__(self, link):
+        self.link, self.opportunities, self.release = link, link.opportunities, Release(link)
+        self.taken = 0
+
+    def offer(self, now, size):
+        """The decision on a packet that arrives. `taken`: bytes that the opportunities carry which are over or which
+        accepted packets take."""
+        over = self.opportunities.by(now // MS) * OPPORTUNITY
+        waiting = max(0, self.taken - over)
+        if waiting + size > self.link.buffer:
+            return LOST
+        self.taken = over + waiting + size
+        admitted = self.opportunities.instant(-(-self.taken // OPPORTUNITY)) * MS
+        return False, admitted, self.release.after(admitted) + self.link.propagation
 
 
 class Release:

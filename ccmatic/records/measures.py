@@ -43,7 +43,8 @@ class RateRecord(Record):
 
 class LinkRecord(Record):
     """The link that was asked for. buffer_bytes: null if infinite. bdp_bytes: C·R_m at the first rate.
-    pattern: of jitter. scheduled: it is a schedule's."""
+    pattern: of jitter. scheduled: it is a schedule's. opportunities: how many the link trace of mahimahi has whose
+    mean the rate is."""
 
     rates: list[RateRecord]
     rtt_ms: float
@@ -53,6 +54,7 @@ class LinkRecord(Record):
     pattern: str
     seed: int
     scheduled: bool
+    opportunities: int | Absent = ABSENT
 
 
 class Lateness(Record):

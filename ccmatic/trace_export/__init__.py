@@ -4,6 +4,7 @@ from ccmatic import records
 from ccmatic.base import located
 from ccmatic.records import TraceExportLine
 from ccmatic.trace_export import arrays, mahimahi, schedule
+from ccmatic.trace_export.opportunities import OPPORTUNITY, Opportunities
 from ccmatic.trace_export.scaled import Scale, Scaled
 from ccmatic.trace_export.schedule import Schedule
 
@@ -15,7 +16,7 @@ _WRITERS = {
     "npz": arrays.npz_bytes,
 }
 FORMATS = tuple(_WRITERS)
-__all__ = ["FORMATS", "Scale", "Schedule", "answer", "export"]
+__all__ = ["FORMATS", "OPPORTUNITY", "Opportunities", "Scale", "Schedule", "answer", "export"]
 
 
 def export(trace, kind, scale, file=None, allow_code=False):

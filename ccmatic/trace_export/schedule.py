@@ -66,6 +66,11 @@ class Schedule:
         return "\n".join([*lines, *(",".join(map(str, point)) for point in self.points)]) + "\n"
 
     @staticmethod
+    def begins(path):
+        """Whether a file begins as a schedule does, of whatever version. Raises InputError if it cannot be read."""
+        return read_text(path).startswith("#")
+
+    @staticmethod
     def load(path):
         """Read a schedule file. Raises InputError that says where it is not one."""
         with located(str(path)):

@@ -1,0 +1,30 @@
+"""Writes cellular.mahimahi, made up to look like a cellular link, not recorded of one: the rate of each 40 ms wanders
+between 0.5 and 20 Mbit/s, now and then it is silent for a third of a second, and what it carries comes in bursts every
+few ms.
+
+    python examples/links/cellular.py > examples/links/cellular.mahimahi
+"""
+
+import random
+
+SECONDS = 6
+
+
+def opportunities():
+    """Milliseconds, in order, one for each 1500 bytes."""
+    choice = random.Random(1)
+    mbit, silent, owed = 6.0, 0, 0.0
+    for ms in range(1, 1000 * SECONDS + 1):
+        if ms % 40 == 1:
+            mbit = min(20.0, max(0.5, mbit * choice.uniform(0.7, 1.4)))
+            if choice.random() < 0.02:
+                silent = ms + 330
+        if ms > silent:
+            owed += mbit * 1000 / 8 / 1500
+        if owed >= 1 and choice.random() < 0.4:
+            yield from [ms] * int(owed)
+            owed -= int(owed)
+
+
+if __name__ == "__main__":
+    print(*opportunities(), sep="\n")
