@@ -134,7 +134,7 @@ def test_the_example_is_what_its_script_writes(capsys):
     folder = ROOT / "examples" / "links"
     run_path(str(folder / "cellular.py"), run_name="__main__")
     assert capsys.readouterr().out == (folder / "cellular.mahimahi").read_text()
-    assert link.of_opportunities(folder / "cellular.mahimahi", "40ms").lasts == 5996 * MS
+    assert link.of_opportunities(folder / "cellular.mahimahi", "40ms").opportunities.period == 5996
 
 
 @pytest.mark.parametrize(

@@ -160,8 +160,21 @@ def test_mahimahi_tells_what_it_leaves_out():
         assert part in text
     assert "initial queue" not in text
     _, notes = export(Trace.load(DRAIN), "mahimahi", SCALE)
-    assert "840000 bytes have to wait" in notes[0]
+    assert "840000 bytes, 560 packets, have to wait at the link when mm-link's clock starts; --lead" in notes[0]
     assert "nothing that" not in "\n".join(notes)
+
+
+def test_a_lead_gives_time_to_fill_the_queue():
+    """mm-link's clock starts before anything can send: the first opportunities of a queue were lost."""
+    for file in (DRAIN, SMALL):
+        plain, _ = export(Trace.load(file), "mahimahi", SCALE)
+        shifted, notes = export(Trace.load(file), "mahimahi", SCALE, lead=700)
+        assert [int(line) - 700 for line in shifted.split()] == list(map(int, plain.split()))
+        assert notes[0].startswith("the trace begins 700 ms after mm-link's clock starts")
+    assert "have to wait" not in notes[1]
+    _, (_, queue, *notes) = export(Trace.load(DRAIN), "mahimahi", SCALE, lead=700)
+    assert "840000 bytes, 560 packets, have to wait at the link then, else" in queue
+    assert "begins again after 941 ms; the trace ends after 940 ms" in "\n".join(notes)
 
 
 def test_a_file_does_not_wrap_within_the_trace():

@@ -31,7 +31,7 @@ from ccmatic.cli import options
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0.1, max=3600),
-    help="How long, from the first packet on.  [default: 10, or as long as the schedule or link trace]",
+    help="How long, from the first packet on.  [default: as long as the schedule; else 10, or as a longer link trace]",
 )
 @click.option(
     "--warmup",

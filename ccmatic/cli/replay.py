@@ -53,10 +53,13 @@ def trace_group():
 @click.option("--rate", required=True, help="What the trace's C is, such as 24mbit.")
 @click.option("--rtt", required=True, help="What the trace's R_m is, such as 40ms.")
 @click.option("--mss", type=click.IntRange(min=1), default=1500, show_default=True, help="Bytes in a packet.")
+@click.option(
+    "--lead", default="0ms", show_default=True, help="Silence before a link trace, in which to fill the queue."
+)
 @click.option("--out", type=click.Path(), help="The file to write.  [default: standard output]")
 @options.allow_code
 @options.as_json
-def trace_export(trace, kind, rate, rtt, mss, out, allow_code, as_json):
+def trace_export(trace, kind, rate, rtt, mss, lead, out, allow_code, as_json):
     """Write a trace, at a concrete scale, as others read it; what their format leaves out is said."""
     from ccmatic import trace_export as exporting
     from ccmatic.base import quantities
@@ -65,7 +68,10 @@ def trace_export(trace, kind, rate, rtt, mss, out, allow_code, as_json):
     if out is None and (as_json or kind == "npz"):
         raise InputError(f"{'--json' if as_json else 'npz'} needs --out, the file to write")
     scale = exporting.Scale(quantities.rate(rate), quantities.duration(rtt), mss)
-    content, notes = exporting.export(Trace.load(trace), kind, scale, trace, allow_code)
+    silence = quantities.duration(lead) * 1000
+    if silence.denominator != 1 or silence > exporting.LATEST:
+        raise InputError(f"the lead is '{lead}'; expected whole ms, at most {exporting.LATEST}, such as 700ms")
+    content, notes = exporting.export(Trace.load(trace), kind, scale, trace, allow_code, int(silence))
     if out is None:
         click.echo(content, nl=False)
     else:

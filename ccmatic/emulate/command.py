@@ -27,13 +27,13 @@ def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
     """Emulate; a records.MeasuresFile.
 
     link: options by name, as link.of_texts takes them, or a `schedule`: a schedule file alone, or a link trace of
-    mahimahi with what link.of_opportunities takes. flows: as kinds.flow reads them. seconds: SECONDS by default, or as
-    long as the schedule or link trace. warmup: seconds that are not measured, by default a third, or nothing of a
+    mahimahi with what link.of_opportunities takes. flows: as kinds.flow reads them. seconds: SECONDS by default, as
+    long as the schedule, or as the link trace if that is longer. warmup: seconds that are not measured, by default a third, or nothing of a
     schedule. out: a folder, in which the log (packets.npy, see run.RECORD), the measures (measures.json) and the log
     as mm-link writes it (link.log) are kept. plot: a file to draw to. Raises InputError.
     """
     found = _link(**link)
-    seconds = seconds or (found.lasts / SECOND if found.lasts else SECONDS)
+    seconds = seconds or _seconds(found)
     if warmup is None:
         warmup = 0 if found.schedule else seconds / 3
     if warmup >= seconds:
@@ -52,6 +52,12 @@ def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
     if plot:
         picture.draw(emulation, warmup, Path(plot))
     return result
+
+
+def _seconds(link):
+    if link.schedule:
+        return link.schedule.duration / SECOND
+    return max(SECONDS, link.opportunities.period / 1000) if link.opportunities else SECONDS
 
 
 def _link(schedule, changes=(), **options):

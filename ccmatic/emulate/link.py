@@ -46,13 +46,6 @@ class Link:
         return 0 if self.schedule else self.rtt
 
     @property
-    def lasts(self):
-        """In ns, how long a schedule or opportunities go on before they end or begin again; None of other links."""
-        if self.schedule:
-            return self.schedule.duration
-        return self.opportunities.period * MS if self.opportunities else None
-
-    @property
     def mtu(self):
         """Bytes of the largest packet."""
         return self.schedule.packet if self.schedule else MTU

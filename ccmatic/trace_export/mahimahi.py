@@ -22,11 +22,11 @@ MOST = 10**7
 _MS = Fraction(1, 1000)
 
 
-def content(scaled):
-    """The lines, and notes on what they leave out."""
+def content(scaled, lead=0):
+    """The lines, `lead` ms after which the trace begins, and notes on what they leave out."""
     _check(scaled)
-    lines = list(_lines(scaled))
-    return "".join(f"{ms}\n" for ms in lines), list(_notes(scaled, lines[-1]))
+    lines = [lead + ms for ms in _lines(scaled)]
+    return "".join(f"{ms}\n" for ms in lines), list(_notes(scaled, lead, lines[-1]))
 
 
 def _check(scaled):
@@ -62,13 +62,9 @@ def _lines(scaled):
         yield ceil(scaled.steps * step + missing / scaled.scale.rate / _MS)
 
 
-def _notes(scaled, period):
+def _notes(scaled, lead, period):
     scale = scaled.scale
-    if scaled.queue:
-        yield (
-            f"the initial queue is not in the file: {number(scaled.queue)} bytes have to wait at the link when its "
-            "clock starts, else the first opportunities are lost"
-        )
+    yield from _start(scaled, lead)
     ahead = max(k - s for k, s in zip(scaled.columns["K"], scaled.columns["S"], strict=True))
     if ahead:
         yield (
@@ -82,12 +78,26 @@ def _notes(scaled, period):
         "in whole ms"
     )
     yield (
-        f"the file begins again after {period} ms; the trace ends after {milliseconds(scaled.instant(scaled.steps))}"
+        f"the file begins again after {period} ms; the trace ends after "
+        f"{milliseconds(scaled.instant(scaled.steps) + lead * _MS)}"
     )
     yield (
         f"an opportunity is {OPPORTUNITY} bytes, of which mahimahi takes 4 for itself with every packet: a full packet "
         f"of 1500 bytes is --mss {OPPORTUNITY}, and rates count these too"
     )
+
+
+def _start(scaled, lead):
+    """What has to be there when the trace begins, which is when mm-link starts if nothing leads up to it."""
+    if lead:
+        yield f"the trace begins {lead} ms after mm-link's clock starts: send nothing of what it sends earlier"
+    if scaled.queue:
+        moment = "then" if lead else "when mm-link's clock starts; --lead gives time to send them"
+        yield (
+            f"the initial queue is not in the file: {number(scaled.queue)} bytes, "
+            f"{ceil(scaled.queue / scaled.scale.packet)} packets, have to wait at the link {moment}, else the first "
+            "opportunities are lost"
+        )
 
 
 def _buffer(scaled):
