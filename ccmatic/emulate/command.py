@@ -27,10 +27,10 @@ def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
     """Emulate; a records.MeasuresFile.
 
     link: options by name, as link.of_texts takes them, or a `schedule`: a schedule file alone, or a link trace of
-    mahimahi with what link.of_opportunities takes. flows: as kinds.flow reads them. seconds: SECONDS by default, as
-    long as the schedule, or as the link trace if that is longer. warmup: seconds that are not measured, by default a third, or nothing of a
-    schedule. out: a folder, in which the log (packets.npy, see run.RECORD), the measures (measures.json) and the log
-    as mm-link writes it (link.log) are kept. plot: a file to draw to. Raises InputError.
+    mahimahi with what link.of_opportunities takes. flows: as kinds.flow reads them. seconds: as long as the schedule by
+    default, else SECONDS, or as a link trace that is longer. warmup: seconds that are not measured, by default a third,
+    or nothing of a schedule. out: a folder, in which the log (packets.npy, see run.RECORD), the measures
+    (measures.json) and the log as mm-link writes it (link.log) are kept. plot: a file to draw to. Raises InputError.
     """
     found = _link(**link)
     seconds = seconds or _seconds(found)
