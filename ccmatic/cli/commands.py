@@ -10,7 +10,7 @@ import click
 from ccmatic import __version__, base
 from ccmatic.base import Disagreement, InputError, OutOfTime, write_text
 from ccmatic.cli import options
-from ccmatic.cli.emulate import emulate, evaluate
+from ccmatic.cli.emulate import emulate, evaluate, fit
 from ccmatic.cli.export import export
 from ccmatic.cli.listing import list_command
 from ccmatic.cli.prove import check, prove
@@ -27,7 +27,7 @@ def cli():
 
 
 COMMANDS = [verify, synth, replay_command, list_command, trace_group, runs, check_cover, prove, check, export]
-for command in (*COMMANDS, emulate, evaluate, tradeoff):
+for command in (*COMMANDS, fit, emulate, evaluate, tradeoff):
     cli.add_command(command)
 
 

@@ -1,4 +1,4 @@
-"""`ccmatic emulate` and `ccmatic evaluate`."""
+"""`ccmatic emulate`, `ccmatic evaluate` and `ccmatic fit`: links that are measured."""
 
 import click
 
@@ -80,3 +80,40 @@ def evaluate(senders, real, out, jobs, as_json):
     for file in figures.draw(evaluation.rows, evaluation.folder):
         click.echo(records.line(records.FigureLine(str(file))) if as_json else file)
     return options.BROKEN if any(any(bounds.broken(row)) for row in evaluation.rows) else options.GOOD
+
+
+@click.command()
+@click.argument("log", metavar="LOG")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    type=options.Names("ccmatic.fitting", "MODELS"),
+    help="Which link is fitted; repeatable.  [default: each]",
+)
+@click.option("--rtt", help="R_m, a step, such as 40ms.  [default: the least delay in the log]")
+@click.option(
+    "--horizon", type=click.IntRange(min=2, max=1000), default=10, show_default=True, help="T: windows last T-1 steps."
+)
+@click.option("--two-clocks", is_flag=True, help="Sender and receiver have clocks of their own, a constant apart.")
+@click.option("--plot", type=click.Path(), help="Draw jitter and rate over time to this file (.png, .svg or .pdf).")
+@options.as_json
+def fit(log, models, rtt, horizon, two_clocks, plot, as_json):
+    """Find the least jitter with which a link of each model leaves a log of packets, and the link's rate then."""
+    from ccmatic import fitting, records, traces
+    from ccmatic.base import quantities
+
+    step = quantities.duration(rtt) if rtt else None
+    if step == 0:
+        raise InputError(f"the rtt is '{rtt}'; expected more than 0")
+    if plot:
+        traces.require(plot)
+    fitted = fitting.fit(fitting.read(log, two_clocks), models or tuple(fitting.MODELS), horizon, step)
+    if plot:
+        fitting.draw(fitted, plot)
+    if as_json:
+        for line in fitting.lines(fitted):
+            click.echo(records.line(line))
+    else:
+        click.echo(fitting.text(fitted))
+    return options.GOOD

@@ -37,6 +37,14 @@ class PacketLog:
         """bool (n,): which packets were lost."""
         return self.delivered == NEVER
 
+    def kept(self):
+        """The log without the packets that were lost."""
+        return self._some(np.flatnonzero(~self.lost)) if self.lost.any() else self
+
+    def _some(self, chosen):
+        columns = {name: getattr(self, name)[chosen] for name in ("sent", "delivered", "size", "line")}
+        return replace(self, **columns)
+
     def least_delay(self):
         """ns, of the packets of which both instants are known; None if there are none."""
         known = ~self.lost & (self.sent != NEVER)
@@ -57,9 +65,7 @@ def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes
     if not two_clocks:
         _refuse(log, ~log.lost & (delivered < sent), lambda i: _early(sent[i] - delivered[i]))
     if (np.diff(sent) < 0).any():
-        order = np.argsort(sent, kind="stable")
-        columns = {name: getattr(log, name)[order] for name in ("sent", "delivered", "size", "line")}
-        log = replace(log, **columns)
+        log = log._some(np.argsort(sent, kind="stable"))
     _check_order(log)
     return log
 

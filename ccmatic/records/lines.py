@@ -185,3 +185,48 @@ class FigureLine(Record):
     """A figure of `evaluate`."""
 
     figure: str
+
+
+class Percentiles(Record):
+    """Of measurements."""
+
+    p5: float
+    p50: float
+    p95: float
+
+
+class FitLine(Record):
+    """A model of `fit`. jitter: the least D, in seconds, of the whole log; rate: C, bytes per second, null if any gives
+    it. rtt, window: seconds. Of windows: how many, their jitter and rate, the share whose jitter is within so many R_m,
+    and the factor by which the rate is another in one than in the one before. Queues, in bytes, of cbr_delay only: the
+    longest with a packet that got through, and what waited before those lost. clock_offset: seconds by which the
+    receiver's clock is ahead, where there are two."""
+
+    model: str
+    jitter: float
+    rate: float | None
+    log: str
+    packets: int
+    lost: int
+    rtt: float
+    window: float
+    windows: int
+    jitter_of_windows: Percentiles | None
+    within: dict[str, float | None]
+    rate_of_windows: Percentiles | None
+    rate_change: Percentiles | None
+    longest_queue: float | None
+    queue_at_losses: Percentiles | None
+    clock_offset: float | None
+    notes: list[str]
+
+
+class FitWindowLine(Record):
+    """A window of `fit`, of a model: when it begins, in seconds from the first delivery, what was delivered in it, and
+    jitter and rate as of the whole log."""
+
+    model: str
+    begin: float
+    packets: int
+    jitter: float
+    rate: float | None

@@ -1,0 +1,61 @@
+"""The least jitter of stretches of a log, and the link rate that gives it."""
+
+import numpy as np
+
+from ccmatic.fitting.rows import MODELS, rows
+from ccmatic.fitting.search import Point, Search
+
+#: Within how many seconds the least jitter is found: a log's own unit.
+RESOLUTION = 1e-9
+
+#: How many packets are looked at together, so that they stay in a processor's cache; a longer stretch is alone.
+TOGETHER = 2**16
+
+
+def least(log, model, starts, ends, resolution=RESOLUTION):
+    """The least jitter in seconds of each stretch of the packets of a log, none of which is lost, at the rate that is
+    best for it; and the least such rate found, in bytes per second (inf where any rate will do). Each stretch, from its
+    start up to its end, which is left out, has two packets or more; arrays as long as starts."""
+    order = np.argsort(ends - starts, kind="stable")
+    jitter, rate = np.empty(len(starts)), np.empty(len(starts))
+    for chosen in _batches(order, (ends - starts)[order]):
+        jitter[chosen], rate[chosen] = _least(rows(log, starts[chosen], ends[chosen]), MODELS[model], resolution)
+    return jitter, rate
+
+
+def _batches(order, lengths):
+    """Stretches, in order of their lengths, in parts of at most TOGETHER packets with what is repeated."""
+    begin = 0
+    while begin < len(order):
+        end = begin + 1
+        while end < len(order) and (end + 1 - begin) * lengths[end] <= TOGETHER:
+            end += 1
+        yield order[begin:end]
+        begin = end
+
+
+def _least(part, needed, resolution):
+    each = np.arange(len(part))
+    begin = _points(part, needed, np.zeros(len(part)), np.zeros(len(part)))
+    span = part.delivered[:, -1] - part.delivered[:, 0]
+    slowest = (np.array([point.value for point in begin]) + span) / (part.through[:, -1] - part.through[:, 0])
+    end = _points(part, needed, slowest * (1 + 1e-9), np.zeros(len(part)))
+    searches = [Search(*points, resolution) for points in zip(begin, end, strict=True)]
+    while True:
+        active = [i for i in each if searches[i].x is not None]
+        if not active:
+            break
+        asked = part if len(active) == len(part) else part.some(active)
+        x, level = (np.array([getattr(searches[i], name) for i in active]) for name in ("x", "level"))
+        for i, point in zip(active, _points(asked, needed, x, level), strict=True):
+            searches[i].told(point)
+    best = np.array([[search.best.value, search.best.x] for search in searches])
+    with np.errstate(divide="ignore"):
+        return best[:, 0], 1 / best[:, 1]
+
+
+def _points(part, needed, x, level):
+    value, lines = needed(part, x)
+    left, right = lines.reach(np.minimum(level, value))
+    columns = (x, value, np.minimum(level, value), x - left, x + right)
+    return [Point(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]

@@ -1,0 +1,130 @@
+"""What was fitted, for people and as lines of JSON."""
+
+from io import StringIO
+
+import numpy as np
+
+from ccmatic import records
+from ccmatic.fitting.log import NEVER, SECOND
+
+#: Of windows, which percentiles are said, and within how many R_m of jitter they are counted.
+PERCENTS, WITHIN = (5, 50, 95), (1, 2, 4)
+
+
+def lines(fitted):
+    """The records of `fit --json`: one a model, then one a window of each."""
+    yield from (_of_model(fitted, fit) for fit in fitted.fits)
+    for fit in fitted.fits:
+        for begin, packets, jitter, rate in zip(fit.begin, fit.packets, fit.jitters, fit.rates, strict=True):
+            yield records.FitWindowLine(fit.model, float(begin), int(packets), float(jitter), _finite(rate))
+
+
+def _of_model(fitted, fit):
+    log, queues = fitted.log, fitted.queues if fit.model == "cbr_delay" else None
+    return records.FitLine(
+        model=fit.model,
+        jitter=fit.jitter,
+        rate=_finite(fit.rate),
+        log=log.source,
+        packets=len(log.sent),
+        lost=int(log.lost.sum()),
+        rtt=fitted.rtt,
+        window=fitted.window,
+        windows=len(fit.jitters),
+        jitter_of_windows=_spread(fit.jitters),
+        within={str(times): fit.within(times * fitted.rtt) for times in WITHIN},
+        rate_of_windows=_spread(fit.rates[np.isfinite(fit.rates)]),
+        rate_change=_spread(fit.changes()),
+        longest_queue=queues.longest if queues else None,
+        queue_at_losses=_spread(queues.at_losses) if queues else None,
+        clock_offset=fitted.offset,
+        notes=list(log.notes),
+    )
+
+
+def text(fitted):
+    """A table, a row a model, between what the log is and what it says of the buffer."""
+    from rich.console import Console
+    from rich.table import Table
+
+    grid = Table(box=None, header_style="bold", pad_edge=False)
+    grid.add_column("model")
+    heads = ("D ms", "C Mbit/s", "windows: D p5", "p50", "p95 ms", *(f"≤ {n} R_m" for n in WITHIN), "C p50 Mbit/s",
+             "change of C: p5", "p50", "p95")  # fmt: skip
+    for head in heads:
+        grid.add_column(head, justify="right", no_wrap=True)
+    for fit in fitted.fits:
+        grid.add_row(fit.model, *_cells(fitted, fit))
+    out = StringIO()
+    console = Console(file=out, width=200, highlight=False)
+    console.print(_heading(fitted))
+    console.print(grid)
+    for sentence in _sentences(fitted):
+        console.print(sentence, markup=False)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def _cells(fitted, fit):
+    yield _ms(fit.jitter)
+    yield _mbit(fit.rate)
+    spread = _spread(fit.jitters)
+    yield from ("-" if value is None else _ms(value) for value in _values(spread))
+    for times in WITHIN:
+        share = fit.within(times * fitted.rtt)
+        yield "-" if share is None else f"{share:.1%}"
+    rates = _spread(fit.rates[np.isfinite(fit.rates)])
+    yield _mbit(rates.p50) if rates else "-"
+    yield from ("-" if value is None else f"×{value:.3g}" for value in _values(_spread(fit.changes())))
+
+
+def _heading(fitted):
+    log = fitted.log
+    kept = log.delivered[~log.lost]
+    seconds = (kept[-1] - kept[0]) / SECOND
+    steps = f"R_m {_ms(fitted.rtt)} ms, windows of {fitted.horizon - 1} R_m"
+    return f"{log.source}: {len(log.sent)} packets in {seconds:.6g} s, {int(log.lost.sum())} lost; {steps}"
+
+
+def _sentences(fitted):
+    log = fitted.log
+    if fitted.queues:
+        yield _buffer(fitted.queues)
+    if fitted.offset is not None:
+        yield (
+            f"clocks of two machines: if the least delay is R_m, the receiver's is {_ms(abs(fitted.offset))} ms "
+            f"{'ahead' if fitted.offset > 0 else 'behind'}; a constant offset counts for nothing above"
+        )
+    if not len(fitted.fits[0].jitters):
+        yield f"the log is shorter than a window of {fitted.window:.3g} s"
+    waited = int((log.sent == NEVER).sum())
+    if waited:
+        yield f"{waited} packets are not known to have been sent: taken to have waited since before the log"
+    yield from log.notes
+
+
+def _buffer(queues):
+    said = f"queue on cbr_delay's link: at most {queues.longest:.0f} bytes with a packet that got through"
+    if not len(queues.at_losses):
+        return f"{said}, none was lost"
+    least, middle, most = _values(_spread(queues.at_losses))
+    return f"{said}; before those lost p5 {least:.0f}, p50 {middle:.0f}, p95 {most:.0f} bytes"
+
+
+def _values(spread):
+    return (None,) * len(PERCENTS) if spread is None else (spread.p5, spread.p50, spread.p95)
+
+
+def _spread(values):
+    return records.Percentiles(*map(float, np.percentile(values, PERCENTS))) if len(values) else None
+
+
+def _finite(rate):
+    return float(rate) if np.isfinite(rate) else None
+
+
+def _ms(seconds):
+    return f"{seconds * 1e3:.4g}"
+
+
+def _mbit(rate):
+    return f"{rate * 8 / 1e6:.4g}" if np.isfinite(rate) else "any"

@@ -1,0 +1,131 @@
+"""Stretches of a log side by side, and the jitter that each needs at a link rate.
+
+Of packets 1 … n, delivered in this order, let a_i be when packet i was sent, d_i when it was delivered, P_i the bytes
+up to it and Q_i = P_i - s_i those before it; x = 1/C. docs/fit.md derives what stands here.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ccmatic.fitting.log import NEVER, SECOND
+
+#: Seconds before its stretch at which a packet is taken to have been sent of which that is not known: any time before
+#: all that is known will do.
+EARLY = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Each array is (rows, packets): a stretch a row, in seconds from its first delivery and in bytes from its start. A
+    row that is shorter than others repeats its last packet, without a byte, which no law notices."""
+
+    sent: np.ndarray
+    delivered: np.ndarray
+    through: np.ndarray
+    before: np.ndarray
+
+    def __len__(self):
+        return len(self.sent)
+
+    def some(self, chosen):
+        """The rows of these numbers."""
+        return Rows(*(column[chosen] for column in (self.sent, self.delivered, self.through, self.before)))
+
+
+def rows(log, starts, ends):
+    """The Rows of stretches of the packets of a log, none of which is lost: from each start up to its end, left out."""
+    length = max(ends - starts)
+    place = starts[:, None] + np.arange(length)
+    beyond = place >= ends[:, None]
+    place = np.minimum(place, ends[:, None] - 1)
+    origin = log.delivered[starts][:, None]
+    known = log.sent[place] != NEVER
+    sent = np.where(known, (log.sent[place] - origin) / SECOND, -EARLY)
+    size = np.where(beyond, 0, log.size[place])
+    through = np.cumsum(size, axis=1, dtype=np.float64)
+    return Rows(sent, (log.delivered[place] - origin) / SECOND, through, through - size)
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """A lower bound of the least jitter as a function of x, for each row: the least of lines, each given by its value
+    at the x that was asked for and its slope; (rows, lines)."""
+
+    value: np.ndarray
+    slope: np.ndarray
+
+    def reach(self, level):
+        """By how much x may fall, and rise, until some line has fallen to the level, at most its value; (rows,)."""
+        over = self.value - level[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = over / np.abs(self.slope)
+        rising, falling = self.slope > 0, self.slope < 0
+        return (
+            np.min(far, axis=1, where=rising, initial=np.inf),
+            np.min(far, axis=1, where=falling, initial=np.inf),
+        )
+
+
+def cbr_delay(row, x):
+    """The least jitter of each row at x, (rows,) each; and Lines. A packet leaves the bottleneck at
+
+        K_i = max(a_i, K_{i-1}) + s_i·x
+
+    where K_0, which is what queued before the stretch, is as is best. e_i = d_i - K_i is between propagation and
+    propagation + D, so D is its greatest less its least.
+    """
+    backlogged = row.delivered - x[:, None] * row.through
+    arrival = row.sent - x[:, None] * row.before
+    left = backlogged - np.maximum.accumulate(arrival, axis=1)
+    first, soonest = backlogged.argmin(1), left.argmin(1)
+    each = np.arange(len(row))
+    queued = backlogged - backlogged[each, first][:, None]
+    held = np.minimum(queued, left - left[each, soonest][:, None])
+    worst = held.argmax(1)
+    numbers = np.arange(row.sent.shape[1])
+    at = np.where(numbers <= soonest[:, None], arrival, -np.inf).argmax(1)
+    base = row.through[each, soonest] - row.before[each, at]
+    value = (backlogged[each, worst] - left[each, soonest])[:, None] - arrival
+    slope = (base - row.through[each, worst])[:, None] + row.before
+    value[numbers > worst[:, None]] = np.inf
+    value = np.column_stack((value, queued[each, worst]))
+    slope = np.column_stack((slope, row.through[each, first] - row.through[each, worst]))
+    return held[each, worst], Lines(value, slope)
+
+
+def departures(row, x):
+    """When each packet leaves the bottleneck of CBR-delay, K_i at x, by the sender's clock; (rows, packets) seconds."""
+    backlogged = row.delivered - x[:, None] * row.through
+    served = np.maximum.accumulate(row.sent - x[:, None] * row.before, axis=1)
+    queued_before = np.min(backlogged, axis=1) - np.min(backlogged - served, axis=1)
+    return x[:, None] * row.through + np.maximum(served, queued_before[:, None])
+
+
+def ccac(row, x):
+    """As cbr_delay. Packet i has its token at T_i, where propagation p is the least delay, T_0 is as is best, and
+
+        T_i-1 + s_i·x ≤ T_i ≤ max(a_i + p, T_{i-1}) + s_i·x,  T_i ≤ d_i
+
+    A token is never wasted while a packet waits; one for which none waits is kept, or wasted. The latest T_i is the
+    least of the right side and of d_j - (P_j - P_i)·x for all j ≥ i; D is the greatest d_i - T_i.
+    """
+    propagation = np.min(row.delivered - row.sent, axis=1)
+    arrival = row.sent + propagation[:, None] - x[:, None] * row.before
+    backlogged = row.delivered - x[:, None] * row.through
+    latest = np.minimum.accumulate(backlogged[:, ::-1], axis=1)[:, ::-1]
+    queued = latest <= arrival
+    queued[:, 0] = True
+    token = np.maximum.accumulate(np.where(queued, latest, arrival), axis=1)
+    held = backlogged - token
+    worst, each, numbers = held.argmax(1), np.arange(len(row)), np.arange(row.sent.shape[1])
+    follower = np.where(backlogged == latest, numbers, len(numbers))
+    follower = np.minimum.accumulate(follower[:, ::-1], axis=1)[:, ::-1]
+    bytes_ahead = np.where(queued, np.take_along_axis(row.through, follower, axis=1), row.before)
+    value = backlogged[each, worst][:, None] - np.where(queued, latest, arrival)
+    value[numbers > worst[:, None]] = np.inf
+    return held[each, worst], Lines(value, bytes_ahead - row.through[each, worst][:, None])
+
+
+#: For each model the function that says what jitter a row needs.
+MODELS = {"cbr_delay": cbr_delay, "ccac": ccac}

@@ -1,0 +1,59 @@
+"""The laws of the links that delay, of packets (docs/fit.md), as formulas of unknowns; and logs of simulated runs."""
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+
+from ccmatic.fitting import NEVER, packet_log
+from ccmatic.logic import every, real, some
+from ccmatic.simulation import HIDING, JITTER, Path, simulate
+from ccmatic.solving import SAT, Checker
+
+#: Nanoseconds in a tick of the simulator.
+TICK = 1000
+
+
+def may_be(model, log, jitter):
+    """Whether some link of the model with this jitter, in seconds, leaves the log: by the solver, exactly."""
+    checker = Checker()
+    per_byte, propagation = real("x"), real("p")
+    checker.add(per_byte >= 0)
+    before = real("K_0")
+    kept = np.flatnonzero(~log.lost)
+    for i, packet in enumerate(kept.tolist(), 1):
+        sent, delivered = (Fraction(int(column[packet]), 10**9) for column in (log.sent, log.delivered))
+        own, through = per_byte * int(log.size[packet]), real(f"K_{i}")
+        at_once, queued = through - own <= sent, through - own <= before
+        if model == "cbr_delay":
+            checker.add(every(through - own >= sent, through - own >= before, some(at_once, queued)))
+        else:
+            checker.add(every(through - own >= before, some(at_once, queued), sent + propagation <= delivered))
+        checker.add(every(through + propagation <= delivered, delivered <= through + propagation + jitter))
+        before = through
+    return checker.check() == SAT
+
+
+def simulated(model, seed, bdp, steps):
+    """A run with random rates, buffer, jitter and hidden tokens."""
+    random = Random(f"{model} {seed}")
+    jitter, room = random.randint(1, 2), random.choice([None, None, 2 * bdp, bdp])
+    path = Path(model, rate=bdp, jitter=jitter, buffer=room)
+    counts = [random.choice([1, bdp - 1, bdp, bdp + 1, 2 * bdp]) for _ in range(steps)]
+    return simulate(
+        path,
+        lambda seen: counts[seen.step],
+        steps,
+        seed=seed,
+        initial_queue=random.choice([0, 0, bdp]),
+        jitter=random.choice(sorted(JITTER)),
+        hiding=random.choice(sorted(HIDING)),
+    )
+
+
+def logged(run):
+    """The log of a run, of packets that it lost or delivered."""
+    decided = run.lost | (run.released <= run.steps * run.path.step)
+    delivered = np.where(run.lost, NEVER, run.released * TICK)
+    size = np.full(len(run.sent), run.path.packet)
+    return packet_log("a run", run.sent[decided] * TICK, delivered[decided], size[decided])

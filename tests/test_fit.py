@@ -1,0 +1,181 @@
+"""Fits of logs: never more jitter than the link had that left the log, what windows say, and the command."""
+
+import numpy as np
+import pytest
+
+from ccmatic.base import InputError
+from ccmatic.fitting import MODELS, NEVER, fit, least, packet_log
+from ccmatic.fitting.rows import departures, rows
+from support.cli import lines, run
+from support.json_schemas import validate
+from support.packet_laws import TICK, logged, simulated
+
+HEAD = "sent,delivered,size\n"
+MBIT12 = 1_500_000
+
+
+def whole(log, model):
+    kept = log.kept()
+    jitter, rate = least(kept, model, np.array([0]), np.array([len(kept.sent)]))
+    return jitter[0], rate[0]
+
+
+def random_log(seed, packets=400, jitter=0.02):
+    """Of a link of 12 Mbit/s that is busy at times, and lets packets of three sizes through up to `jitter` later."""
+    random = np.random.default_rng(seed)
+    size = random.choice([40, 576, 1500], packets)
+    sent = np.cumsum(
+        random.exponential(1.1, packets) * size / MBIT12 * random.choice([0.2, 2], packets // 20).repeat(20)
+    )
+    through = np.cumsum(size) / MBIT12
+    left = through + np.maximum.accumulate(sent - through + size / MBIT12)
+    delivered = np.maximum.accumulate(left + random.uniform(0.03, 0.03 + jitter, packets))
+    return packet_log("random", np.rint(sent * 1e9), np.rint(delivered * 1e9), size)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_no_more_jitter_than_the_simulator_had(model):
+    """A hundred executions, of different buffers, bursts of jitter and hidden tokens."""
+    found = []
+    for seed in range(100):
+        simulation = simulated(model, seed, bdp=20, steps=12)
+        jitter, _ = whole(logged(simulation), model)
+        found.append(jitter * 1e9 / TICK / simulation.path.bound)
+    assert max(found) <= 1 + 1e-6 and np.mean(np.array(found) > 0.9) > 0.15
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_no_rate_of_many_gives_less(model):
+    for seed in range(5):
+        log = random_log(seed)
+        part = rows(log, np.zeros(2000, int), np.full(2000, len(log.sent)))
+        found, _ = MODELS[model](part, np.concatenate(([0], np.geomspace(1e-9, 1e-4, 1999))))
+        jitter, rate = whole(log, model)
+        assert jitter <= found.min() + 1e-9
+        assert (
+            MODELS[model](rows(log, np.array([0]), np.array([len(log.sent)])), np.array([1 / rate]))[0]
+            <= jitter + 1e-12
+        )
+
+
+def test_a_link_that_hides_tokens_needs_no_more_than_one_that_does_not():
+    for seed in range(10):
+        log = random_log(seed)
+        assert whole(log, "ccac")[0] <= whole(log, "cbr_delay")[0] + 1e-9
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_part_of_a_log_needs_no_more_than_all_of_it(model):
+    log = random_log(1)
+    jitter, _ = whole(log, model)
+    starts = np.arange(0, 380, 13)
+    parts, _ = least(log, model, starts, starts + 20)
+    assert parts.max() <= jitter + 1e-9
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_stretches_beside_others_are_as_alone(model):
+    log = random_log(2)
+    starts, ends = np.array([0, 5, 100, 50]), np.array([2, 300, 130, 58])
+    together = least(log, model, starts, ends)
+    for i in range(4):
+        alone = least(log, model, starts[i : i + 1], ends[i : i + 1])
+        assert (together[0][i], together[1][i]) == pytest.approx((alone[0][0], alone[1][0]), abs=1e-9)
+
+
+def test_departures_are_of_the_link_that_is_found():
+    log = random_log(3)
+    jitter, rate = whole(log, "cbr_delay")
+    part = rows(log, np.array([0]), np.array([len(log.sent)]))
+    left = departures(part, np.array([1 / rate]))[0]
+    held = part.delivered[0] - left
+    assert held.max() - held.min() == pytest.approx(jitter, abs=1e-9)
+    own = log.size / rate
+    assert left[1:] == pytest.approx(np.maximum(part.sent[0][1:], left[:-1]) + own[1:], abs=1e-9)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_link_that_is_always_busy_needs_no_arrivals(model):
+    """Deliveries n/C apart, one 7 ms late: half of it before and half of it after a line, were others free to move."""
+    delivered = np.arange(100) * 10_000_000
+    delivered[50] += 7_000_000
+    log = packet_log("busy", np.full(100, NEVER), delivered, np.full(100, 15_000))
+    assert whole(log, model) == (pytest.approx(0.007, abs=1e-9), pytest.approx(MBIT12, rel=1e-6))
+
+
+def test_a_constant_between_two_clocks_counts_for_nothing():
+    log = random_log(4)
+    ahead = packet_log("two", log.sent, log.delivered - 10**9, log.size, two_clocks=True)
+    one, two = fit(log, rtt="0.03"), fit(ahead, rtt="0.03")
+    for before, after in zip(one.fits, two.fits, strict=True):
+        assert before.jitter == pytest.approx(after.jitter, abs=1e-9)
+        assert before.jitters == pytest.approx(after.jitters, abs=1e-9)
+    assert two.offset == pytest.approx(log.least_delay() / 1e9 - 1.03)
+    with pytest.raises(InputError, match="expected --rtt"):
+        fit(ahead)
+
+
+def test_windows_are_over_before_the_log_is():
+    log = random_log(5)
+    found = fit(log, rtt="0.01", horizon=11)
+    assert found.window == pytest.approx(0.1)
+    span = (log.delivered[-1] - log.delivered[0]) / 1e9
+    assert len(found.fits[0].begin) == int(span / 0.1) and found.fits[0].begin[-1] + found.window <= span
+
+
+def test_the_buffer_as_seen():
+    """A buffer of 15 packets behind a link of 12 Mbit/s that gets 24."""
+    sent, left, delivered = [], 0.0, []
+    for i in range(100):
+        now = i * 0.0005
+        full = left - now > 14.5 * 0.001
+        left = left if full else max(left, now) + 0.001
+        sent.append(now)
+        delivered.append(NEVER if full else (left + 0.02) * 1e9)
+    queues = fit(packet_log("full", np.array(sent) * 1e9, np.rint(np.array(delivered)), np.full(100, 1500))).queues
+    assert queues.longest == pytest.approx(15 * 1500, abs=1) and len(queues.at_losses) > 30
+    assert queues.at_losses.min() > 14 * 1500 + 1 and queues.at_losses.max() < 15 * 1500 + 1
+
+
+def command(tmp_path, text, *options):
+    (tmp_path / "log.csv").write_text(text)
+    return run("fit", "log.csv", *options, cwd=tmp_path)
+
+
+def csv(log):
+    return HEAD + "".join(
+        f"{a / 1e9:.9f},{d / 1e9:.9f},{s}\n" for a, d, s in zip(log.sent, log.delivered, log.size, strict=True)
+    )
+
+
+def test_the_command_says_jitter_and_rate(tmp_path):
+    code, out, _ = command(tmp_path, csv(random_log(6)), "--rtt", "10ms", "--json", "--plot", "log.svg")
+    models, windows = lines(out)[:2], lines(out)[2:]
+    assert code == 0 and [line["model"] for line in models] == ["cbr_delay", "ccac"]
+    assert 0.01 < models[0]["jitter"] < 0.02 and models[0]["rate"] == pytest.approx(MBIT12, rel=0.1)
+    assert models[0]["within"]["1"] < models[0]["within"]["2"] == 1
+    assert len(windows) == 2 * models[0]["windows"] and all(0 < line["jitter"] < 0.02 for line in windows)
+    for line in models:
+        validate(line, "FitLine")
+    for line in windows:
+        validate(line, "FitWindowLine")
+    assert (tmp_path / "log.svg").stat().st_size > 1000
+    code, out, _ = command(tmp_path, csv(random_log(6)), "--model", "ccac")
+    assert code == 0 and "ccac" in out and "cbr_delay  " not in out
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        (HEAD + "0,1,1500\n", (), "1 packet is delivered; expected 2 at least"),
+        (HEAD + "0,1,1500\n1,0.5,1500\n", (), "log.csv:3: delivered 500 ms before it was sent"),
+        (HEAD + ",1,1500\n,2,1500\n", (), "no step; expected --rtt"),
+        (HEAD + "0,1,1500\n1,2,1500\n", ("--rtt", "0s"), "the rtt is '0s'"),
+        (HEAD + "0,1,1500\n1,2,1500\n", ("--rtt", "0.1ns"), "a step of at least a nanosecond"),
+        (HEAD + "0,1,1500\n1,2,1500\n", ("--plot", "x.txt"), "cannot draw"),
+        ("", (), "as no log that is known"),
+    ],
+)
+def test_bad_input_is_one_message(tmp_path, text, options, says):
+    code, out, err = command(tmp_path, text, *options)
+    assert code == 2 and out == "" and says in err and len(err.splitlines()) == 1
