@@ -4,7 +4,8 @@
 
 A room is what stands at the root of ccmatic/, a package or a module. Its floor is the longest chain of imports below
 it. A room is numbered as often as the tour comes to it: `stays` are all of these, `climbs` those that come from a lower
-floor, `returns` those to a room seen before. What runs on import, and definitions, are left out.
+floor, `returns` those to a room seen before. What runs on import, and definitions, are left out; a
+comprehension or a lambda is read where it stands, and is no function to go to.
 """
 
 import argparse
@@ -63,7 +64,7 @@ class Tour:
         code = frame.f_code
         if code.co_name == "<module>":
             self._importing += {"call": 1, "return": -1}.get(event, 0)
-        elif event == "call" and not self._importing and code not in self._seen:
+        elif event == "call" and not self._importing and code not in self._seen and code.co_name[0] != "<":
             self._seen.add(code)
             here = self._room(code.co_filename)
             if here and (not self.rooms or self.rooms[-1] != here):

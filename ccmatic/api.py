@@ -166,14 +166,7 @@ def prove(
         cm.prove("cc_qdel", "cc_qdel", "proofs").claim
     """
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
-    return proving.prove(proof, _unread(controller), out, horizon, certify, listener, **asking)
-
-
-def _unread(controller):
-    """A file stays a Path, as it is the proof that says what a controller may read."""
-    if isinstance(controller, str) and "\n" not in controller:
-        return language.find(controller)
-    return controller if isinstance(controller, Path) else language.given(controller)
+    return proving.prove(proof, controller, out, horizon, certify, listener, **asking)
 
 
 def check(

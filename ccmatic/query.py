@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ccmatic import language, records
 from ccmatic.base import InputError, absolute, blamed, definitions, exact, located, read_text, shown, suggest
 from ccmatic.contracts import Bounds, Branch, Buffer, Model, Property, execution, load_definition, observed
-from ccmatic.logic import every
+from ccmatic.logic import every, isolated
 from ccmatic.records import ABSENT, QueryRecord
 
 #: Every section of a query file and the keys that are read there; None: any key, for parameters and records.
@@ -109,7 +109,8 @@ class Query:
         **thresholds,
     ):
         names = {"template": None, **(names or {})}
-        property = _or_default(property)
+        if property is None:
+            property = definitions.chosen("properties", "DEFAULT")
         if not isinstance(property, Property):
             kind = load_definition("properties", "PROPERTY", property, allow_code=True)
             names["property"], property = absolute(property), kind.from_parameters(thresholds, allow_code=True)
@@ -189,6 +190,7 @@ class Query:
         if self.delay == "published":
             yield from self.model.assumptions(x)
 
+    @isolated
     def encode(self):
         """Put all that is defined once of unknowns, which refuse what numbers would let pass: floats, and Python's own
         truth values. Raises InputError."""
@@ -266,15 +268,12 @@ def make(
     allow_code: whether names may be paths of a person's own files, whose code is run."""
     loaded = load_definition("models", "MODEL", model, allow_code)
     network = Network(loaded, buffer, horizon, jitter, delay, absolute(model))
-    property = _or_default(property)
+    if property is None:
+        property = definitions.chosen("properties", "DEFAULT")
     kind = load_definition("properties", "PROPERTY", property, allow_code)
     shapes = load_definition("templates", "TEMPLATE", template, allow_code) if template else None
     names = {"property": absolute(property), "template": absolute(template)}
     return Query(network, kind.from_parameters(thresholds or {}, allow_code), shapes, names=names, **about)
-
-
-def _or_default(property):
-    return definitions.chosen("properties", "DEFAULT") if property is None else property
 
 
 def _check_units(query):

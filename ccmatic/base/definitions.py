@@ -83,7 +83,7 @@ def every(kind, attribute):
 
 def is_path(name):
     """Whether `name` is a path rather than the name of something shipped."""
-    return Path(name).suffix in (".py", ".toml", ".json") or "/" in str(name)
+    return isinstance(name, Path) or Path(name).suffix in (".py", ".toml", ".json") or "/" in str(name)
 
 
 def absolute(name):

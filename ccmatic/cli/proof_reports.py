@@ -26,18 +26,14 @@ class Progress(Listener):
     def __exit__(self, *_):
         self._status.stop()
 
-    def begins(self, proof):
-        """Constants are told with what they say."""
-        self._constants = {constant.name: constant for constant in proof.constants}
-
     def asks(self, lemma, values):
         """A lemma is being asked for values of the constants that it reads."""
         at = ", ".join(f"{name} = {float(value):g}" for name, value in values.items())
         self._status.update(f"{lemma}{' at ' if at else ''}{at}")
 
-    def constant(self, name, found):
+    def constant(self, declared, found):
         """A constant was found."""
-        declared, edge = self._constants[name], found.edge
+        name, edge = declared.name, found.edge
         self._say(
             ConstantLine(name, found.value, declared.paper, [list(pair) for pair in found.front], edge and edge.lemma),
             f"{name:<20} {number(found.value):<8} {declared.says}; the paper: {declared.paper}"

@@ -80,8 +80,9 @@ def replay_json(file, outcome, told):
 
 def told_text(trace, query, told):
     """The trace as a table, what its columns hold, and its Explanation in sentences."""
-    meanings = [f"    {name}: {says}" for name, says in legend(query, trace.columns).items()]
-    return "\n".join([table(trace), *meanings, "", str(told)])
+    lines = [table(trace)]
+    lines += [f"    {name}: {says}" for name, says in legend(query, trace.columns).items()]
+    return "\n".join([*lines, "", str(told)])
 
 
 def replay_text(file, trace, outcome, told):

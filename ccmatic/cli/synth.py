@@ -17,12 +17,13 @@ from ccmatic.cli import options
 @options.as_json
 def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
     """Find every controller of the query's template that ensures its property, one of each class."""
-    from ccmatic import api, synthesis
+    from ccmatic.api import load_query, synthesise
     from ccmatic.cli import synthesis_reports as report
+    from ccmatic.synthesis import Folder
 
-    asked = api.load_query(query)
-    folder = synthesis.Folder(out or f"{asked.name}-solutions", asked)
-    steps = api.synthesise(asked, run=run_file, jobs=jobs, cluster=cluster, **options.asking(solver, timeout, seed))
+    asked = load_query(query)
+    folder = Folder(out or f"{asked.name}-solutions", asked)
+    steps = synthesise(asked, run=run_file, jobs=jobs, cluster=cluster, **options.asking(solver, timeout, seed))
     progress = report.SynthesisJson() if as_json else report.SynthesisText(asked)
     with progress:
         for now in steps:

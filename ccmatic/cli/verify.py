@@ -61,15 +61,16 @@ from ccmatic.cli import options
 @options.as_json
 def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_json, thresholds, **network):
     """Verify controllers against a property on a network: each holds, or a trace shows how the network breaks it."""
-    from ccmatic import language, traces
     from ccmatic.cli import reports as report
     from ccmatic.explanation import explain
+    from ccmatic.language import given
+    from ccmatic.traces import require
     from ccmatic.verification import Judge
 
     query = _query(query_file, network, thresholds)
-    loaded = [language.given(name, query.units()) for name in controllers]
+    loaded = [given(name, query.units()) for name in controllers]
     if plot:
-        traces.require()
+        require()
     judge = Judge(query, **options.asking(solver, timeout, seed))
     if smt2:
         text = "".join(judge.script(controller) for controller in loaded)
@@ -94,14 +95,14 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
 
 
 def _query(file, network, thresholds):
-    from ccmatic import query as queries
+    from ccmatic.query import load, make
 
     given = {name: value for name, value in network.items() if value is not None}
     if file:
         if given or thresholds:
             flags = ", ".join(f"--{name.replace('_', '-')}" for name in (*given, *{"threshold" for _ in thresholds}))
             raise InputError(f"--query says what {flags} would; expected one or the other")
-        return queries.load(file)
+        return load(file)
     missing = [f"--{name}" for name in ("model", "buffer", "horizon") if name not in given]
     if missing:
         raise InputError(f"{', '.join(missing)} missing; expected --model, --buffer and --horizon, or --query")
@@ -112,18 +113,18 @@ def _query(file, network, thresholds):
             found = f"the threshold {name} is given twice" if sign else f"the threshold is '{threshold}'"
             raise InputError(f"{found}; expected NAME=VALUE once for each, such as inflight_rates=3")
         named[name] = value
-    return queries.make(**given, thresholds=named)
+    return make(**given, thresholds=named)
 
 
 def _saved(trace, file, plot, model):
     """Whether a trace could be saved, and drawn beside its file; where not, that is said, and the verdict stands."""
-    from ccmatic import traces
+    from ccmatic.traces import draw_trace
 
     try:
         writable_folder(file.parent)
         trace.save(file)
         if plot:
-            traces.draw_trace(trace, file.with_suffix(".png"), model)
+            draw_trace(trace, file.with_suffix(".png"), model)
         return True
     except Unreadable as error:
         options.complain(f"{error}; the trace is not saved, expected a folder for it in --save")

@@ -174,9 +174,8 @@ def _jitter(text):
 
 
 def _load(name, units):
-    path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
-    controller = language.load(path, units)
-    c_name(controller.name, "the controller's name", str(path))
+    controller = language.load(name, units)
+    c_name(controller.name, "the controller's name", controller.file)
     return controller
 
 

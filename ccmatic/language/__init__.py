@@ -2,7 +2,7 @@
 
 from ccmatic.language.controller import Controller, load, parse, shipped_beliefs
 from ccmatic.language.decision import way_taken
-from ccmatic.language.given import find, given
+from ccmatic.language.given import given
 from ccmatic.language.printer import text
 from ccmatic.language.tree import ARITHMETIC, ORDER, Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 
@@ -18,7 +18,6 @@ __all__ = [
     "Name",
     "Not",
     "Number",
-    "find",
     "given",
     "load",
     "parse",

@@ -4,7 +4,6 @@ import operator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, lru_cache, reduce
-from pathlib import Path
 
 from ccmatic.base import CONSTANTS, InputError, definitions, markup, read_text
 from ccmatic.language import reader
@@ -101,9 +100,10 @@ def parse(source, name="controller", file=None, beliefs=None):
     return Controller(name, source, parameters, body, file, reader.read_start(source))
 
 
-def load(path, beliefs=None):
-    """The controller in a file, named after it."""
-    return parse(read_text(path), Path(path).stem, str(path), beliefs)
+def load(name, beliefs=None):
+    """The controller in a file, by its path or by the name of one that ccmatic ships; it is named after the file."""
+    path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
+    return parse(read_text(path), path.stem, str(path), beliefs)
 
 
 _run = lru_cache(maxsize=1024)(run_exactly)

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from textwrap import dedent
 
-from ccmatic.base import InputError, definitions, shown
+from ccmatic.base import InputError, shown
 from ccmatic.language.controller import Controller, load, parse
 
 
@@ -18,20 +18,15 @@ def given(controller, beliefs=None):
     """
     if isinstance(controller, Controller):
         return parse(controller.source, controller.name, controller.file, beliefs)
-    if isinstance(controller, Path):
+    if isinstance(controller, str) and "\n" in controller:
+        return parse(controller, beliefs=beliefs)
+    if isinstance(controller, str | Path):
         return load(controller, beliefs)
-    if isinstance(controller, str):
-        return parse(controller, beliefs=beliefs) if "\n" in controller else load(find(controller), beliefs)
     if inspect.isfunction(controller):
         name, source = _source(controller)
         return parse(source, name, beliefs=beliefs)
     expected = "a function, the name or path of a file, or source text"
     raise InputError(f"{shown(controller)} is no controller; expected {expected}")
-
-
-def find(name):
-    """The path of a controller's file, by its path or by its name."""
-    return definitions.find_file(definitions.CONTROLLERS, name, ".py")
 
 
 def _source(function):

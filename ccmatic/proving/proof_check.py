@@ -74,7 +74,7 @@ def _controller(result):
     given = result.controller
     if not any(given.name in definitions.shipped(folder) for folder in definitions.CONTROLLERS):
         return Finding("controller", None, f"'{given.name}' is but a label of the source in the file", False)
-    named = language.load(definitions.find_file(definitions.CONTROLLERS, given.name, ".py"))
+    named = language.load(given.name)
     same = (given.body, given.start) == (named.body, named.start)
     fault = None if same else f"its source is not that of '{given.name}'; expected another name or that source"
     return Finding("controller", fault, f"the source is that of '{given.name}'")

@@ -20,14 +20,11 @@ ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
 class Listener:
     """Is told of a proof as it goes on; this one says nothing of it."""
 
-    def begins(self, proof):
-        """The search begins, for the constants of this Proof."""
-
     def asks(self, lemma, values):
         """A lemma, by name, is being asked for values of the constants that it reads."""
 
-    def constant(self, name, found):
-        """A constant was found, a Found."""
+    def constant(self, declared, found):
+        """A Constant was found, a Found."""
 
     def lemma(self, answer):
         """A lemma was decided, an Answer."""
@@ -78,7 +75,7 @@ class Proved:
 def prove(proof, controller, folder=None, horizon=None, certify=False, listener=None, **options) -> Proved:
     """Find the constants of a proof, each to its edge, and decide every lemma.
 
-    proof: a name in proofs/, or the path of a file that defines a PROOF. controller: a Controller, or its Path.
+    proof: a name in proofs/, or the path of a file that defines a PROOF. controller: as of `language.given`.
     folder: where each step is saved, with traces and a report; the same call then goes on. None: nothing is saved.
     horizon: steps of a window; None: the proof's own. certify: also write a certificate of each lemma that holds.
     listener: is told how it goes. options: of the `Prover`. Raises InputError where no value of a constant will do,
@@ -91,11 +88,10 @@ def prove(proof, controller, folder=None, horizon=None, certify=False, listener=
     prover = Prover(proof, controller, horizon, **options)
     prover.listen = listener.asks
     result = begin_result(folder, prover, proof)
-    listener.begins(prover.proof)
     try:
-        for name in search(prover, result.constants):
+        for constant in search(prover, result.constants):
             result.save()
-            listener.constant(name, result.constants[name])
+            listener.constant(constant, result.constants[constant.name])
     except NoValue as error:
         raise result.with_window(error) from None
     for answer in verdicts(prover, result.values, result.answers):

@@ -3,7 +3,6 @@
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from time import monotonic
 
 from ccmatic import language, verification
@@ -52,7 +51,7 @@ class Prover:
     """Asks a proof's lemmas about a controller, one incremental solver for all: what it is asked about are the
     windows of every execution.
 
-    name: of the proof, or its path. controller: a Controller, or its file. horizon: in place of the proof's own.
+    name: of the proof, or its path. controller: as of `language.given`. horizon: in place of the proof's own.
     timeout: seconds for a lemma; options: see `solver.Checker`. listen: is told each lemma that is asked, and the
     values of its constants.
     """
@@ -73,7 +72,7 @@ class Prover:
             definitions.chosen("properties", "LEMMA"),
             {"proof": self.name, "lemma": ""},
         )
-        self.controller = self._read(controller)
+        self.controller = language.given(controller, self.query.units())
         carried_over = {belief.name for belief in self.query.model.carried_over()}
         foreign = {*self.controller.parameters} & carried_over - {*proof.beliefs}
         if foreign:
@@ -182,13 +181,6 @@ class Prover:
         given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
         return given, then, {name: value for name, value in constants.items() if name in reads.names}
 
-    def _read(self, controller):
-        """A Controller, or that in a file, seen to read what this network offers."""
-        units = self.query.units()
-        if isinstance(controller, Path):
-            return language.load(controller, units)
-        return language.parse(controller.source, controller.name, controller.file, units)
-
     def _replayed(self, trace, lemma, constants):
         trace = replace(trace, query=self.query_of(lemma, constants).record())
         report = verification.replay(trace, allow_code=True)
@@ -198,7 +190,7 @@ class Prover:
 
 
 def search(prover, known):
-    """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each name.
+    """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each Constant.
     Raises NoValue where none in a constant's range does, OutOfTime where that could not be told."""
     chosen = None
     for constant in prover.proof.constants:
@@ -212,7 +204,7 @@ def search(prover, known):
             else:
                 front = _front(prover, constant, limits, values, chosen)
                 known[constant.name] = replace(_edge(prover, constant, limits, values), front=tuple(front))
-            yield constant.name
+            yield constant
         chosen = constant if constant.at is not None else None
 
 

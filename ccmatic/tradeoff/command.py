@@ -8,7 +8,7 @@ from math import floor
 
 from ccmatic import language, traces
 from ccmatic import query as queries
-from ccmatic.base import InputError, definitions, writable_folder, write_text
+from ccmatic.base import InputError, writable_folder, write_text
 from ccmatic.contracts import load_definition
 from ccmatic.tradeoff import cycle, family, family_figure, figures, steps
 from ccmatic.tradeoff.allowances.allowance import Allowance, Path
@@ -242,8 +242,7 @@ def _table_3(folder):
 
 def _counterexample(folder):
     query = queries.make(**NETWORK, thresholds={"constrain_loss": "always"})
-    source = definitions.find_file(definitions.CONTROLLERS, ADDITIVE, ".py")
-    judgement = Judge(query).judge(language.load(source, query.units()))
+    judgement = Judge(query).judge(language.load(ADDITIVE, query.units()))
     if judgement.verdict != VIOLATED:
         yield Found(
             {"counterexample": ADDITIVE, "verdict": judgement.verdict},

@@ -87,7 +87,7 @@ class Judge:
 
     def _verifier(self, query, controller):
         reads = query.units().keys() & set(controller.parameters)
-        key = query.delay, frozenset(reads)
+        key = query.network, frozenset(reads)
         if key not in self._verifiers:
             self._verifiers[key] = Verifier(query, reads, **self._options)
         return self._verifiers[key]

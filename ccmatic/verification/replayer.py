@@ -8,7 +8,6 @@ from ccmatic import base, language
 from ccmatic import query as queries
 from ccmatic.base import InputError, located
 from ccmatic.contracts import Bounds, Law
-from ccmatic.logic import isolated
 
 
 class Outcome(Enum):
@@ -44,7 +43,6 @@ class Report:
         return f"{self.checked} laws checked; broken laws: {faults}; objectives not met: {unmet}"
 
 
-@isolated
 def replay(trace, file=None, allow_code=False):
     """Check a trace. Raises InputError, naming `file`, if it lacks what its query needs. allow_code: as in
     `queries.from_record`."""
