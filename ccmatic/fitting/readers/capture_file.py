@@ -1,0 +1,68 @@
+"""Captures of packets, pcap and pcapng, read by dpkt."""
+
+from ccmatic.base import InputError, Unreadable
+from ccmatic.fitting.readers.csv_text import LATEST
+from ccmatic.fitting.readers.headers import LINKS, decode
+
+#: How captures begin: pcap of either order of bytes, in µs and ns, and pcapng.
+MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1", b"\x0a\x0d\x0d\x0a")
+
+
+def packets(path):
+    """For each packet of TCP or UDP: its record's number, from 1 on, when it was captured, in ns, and its Header.
+    Raises InputError, with the record, where the file is cut off or goes back in time."""
+    try:
+        with open(path, "rb") as file:
+            yield from _packets(path, file)
+    except OSError as error:
+        raise Unreadable(f"cannot read: {error.strerror}", path) from None
+
+
+def _packets(path, file):
+    before = None
+    number = 0
+    for number, (link, seconds, frame) in enumerate(_records(path, file), 1):
+        now = round(seconds * 10**9)
+        if before is not None and now < before:
+            early = f"record {number} was captured {(before - now) / 1e6:g} ms before the record before it"
+            raise InputError(f"{early}; expected records in order of time (reordercap puts them so)", path, number)
+        before = now
+        header = decode(link, frame)
+        if header:
+            yield number, now, header
+    if not number:
+        raise InputError("a capture without packets; expected one at least", path)
+
+
+def _records(path, file):
+    """(type of link, seconds, frame) of each record."""
+    import dpkt
+
+    number = 1
+    try:
+        reader = dpkt.pcap.UniversalReader(_Whole(file))
+        link = reader.datalink()
+        if link not in LINKS:
+            known = ", ".join(map(str, sorted(LINKS)))
+            raise InputError(f"a capture of links of type {link}; expected one of {known} (1 is Ethernet)", path)
+        for seconds, frame in reader:
+            if not frame or not abs(seconds) < LATEST:
+                raise EOFError
+            yield link, seconds, frame
+            number += 1
+    except (EOFError, ValueError, ArithmeticError, dpkt.Error):
+        raise InputError(f"a capture that is cut off, or damaged, in record {number}", path, number) from None
+
+
+class _Whole:
+    """A file of which less than what is asked for is read at its end only: dpkt takes the rest of a record for it."""
+
+    def __init__(self, file):
+        self.file, self.seek = file, file.seek
+
+    def read(self, size):
+        """So many bytes, or none at the file's end; EOFError if there are fewer."""
+        found = self.file.read(size) if size >= 0 else None
+        if found is None or 0 < len(found) < size:
+            raise EOFError
+        return found

@@ -1,0 +1,152 @@
+"""qlog of QUIC (draft-ietf-quic-qlog-main-schema, -quic-events), JSON and JSON-SEQ, of the sender.
+
+`packet_sent` says when and how large; the first `packet_received` with an ACK frame that covers a packet when it was
+acknowledged, which counts as its delivery; `packet_lost` that it was lost. Packets of which nothing is said are left
+out.
+"""
+
+from bisect import bisect_left, bisect_right
+
+from ccmatic.base import InputError, parse_json, read_text
+from ccmatic.fitting.log import NEVER, packet_log
+from ccmatic.fitting.readers.csv_text import BIGGEST, LARGEST, LATEST
+
+#: Before each record of JSON-SEQ (RFC 7464).
+SEPARATOR = "\x1e"
+
+#: Bytes of the headers of IPv4 and UDP, which qlog does not count.
+HEADERS = 28
+
+NOTES = (
+    "a packet counts as delivered when its acknowledgement is received: the delay of acknowledgements, and that of the "
+    "receiver until it sends them, is part of D",
+    f"a packet loads the link with its bytes in the qlog and {HEADERS} of IPv4 and UDP",
+)
+
+#: Packet types that share a space of numbers.
+_SPACES = {"0rtt": "application", "1rtt": "application"}
+
+
+def read(path, two_clocks=False):
+    """The PacketLog of a qlog; of several traces in it, of the one that sends the most. Raises InputError."""
+    text = read_text(path, LARGEST)
+    traces = _sequence(text, path) if text.startswith(SEPARATOR) else _document(text, path)
+    logs = [_Trace(path, fields) for fields, _ in traces]
+    for log, (_, events) in zip(logs, traces, strict=True):
+        for number, event in events:
+            log.event(number, event)
+    log = max(logs, key=lambda log: sum(row[2] for row in log.rows), default=None)
+    if log is None or not log.rows:
+        raise InputError("no packet_sent in the qlog; expected the sender's", path)
+    known = [row for row in log.rows if row[1] is not None]
+    sent, delivered, size, numbers = zip(*known, strict=True) if known else ((), (), (), ())
+    return packet_log(path, sent, delivered, size, numbers, two_clocks, NOTES)
+
+
+def _sequence(text, path):
+    """[(the trace's common fields, its events with the numbers of their records)] of JSON-SEQ."""
+    head, *records = (_object(part, path, number) for number, part in enumerate(text.split(SEPARATOR)[1:], 1))
+    return [(_within(_within(head, "trace"), "common_fields"), list(enumerate(records, 2)))]
+
+
+def _document(text, path):
+    """The same of a JSON document, whose events are counted from 1 in each trace."""
+    traces = _object(text, path, None).get("traces")
+    if not isinstance(traces, list) or not all(isinstance(trace, dict) for trace in traces):
+        raise InputError("a qlog without a list of traces; expected `traces`", path)
+    return [(_within(trace, "common_fields"), list(enumerate(_events(trace, path), 1))) for trace in traces]
+
+
+def _events(trace, path):
+    """Events as objects; those of the first drafts are lists, by the names of event_fields."""
+    events, names = trace.get("events"), trace.get("event_fields")
+    if not isinstance(events, list):
+        raise InputError("a trace of the qlog without events; expected a list of them", path)
+    for event in events:
+        if isinstance(event, list) and isinstance(names, list):
+            event = dict(zip(map(str, names), event, strict=False))
+            event = {**event, "name": event.get("event"), "time": event.get("relative_time", event.get("time"))}
+        yield event
+
+
+def _object(text, path, number):
+    try:
+        found = parse_json(text)
+    except InputError as error:
+        raise InputError(error.message, path, number or error.line) from None
+    if not isinstance(found, dict):
+        raise InputError("a qlog record that is no object; expected { … }", path, number)
+    return found
+
+
+def _within(fields, name):
+    found = fields.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+class _Trace:
+    """rows: [sent, delivered, size, number of the event] of each packet; delivered NEVER: lost, None: not known yet.
+    out: by connection and space of numbers, those of packets that nothing acknowledged, in order, and their rows."""
+
+    def __init__(self, path, fields):
+        self.path, self.rows, self.out, self.now = path, [], {}, 0.0
+        self.adds = fields.get("time_format") in ("delta", "relative_to_previous_event")
+
+    def event(self, number, event):
+        """An event; all but three kinds are passed over. Raises InputError."""
+        if not isinstance(event, dict) or not isinstance(event.get("time"), int | float):
+            raise InputError("an event without a time; expected `time`, in ms", self.path, number)
+        self.now = event["time"] + (self.now if self.adds else 0)
+        if not abs(self.now) < 1000 * LATEST:
+            raise InputError(f"an event at {self.now:g} ms; expected below {1000 * LATEST}", self.path, number)
+        name = str(event.get("name")).rpartition(":")[2]
+        if name in ("packet_sent", "packet_received", "packet_lost"):
+            data = _within(event, "data")
+            header = _within(data, "header")
+            kind = str(header.get("packet_type", data.get("packet_type"))).lower()
+            getattr(self, f"_{name}")(number, data, header, (event.get("group_id"), _SPACES.get(kind, kind)))
+
+    def _packet_sent(self, number, data, header, space):
+        size = _within(data, "raw").get("length", header.get("packet_size", data.get("packet_size")))
+        if not isinstance(size, int) or abs(size) >= BIGGEST:
+            said = f"a packet_sent without its size; expected `raw` with `length`, in bytes, below {BIGGEST}"
+            raise InputError(said, self.path, number)
+        row = [round(self.now * 10**6), None, size + HEADERS, number]
+        packet = self._number(number, header)
+        numbers, rows = self.out.setdefault(space, ([], {}))
+        if numbers and packet <= numbers[-1]:
+            said = f"packet {packet} is sent after packet {numbers[-1]}; expected numbers that grow"
+            raise InputError(said, self.path, number)
+        self.rows.append(row)
+        numbers.append(packet)
+        rows[packet] = row
+
+    def _packet_lost(self, number, data, header, space):
+        row = self.out.get(space, ([], {}))[1].get(self._number(number, header))
+        if row:
+            row[1] = NEVER
+
+    def _packet_received(self, number, data, header, space):
+        frames = data.get("frames")
+        for frame in frames if isinstance(frames, list) else ():
+            if isinstance(frame, dict) and frame.get("frame_type") == "ack":
+                self._acknowledged(number, frame, space)
+
+    def _acknowledged(self, number, frame, space):
+        try:
+            ranges = [(int(first), int(last)) for first, *_, last in ([*r, r[-1]] for r in frame["acked_ranges"])]
+        except (KeyError, TypeError, ValueError, IndexError):
+            said = "an ACK frame without ranges; expected `acked_ranges`, such as [[0, 7], [9]]"
+            raise InputError(said, self.path, number) from None
+        numbers, rows = self.out.get(space, ([], {}))
+        for first, last in ranges:
+            begin, end = bisect_left(numbers, first), bisect_right(numbers, last)
+            for packet in numbers[begin:end]:
+                rows.pop(packet)[1] = round(self.now * 10**6)
+            del numbers[begin:end]
+
+    def _number(self, number, header):
+        found = header.get("packet_number")
+        if not isinstance(found, int | str) or not str(found).isdecimal() or len(str(found)) > 20:
+            raise InputError("a packet without a number; expected `packet_number` in its header", self.path, number)
+        return int(found)
