@@ -89,6 +89,17 @@ def test_they_are_exported_with_unit_and_meaning(trace):
     assert [Fraction(value) / 10**5 for value in exact] == list(trace.columns["M"])
 
 
+@pytest.mark.parametrize("kind", ["schedule", "mahimahi"])
+def test_what_a_link_has_no_place_for_is_said(kind, trace):
+    scale = Scale(Fraction(10**6), Fraction(1, 10), 1500)
+    content, notes = export(trace, kind, scale, allow_code=True)
+    assert "M, bytes marked, is not in the file: csv, json and npz have it" in notes
+    assert any(note.startswith("K2, ") for note in notes)
+    bare = replace(trace, columns={name: column for name, column in trace.columns.items() if name not in ("M", "K2")})
+    same, notes = export(bare, kind, scale, allow_code=True)
+    assert same == content and not any(note.startswith(("M, ", "K2, ")) for note in notes)
+
+
 @pytest.mark.parametrize("column, message", [
     ('Column("A", BYTES, "x")', "a column's name is 'A'"),
     ('Column("C_L", BYTES, "x")', "beliefs of different names"),

@@ -7,7 +7,7 @@ from io import BytesIO
 from itertools import pairwise
 
 from ccmatic.base import BYTES, NUMBER, RATE, TIME, InputError
-from ccmatic.contracts import BEFORE_TIMEOUT, load_definition
+from ccmatic.contracts import BEFORE_TIMEOUT
 
 #: What the name of an array ends in, by its unit; and by which scale the trace's numbers become it.
 _SUFFIX = {BYTES: "_bytes", RATE: "_bytes_per_s", TIME: "_s", NUMBER: ""}
@@ -139,7 +139,7 @@ def _declared(scaled):
     named = [name for name in scaled.trace.columns if name not in _NETWORK]
     if not named:
         return
-    model = load_definition("models", "MODEL", scaled.trace.query.get("model"), scaled.allow_code)
+    model = scaled.model
     meanings = {belief.name: (belief.unit, "a belief of the sender") for belief in model.beliefs}
     meanings |= {column.name: (column.unit, column.says) for column in model.own_columns}
     factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.second, TIME: scaled.second, NUMBER: 1}

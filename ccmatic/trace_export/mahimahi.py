@@ -64,6 +64,7 @@ def _lines(scaled):
 
 def _notes(scaled, lead, period):
     scale = scaled.scale
+    yield from scaled.left_out()
     yield from _start(scaled, lead)
     ahead = max(k - s for k, s in zip(scaled.columns["K"], scaled.columns["S"], strict=True))
     if ahead:

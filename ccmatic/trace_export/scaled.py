@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import ceil
 
 from ccmatic.base import InputError
+from ccmatic.contracts import load_definition
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,11 @@ class Scaled:
                 f"expected rate·rtt to be {ceil(scale.bdp * scale.packet / self.buffer)} bytes or more"
             )
 
+    @cached_property
+    def model(self):
+        """The trace's model. Raises InputError."""
+        return load_definition("models", "MODEL", self.trace.query.get("model"), self.allow_code)
+
     @property
     def steps(self):
         """How many steps there are between the trace's instants."""
@@ -103,6 +110,12 @@ class Scaled:
         """The steps at which bytes are lost."""
         L = self.columns["L"]
         return [t for t in range(1, len(L)) if L[t] > L[t - 1]]
+
+    def left_out(self):
+        """Notes on what the model has beyond a link with a buffer: a link that is emulated knows nothing of it."""
+        for column in self.model.own_columns:
+            if column.name in self.trace.columns:
+                yield f"{column.name}, {column.says}, is not in the file: csv, json and npz have it"
 
     def _columns(self):
         given = self.trace.columns

@@ -7,7 +7,6 @@ from itertools import pairwise
 from math import floor
 
 from ccmatic.base import InputError, exact, located, read_text
-from ccmatic.contracts import load_definition
 from ccmatic.trace_export.scaled import number
 
 FORMAT = "# ccmatic schedule 1"
@@ -179,8 +178,7 @@ def of_trace(scaled):
 
 def _believed(scaled):
     """Those of the trace's model at t = 0, in whole bytes per step, bytes and steps."""
-    model = load_definition("models", "MODEL", scaled.trace.query.get("model"), scaled.allow_code)
-    for belief in model.beliefs:
+    for belief in scaled.model.beliefs:
         if belief.name in scaled.trace.columns:
             value = scaled.trace.columns[belief.name][0] * scaled.byte**belief.unit.bytes_power
             yield belief.name, belief.whole(value)
@@ -188,6 +186,7 @@ def _believed(scaled):
 
 def _notes(scaled):
     scale = scaled.scale
+    yield from scaled.left_out()
     if (scale.rtt / _NS).denominator > 1:
         yield "instants are rounded down to whole nanoseconds"
     if scaled.packet_limit != scale.packet:
