@@ -147,11 +147,6 @@ class Query:
         """D, in steps."""
         return self.network.jitter
 
-    @builtins.property
-    def delay(self):
-        """One of DELAYS."""
-        return self.network.delay
-
     def on(self, **changes):
         """The same question about the network with changes, such as `horizon=5`."""
         return replace(self, network=replace(self.network, **changes))
@@ -187,7 +182,7 @@ class Query:
     def laws(self, x):
         """The laws of the network, the sender and the measured delays."""
         yield from self.model.laws(x)
-        if self.delay == "published":
+        if self.network.delay == "published":
             yield from self.model.assumptions(x)
 
     @isolated
@@ -213,7 +208,7 @@ class Query:
                 horizon=str(self.horizon),
                 buffer=str(self.buffer),
                 jitter=str(self.jitter),
-                delay=self.delay,
+                delay=self.network.delay,
                 property={"name": self.names["property"], **self.property.parameters()},
             )
         )

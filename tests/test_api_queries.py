@@ -21,7 +21,7 @@ def test_numbers_are_exact_and_the_network_may_be_changed():
     assert query.property.utilisation == Fraction(1, 3)
     assert (query.horizon, query.jitter, str(query.buffer)) == (11, 1, "1/2")
     changed = query.on(horizon=7, delay="executions")
-    assert (changed.horizon, changed.delay, changed.property) == (7, "executions", query.property)
+    assert (changed.horizon, changed.network.delay, changed.property) == (7, "executions", query.property)
 
 
 @pytest.mark.parametrize("make, message", [

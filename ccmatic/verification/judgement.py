@@ -66,7 +66,7 @@ class Judge:
     def _judge(self, controller):
         verdict, trace, report = self._ask(self.query, controller)
         judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace, report=report)
-        if verdict.verdict != HOLDS or self.query.delay != "published":
+        if verdict.verdict != HOLDS or self.query.network.delay != "published":
             return judgement
         strict, unmodelled, report = self._ask(self.query.on(delay="executions"), controller)
         unsure = strict.verdict not in (HOLDS, VIOLATED)
