@@ -91,9 +91,9 @@ class Synthesis:
     """One synthesis. Iterate over it for a Progress at first and whenever a candidate is decided, whose `controller` is
     the solution just found, or None; `solutions` decides all that are left."""
 
-    def __init__(self, query: Query, steps: Iterator[Progress]):
+    def __init__(self, query: Query, steps: Iterator[Progress]) -> None:
         self.query = query
-        self._left, self._made = steps, []
+        self._left, self._made = steps, list[Progress]()
 
     def __iter__(self) -> Iterator[Progress]:
         yield from self._made
@@ -111,7 +111,7 @@ class Synthesis:
         """Where the search stands; None before it has begun."""
         return self._made[-1] if self._made else None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         now = self.now
         told = f"{now.solutions} solutions, {now.counterexamples} counterexamples" if now else "not begun"
         return f"<synthesis of {self.query.name}: {told}>"

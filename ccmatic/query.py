@@ -5,16 +5,33 @@ import hashlib
 import json
 import re
 import tomllib
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 from ccmatic import language, records
-from ccmatic.base import InputError, absolute, blamed, definitions, exact, located, read_text, shown, suggest
-from ccmatic.contracts import Bounds, Branch, Buffer, Model, Property, execution, load_definition, observed
+from ccmatic.base import InputError, Unit, absolute, blamed, definitions, exact, located, read_text, shown, suggest
+from ccmatic.contracts import (
+    Bounds,
+    Branch,
+    Buffer,
+    Execution,
+    Law,
+    Model,
+    NetworkView,
+    Property,
+    Recorded,
+    execution,
+    load_definition,
+    observed,
+)
 from ccmatic.logic import every, isolated
 from ccmatic.records import ABSENT, QueryRecord
 
 #: Every section of a query file and the keys that are read there; None: any key, for parameters and records.
-SECTIONS = {
+SECTIONS: dict[str, tuple[str, ...] | None] = {
     "network": ("model", "buffer", "horizon", "jitter", "delay"),
     "property": None,
     "template": ("name",),
@@ -29,7 +46,7 @@ LONGEST, LARGEST = 1000, 2**18
 DELAYS = ("published", "executions")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Network:
     """A bottleneck, as people write it; what is kept is what they mean. Raises InputError.
 
@@ -44,32 +61,42 @@ class Network:
     model: Model
     buffer: Buffer
     horizon: int
-    jitter: int | None = None
-    delay: str = "published"
-    model_name: str | None = None
+    jitter: int
+    delay: str
+    model_name: str
 
     @blamed()
-    def __post_init__(self):
-        model, name = self.model, self.model_name
-        if not isinstance(model, Model):
-            name, model = absolute(model), load_definition("models", "MODEL", model, allow_code=True)
-        if name is None:
+    def __init__(
+        self,
+        model: Model | str | Path,
+        buffer: Buffer | str | int | Fraction,
+        horizon: int | str,
+        jitter: int | str | None = None,
+        delay: str = "published",
+        model_name: str | None = None,
+    ) -> None:
+        if isinstance(model, Model):
+            loaded = model
+        else:
+            model_name, loaded = absolute(model), load_definition("models", "MODEL", model, allow_code=True)
+        if model_name is None:
             raise InputError(f"the model is {shown(model)}; expected its name in models/ or the path of its file")
-        jitter = model.default_jitter if self.jitter is None else _whole("jitter", self.jitter, 0)
-        if model.default_jitter == 0 and jitter:
-            raise InputError(f"the jitter is {jitter}; the {model.name} link has none, expected 0")
-        if self.delay not in DELAYS:
-            raise InputError(f"delay is '{self.delay}'; {suggest(self.delay, DELAYS)}")
-        self._keep("model", model)
-        self._keep("model_name", name)
-        self._keep("buffer", self.buffer if isinstance(self.buffer, Buffer) else Buffer.parse(self.buffer))
-        self._keep("jitter", jitter)
-        self._keep("horizon", _whole("horizon", self.horizon, jitter + 2))
+        jitter = loaded.default_jitter if jitter is None else _whole("jitter", jitter, 0)
+        if loaded.default_jitter == 0 and jitter:
+            raise InputError(f"the jitter is {jitter}; the {loaded.name} link has none, expected 0")
+        if delay not in DELAYS:
+            raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
+        _keep(
+            self,
+            model=loaded,
+            buffer=buffer if isinstance(buffer, Buffer) else Buffer.parse(buffer),
+            horizon=_whole("horizon", horizon, jitter + 2),
+            jitter=jitter,
+            delay=delay,
+            model_name=model_name,
+        )
 
-    def _keep(self, name, value):
-        object.__setattr__(self, name, value)
-
-    def __repr__(self):
+    def __repr__(self) -> str:
         about = f"{self.model_name!r}, buffer={str(self.buffer)!r}, horizon={self.horizon}, jitter={self.jitter}"
         return f"Network({about}, delay={self.delay!r})"
 
@@ -92,22 +119,22 @@ class Query:
     property: Property
     template: Branch | None
     name: str
-    names: dict
-    expect: dict
-    paper: dict
+    names: dict[str, Any]
+    expect: dict[str, Any]
+    paper: dict[str, Any]
 
     @blamed()
     def __init__(
         self,
-        network,
-        property=None,
-        template=None,
-        name="query",
-        names=None,
-        expect=None,
-        paper=None,
-        **thresholds,
-    ):
+        network: Network,
+        property: Property | str | Path | None = None,
+        template: Branch | str | Path | None = None,
+        name: str = "query",
+        names: Mapping[str, Any] | None = None,
+        expect: Mapping[str, Any] | None = None,
+        paper: Mapping[str, Any] | None = None,
+        **thresholds: Fraction | int | str,
+    ) -> None:
         names = {"template": None, **(names or {})}
         if property is None:
             property = definitions.chosen("properties", "DEFAULT")
@@ -122,71 +149,69 @@ class Query:
             names["template"] = absolute(template)
             template = load_definition("templates", "TEMPLATE", template, allow_code=True)
         kept = {"network": network, "property": property, "template": template, "name": name, "names": names}
-        for key, value in {**kept, "expect": expect or {}, "paper": paper or {}}.items():
-            object.__setattr__(self, key, value)
-        if template:
-            _check_units(self)
+        _keep(self, **kept, expect=expect or {}, paper=paper or {})
+        if self.template:
+            _check_units(self, self.template)
 
     @builtins.property
-    def model(self):
+    def model(self) -> Model:
         """The network's Model."""
         return self.network.model
 
     @builtins.property
-    def horizon(self):
+    def horizon(self) -> int:
         """Steps of a trace, T."""
         return self.network.horizon
 
     @builtins.property
-    def buffer(self):
+    def buffer(self) -> Buffer:
         """The network's Buffer."""
         return self.network.buffer
 
     @builtins.property
-    def jitter(self):
+    def jitter(self) -> int:
         """D, in steps."""
         return self.network.jitter
 
-    def on(self, **changes):
+    def on(self, **changes: Any) -> "Query":
         """The same question about the network with changes, such as `horizon=5`."""
         return replace(self, network=replace(self.network, **changes))
 
-    def searching(self, template):
+    def searching(self, template: str | Path) -> "Query":
         """The same question about another search space: a name in templates/, or a file's path."""
-        kept = {"network": self.network, "property": self.property, "names": self.names, "name": self.name}
-        return Query(**kept, template=template)
+        return Query(self.network, self.property, template, self.name, self.names)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         template = f", template={self.names['template']!r}" if self.template else ""
         thresholds = "".join(f", {name}={value!r}" for name, value in self.property.parameters().items())
         return f"Query({self.network!r}, {self.names['property']!r}{template}{thresholds})"
 
-    def execution(self, bounds=Bounds.MOVE):
+    def execution(self, bounds: Bounds = Bounds.MOVE) -> Execution:
         """The unknowns of one trace. bounds: those of a way to fail; a deployed controller's may be false at first,
         and time out."""
         return execution(self.model, self.horizon, self.buffer, self.jitter, self._bounds(bounds))
 
-    def observed(self, trace, reads=()):
+    def observed(self, trace: Recorded, reads: Collection[str] = ()) -> Execution:
         """A trace's numbers as an execution, with the beliefs named in `reads`. Raises InputError if one is missing."""
         try:
             return observed(self.model, self.buffer, self.jitter, trace, reads, self._bounds(Bounds.MOVE))
         except KeyError as error:
             raise InputError(f"the trace has no {error.args[0]}") from None
 
-    def _bounds(self, bounds):
+    def _bounds(self, bounds: Bounds) -> Bounds:
         if self.property.deployed and bounds is not Bounds.MOVE:
             name = self.property.name
             raise InputError(f"{name} is of deployed controllers; expected ways to fail whose bounds move")
         return Bounds.DEPLOYED if self.property.deployed else bounds
 
-    def laws(self, x):
+    def laws(self, x: NetworkView) -> Iterator[Law]:
         """The laws of the network, the sender and the measured delays."""
         yield from self.model.laws(x)
         if self.network.delay == "published":
             yield from self.model.assumptions(x)
 
     @isolated
-    def encode(self):
+    def encode(self) -> None:
         """Put all that is defined once of unknowns, which refuse what numbers would let pass: floats, and Python's own
         truth values. Raises InputError."""
         x = self.execution()
@@ -196,13 +221,13 @@ class Query:
             formulas.append(way.formula(self.execution(way.bounds)))
         every(formulas)
 
-    def units(self):
+    def units(self) -> dict[str, Unit]:
         """The unit of each belief that a controller may read."""
         return {belief.name: belief.unit for belief in self.model.beliefs}
 
-    def record(self):
+    def record(self) -> dict[str, Any]:
         """The query as text, for traces and generated files; `from_record` reads it."""
-        return records.data(
+        record: dict[str, Any] = records.data(
             QueryRecord(
                 model=self.network.model_name,
                 horizon=str(self.horizon),
@@ -212,20 +237,23 @@ class Query:
                 property={"name": self.names["property"], **self.property.parameters()},
             )
         )
+        return record
 
-    def search(self):
+    def search(self) -> dict[str, Any]:
         """The record and the search space, as text: what a run of synthesis is about."""
+        if self.template is None:
+            raise InputError(f"{self.name} has no template, so nothing to search; expected one")
         holes = [[str(form) for form in hole] for hole in self.template.holes()]
         digest = hashlib.sha256(json.dumps(holes).encode()).hexdigest()
         return {**self.record(), "template": self.names["template"], "template_digest": digest}
 
-    def __str__(self):
+    def __str__(self) -> str:
         record = self.record()
         thresholds = ", ".join(f"{name} {value}" for name, value in record.pop("property").items())
         return "; ".join([*(f"{name} {value}" for name, value in record.items()), f"property {thresholds}"])
 
 
-def from_record(record, allow_code=False):
+def from_record(record: object, allow_code: bool = False) -> Query:
     """The query that `record` describes: sections `network` and `property`, flattened as in `Query.record`.
 
     A record is data: it names shipped definitions, others only if `allow_code`. Raises InputError.
@@ -247,17 +275,17 @@ def from_record(record, allow_code=False):
 
 @blamed()
 def make(
-    model,
-    buffer,
-    horizon,
-    jitter=None,
-    delay="published",
-    property=None,
-    thresholds=None,
-    template=None,
-    allow_code=True,
-    **about,
-):
+    model: str | Path,
+    buffer: str | int,
+    horizon: int | str,
+    jitter: int | str | None = None,
+    delay: str = "published",
+    property: str | None = None,
+    thresholds: Mapping[str, Any] | None = None,
+    template: str | None = None,
+    allow_code: bool = True,
+    **about: Any,
+) -> Query:
     """A query from names and numbers as people write them; one InputError where one of them will not do.
 
     allow_code: whether names may be paths of a person's own files, whose code is run."""
@@ -271,11 +299,17 @@ def make(
     return Query(network, kind.from_parameters(thresholds or {}, allow_code), shapes, names=names, **about)
 
 
-def _check_units(query):
+def _keep(made: object, **fields: Any) -> None:
+    """Set the fields of what is frozen."""
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
+
+
+def _check_units(query: Query, template: Branch) -> None:
     """Raise InputError if a form of the template does not have a unit, or reads what the model does not offer."""
-    conditions = query.template.condition_holes()
+    conditions = template.condition_holes()
     checked = set()
-    for index, hole in enumerate(query.template.holes()):
+    for index, hole in enumerate(template.holes()):
         for form in hole:
             kind = index in conditions, tuple(term for term, _ in form.coefficients)
             if kind not in checked:
@@ -284,7 +318,7 @@ def _check_units(query):
                 _parse(query, f"def rate({', '.join(sorted(form.names))}):\n    {body}\n")
 
 
-def _parse(query, source):
+def _parse(query: Query, source: str) -> None:
     try:
         language.parse(source, beliefs=query.units())
     except InputError as error:
@@ -292,7 +326,7 @@ def _parse(query, source):
         raise InputError(f"the template {query.names['template']} does not fit {query.model.name}: {message}") from None
 
 
-def load(name):
+def load(name: str | Path) -> Query:
     """The query in a TOML file, by path or by the name of one in examples/queries. A person's own query may name files
     with a model, a property and a template of their own, by paths from the query's folder: their code is run."""
     path = definitions.find_file(["examples.queries"], name, ".toml")
@@ -317,12 +351,12 @@ def load(name):
         )
 
 
-def _beside(file, name):
+def _beside(file: Path, name: Any) -> Any:
     """A name, or a path in `file` as one from here."""
     return str(file.parent / name) if isinstance(name, str) and definitions.is_path(name) else name
 
 
-def _check_keys(sections, text, file):
+def _check_keys(sections: Mapping[str, Any], text: str, file: str) -> None:
     for section, keys in sections.items():
         if section not in SECTIONS:
             message = f"unknown section [{section}]; {suggest(section, SECTIONS)}"
@@ -330,8 +364,8 @@ def _check_keys(sections, text, file):
         if not isinstance(keys, dict):
             raise InputError(f"'{section}' is a value, expected a section [{section}]", file, _line(text, section))
         known = SECTIONS[section]
-        for key in keys if known else ():
-            if key not in known:
+        for key in keys:
+            if known and key not in known:
                 message = f"unknown key '{key}' in [{section}]; {suggest(key, known)}"
                 raise InputError(message, file, _line(text, key))
     for key in ("model", "buffer", "horizon"):
@@ -339,14 +373,14 @@ def _check_keys(sections, text, file):
             raise InputError(f"expected '{key}' in the section [network]", file)
 
 
-def _line(text, word):
+def _line(text: str, word: str) -> int | None:
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(rf"\s*\[?\s*\"?{re.escape(word)}\b", line):
             return number
     return None
 
 
-def _whole(name, value, least):
+def _whole(name: str, value: object, least: int) -> int:
     try:
         number = exact(value)
     except InputError:

@@ -3,7 +3,9 @@
 import pytest
 
 from ccmatic import query as queries
+from ccmatic.base import BYTES
 from ccmatic.base.errors import InputError
+from ccmatic.contracts import StateBelief
 from ccmatic.language.controller import parse
 from ccmatic.logic.terms import boolean, choice, equal, every, iff, implies, no, real, some
 from ccmatic.verification.verifier import Verifier
@@ -50,6 +52,7 @@ LAWS = {
     "~(x.S[1] > 0)": "no(a)",
     "x.Q.at_least(1, 1) == x.Q.at_least(1, 2)": "iff(a, b)",
     "x.S[1] + x.Q.at_least(1, 1) > 0": "choice(a, 1, 0)",
+    "-x.Q.at_least(1, 1) >= 0": "choice(a, 1, 0)",
     "x.S[1] in (x.A[0], x.A[1])": "equal(a, b)",
     "0.5 * x.S[1] <= 1": 'Fraction("1/2")',
     "x.S[1] <= 0.1 * x.C": 'Fraction("1/2")',
@@ -239,3 +242,10 @@ def test_what_a_property_may_not_be_is_refused(mistake, tmp_path):
         Verifier(asked, ("C_L",)).verify(parse("def rate(C_L):\n    return C_L\n"))
     assert expected in error.value.message
     assert error.value.line or mistake == "no_way"
+
+
+@pytest.mark.parametrize(("given", "lacks"), [("holds_at", "start"), ("start", "holds_at")])
+def test_a_belief_that_can_be_false_says_both_when_and_what_then(given, lacks):
+    """Else a window of a deployed controller would begin with it true, or with anything."""
+    with pytest.raises(InputError, match=f"B has {given}; expected {lacks} as well"):
+        StateBelief("B", BYTES, laws=lambda x: (), value=lambda x, t: 0, **{given: lambda x, t: True})

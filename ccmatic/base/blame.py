@@ -1,25 +1,26 @@
 """Whose fault an error is: what comes of a definition that a person wrote is bad input, at a line of that file."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ccmatic.base.errors import InputError
 
-_files = set()
+_files = set[str]()
 
 
-def register(file):
+def register(file: str | Path) -> None:
     """A person's file is about to be run."""
     _files.add(str(Path(file).absolute()))
 
 
-def blamed_files():
+def blamed_files() -> list[str]:
     """Those that were run."""
     return sorted(_files)
 
 
 @contextmanager
-def blamed():
+def blamed() -> Iterator[None]:
     """What is raised within by a line of a person's file, or by what that line called, becomes an InputError that
     names the innermost such line. Other errors pass."""
     try:
@@ -35,7 +36,7 @@ def blamed():
         raise InputError(f"{type(error).__name__}: {error}", *place) from None
 
 
-def place_of(part):
+def place_of(part: object) -> tuple[str | None, int | None]:
     """File and line of a function, or of the place that a generator has reached; (None, None) if no person wrote it."""
     code = getattr(part, "gi_code", None) or getattr(part, "__code__", None)
     if code is None or code.co_filename not in _files:
@@ -44,7 +45,7 @@ def place_of(part):
     return code.co_filename, frame.f_lineno if frame else code.co_firstlineno
 
 
-def _place(error):
+def _place(error: BaseException) -> tuple[str, int] | None:
     place, step = None, error.__traceback__
     while step is not None:
         if step.tb_frame.f_code.co_filename in _files:

@@ -37,7 +37,7 @@ def names():
     return [*TARGETS, *installed.points("targets", TARGETS)]
 
 
-def write(export, target, folder):
+def write(export, target, folder) -> list[Path]:
     """Write the files of an Export for a target, one of `names()`; their paths. Raises InputError, before any is
     written, for what the target cannot hold."""
     texts = _maker(target)(export)

@@ -1,7 +1,7 @@
 """What a definition file fills: models, beliefs, properties, templates, proofs."""
 
 from ccmatic.base import BYTES, RATE, TIME
-from ccmatic.contracts.belief import Bounds, RunningMax, RunningMin, Sample, StateBelief, is_bound
+from ccmatic.contracts.belief import RunningMax, RunningMin, Sample, StateBelief, is_bound
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.checker import load_definition
 from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Column, MeasuredDelay
@@ -10,8 +10,9 @@ from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
+from ccmatic.contracts.sources import Recorded
 from ccmatic.contracts.template import Branch, linear_forms, value_of
-from ccmatic.contracts.views import FlowView, NetworkView
+from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 
 __all__ = [
     "BEFORE_TIMEOUT",
@@ -45,6 +46,7 @@ __all__ = [
     "Proof",
     "Property",
     "Reads",
+    "Recorded",
     "RunningMax",
     "RunningMin",
     "Sample",

@@ -7,36 +7,30 @@ section 8, point 1).
 A `State` is a function of the trace so far, and has one encoding.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from math import ceil, floor
+from typing import Any, ClassVar
 
-from ccmatic.base import Unit
+from ccmatic.base import InputError, Unit
 from ccmatic.contracts.reason import Compared
-from ccmatic.logic import every, implies, is_max, is_min, no, some
-
-
-class Bounds(Enum):
-    """What is known of the beliefs in a window that is asked about."""
-
-    MOVE = "true at first, and moved by what is seen"
-    STAY = "true at first, and moved by nothing that is seen: frozen"
-    HOLD = "moved by what is seen, and true all the while"
-    DEPLOYED = "of a controller as deployed: may be false at first, and time out at the end"
+from ccmatic.contracts.steps import Laws, Number
+from ccmatic.contracts.views import Bounds, FlowView, NetworkView
+from ccmatic.logic import Truth, every, implies, is_max, is_min, no, some
 
 
 @dataclass(frozen=True)
 class Sample:
     """The value amount/over (a term over a positive number), observed when `when` holds."""
 
-    amount: object
-    over: object = 1
-    when: object = True
+    amount: Number
+    over: Number | int = 1
+    when: Truth = True
 
     @property
-    def value(self):
+    def value(self) -> Number:
+        """The value."""
         return self.amount / self.over
 
 
@@ -45,28 +39,33 @@ class StateBelief:
     """A belief that follows from the trace: `laws(x)` yields (law name, t, formula) that define it.
     `value(x, t)`: what a sender takes it to be, by what it has seen and its beliefs; at 0 before it has any.
     `reads`: the beliefs that these read. `holds_at(x, t)`: the truth is where the belief says, for one that can
-    be false; `start(x, t)`: what is known of such a one's value even then."""
+    be false; `start(x, t)`: what is known of such a one's value even then. Raises InputError if only one is given."""
 
     #: A value as a whole number.
     whole = staticmethod(floor)
 
     name: str
     unit: Unit
-    laws: Callable
-    value: Callable
-    reads: tuple = ()
-    holds_at: Callable = None
-    start: Callable = None
+    laws: Callable[[NetworkView], Laws]
+    value: Callable[[FlowView, int], Number | int]
+    reads: tuple[str, ...] = ()
+    holds_at: Callable[[NetworkView, int], Truth] | None = None
+    start: Callable[[NetworkView, int], Truth] | None = None
 
-    def initial(self, x):
+    def __post_init__(self) -> None:
+        if bool(self.holds_at) != bool(self.start):
+            given, lacks = ("holds_at", "start") if self.holds_at else ("start", "holds_at")
+            raise InputError(f"{self.name} has {given}; expected {lacks} as well, as of any belief that can be false")
+
+    def initial(self, x: NetworkView) -> Laws:
         """Laws of the value at 0."""
-        if self.holds_at:
-            start = self.start if x.bounds is Bounds.DEPLOYED else self.holds_at
-            yield f"{self.name}_starts", 0, start(x, 0)
+        if self.holds_at and self.start:
+            begins = self.start if x.bounds is Bounds.DEPLOYED else self.holds_at
+            yield f"{self.name}_starts", 0, begins(x, 0)
 
 
 @dataclass(frozen=True)
-class _Running:
+class RunningBound:
     """A bound that samples move one way. `samples(x, t)` yields what is observed at t ≥ 1;
     `start(x, t)`: what is known of its value at t, where a trace begins, true or not; `true_start(x)`: such a value
     that is true, as a term;
@@ -75,62 +74,79 @@ class _Running:
 
     name: str
     unit: Unit
-    samples: Callable
-    start: Callable
-    true_start: Callable
-    holds: Callable
+    samples: Callable[[FlowView, int], Iterable[Sample]]
+    start: Callable[[NetworkView, int], Truth]
+    true_start: Callable[[NetworkView], Number]
+    holds: Callable[[NetworkView, Number], Truth]
     symbol: str = ""
     says: str = ""
 
-    def legend(self, value=""):
+    #: In words: at least, at most. What a test begins with, as shares of what the link has.
+    IS: ClassVar[str]
+    SHARES: ClassVar[tuple[Fraction | int, ...]]
+
+    #: A value as a whole number that is as true.
+    whole: ClassVar[Any]
+
+    #: The condition that a bound is the extreme of what was seen; that one; how one that says more compares.
+    _extreme: ClassVar[Any]
+    _pick: ClassVar[Any]
+    _tighter: ClassVar[str]
+
+    @staticmethod
+    def _within(sample: Sample, bound: Number) -> Truth:
+        """The sample leaves the bound where it is."""
+        raise NotImplementedError
+
+    def legend(self, value: str = "") -> str:
         """What a drawing calls it: "at least $C_L$"."""
         more = f", {self.says}" if self.says else ""
         return f"{self.IS} ${self.symbol or self.name}${value}{more}"
 
-    def initial(self, x):
+    def initial(self, x: NetworkView) -> Laws:
         """Laws of the value at 0."""
         yield f"{self.name}_starts", 0, self.start(x, 0)
         if x.bounds is not Bounds.DEPLOYED:
             yield f"{self.name}_holds_at_first", 0, self.holds(x, x.beliefs[self.name][0])
 
-    def moving(self, x):
+    def moving(self, x: NetworkView) -> Laws:
         """Laws that give the bound at each step from the one before and the samples."""
         bound = x.before_timeout[self.name]
         for t in range(1, x.horizon):
             samples = [(sample.when, sample.value) for sample in self.samples(x, t)]
             yield f"{self.name}_moves", t, self._extreme(bound[t], (True, bound[t - 1]), *samples)
 
-    def frozen(self, x):
+    def frozen(self, x: NetworkView) -> Laws:
         """Laws that say: no sample moves the bound."""
         bound = x.beliefs[self.name][0]
         for t in range(1, x.horizon):
             for sample in self.samples(x, t):
                 yield f"{self.name}_stays", t, implies(sample.when, self._within(sample, bound))
 
-    def follow(self, x):
+    def follow(self, x: NetworkView) -> tuple[Number, ...]:
         """The bound at each step of an observed execution, from a true start on."""
         column = [self.true_start(x)]
         for t in range(1, x.horizon):
             column.append(self._pick([column[-1], *self._seen(x, t)]))
         return tuple(column)
 
-    def moved(self, x, t):
+    def moved(self, x: FlowView, t: int) -> Any:
         """The bound at t ≥ 1 of an observed execution, from its value the step before."""
         return self._pick([x.beliefs[self.name][t - 1], *self._seen(x, t)])
 
-    def _seen(self, x, t):
+    def _seen(self, x: FlowView, t: int) -> list[Number]:
         return [sample.value for sample in self.samples(x, t) if sample.when is True]
 
-    def tightens(self, x):
+    def tightens(self, x: FlowView) -> Compared:
         """The bound says more at the end than at first, as a Compared."""
         bound = x.beliefs[self.name]
         return Compared(self.name, bound[x.horizon - 1], self._tighter, bound[0], str(self.unit), since=0)
 
-    def tighter(self, x):
+    def tighter(self, x: FlowView) -> Truth:
         """The bound says more at the end than at first."""
         return self.tightens(x).condition
 
-    def false_sample(self, x):
+    def false_sample(self, x: NetworkView) -> Truth:
         """Some sample contradicts the path: the bound, true at 0, is not at the end."""
         return some(
             [
@@ -141,27 +157,24 @@ class _Running:
         )
 
 
-class RunningMax(_Running):
+class RunningMax(RunningBound):
     """A lower bound: the largest sample so far."""
 
     IS = "at least"
-
-    #: What a test begins with, as shares of what the link has.
     SHARES = (Fraction(0), Fraction(1, 3), Fraction(1))
 
-    #: A value as a whole number that is as true.
     whole = staticmethod(floor)
     _extreme = staticmethod(is_max)
     _pick = staticmethod(max)
 
     @staticmethod
-    def _within(sample, bound):
+    def _within(sample: Sample, bound: Number) -> Truth:
         return sample.amount <= bound * sample.over
 
     _tighter = ">"
 
 
-class RunningMin(_Running):
+class RunningMin(RunningBound):
     """An upper bound: the smallest sample so far."""
 
     IS = "at most"
@@ -172,12 +185,16 @@ class RunningMin(_Running):
     _pick = staticmethod(min)
 
     @staticmethod
-    def _within(sample, bound):
+    def _within(sample: Sample, bound: Number) -> Truth:
         return sample.amount >= bound * sample.over
 
     _tighter = "<"
 
 
-def is_bound(belief):
+#: What a model declares.
+Belief = StateBelief | RunningBound
+
+
+def is_bound(belief: object) -> bool:
     """Whether the belief is a running bound, which can be frozen."""
-    return isinstance(belief, _Running)
+    return isinstance(belief, RunningBound)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.base import InputError, exact
-from ccmatic.logic import linear, real
+from ccmatic.contracts.steps import Laws, Number
+from ccmatic.logic import Linear, linear, real
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Buffer:
     size: Fraction | None = None
 
     @staticmethod
-    def parse(text):
+    def parse(text: object) -> "Buffer":
         """`infinite`, `any`, a positive number such as 1/2, or >= and such a number."""
         text = str(text).strip()
         if text in ("infinite", "any"):
@@ -27,33 +28,33 @@ class Buffer:
         try:
             size = exact(digits)
         except InputError:
-            size = 0
+            size = Fraction(0)
         if size <= 0:
             found = "infinite, any, a number > 0, or >=NUMBER (in C·R_m)"
             raise InputError(f"the buffer is '{text:.40}'; expected {found}")
         return Buffer(kind, size)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return {"exactly": str(self.size), "at least": f">={self.size}"}.get(self.kind, self.kind)
 
     @property
-    def finite(self):
+    def finite(self) -> bool:
         """Whether losses can happen at all."""
         return self.kind != "infinite"
 
-    def term(self):
+    def term(self) -> Linear | None:
         """β as a term: a number, an unknown, or None if infinite."""
         if not self.finite:
             return None
-        return linear(self.size) if self.kind == "exactly" else real("beta")
+        return linear(self.size) if self.size and self.kind == "exactly" else real("beta")
 
-    def agrees(self, beta):
+    def agrees(self, beta: Fraction) -> bool:
         """Whether a trace's β can be this buffer's, as far as the size is given exactly."""
         return self.kind != "exactly" or beta == self.size
 
-    def laws(self, beta, alpha):
+    def laws(self, beta: Number, alpha: Number) -> Laws:
         """What is known of β: at least the stated size, and room for more than one packet."""
         if self.finite:
             yield "buffer_holds_a_packet", 0, beta > alpha
-        if self.kind == "at least":
+        if self.size and self.kind == "at least":
             yield "buffer_size", 0, beta >= self.size

@@ -2,8 +2,11 @@
 
 import inspect
 import re
-from dataclasses import fields, is_dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import is_dataclass
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 from ccmatic.base import CONSTANTS, InputError, Unit, definitions, place_of
 from ccmatic.contracts import proof as lemma
@@ -18,20 +21,20 @@ from ccmatic.contracts.views import FlowView, NetworkView
 
 #: What unknowns, columns and parts of an execution are called; those of a belief or a column begin with its name.
 TAKEN = {*(column.name for column in (*SHARED, *OFFERED)), "C", "t", "alpha", "beta", "limited", *CONSTANTS}
-PARTS = {*FlowView.__annotations__, *NetworkView.__annotations__, "bounds", *dir(FlowView), *dir(Execution)}
+PARTS = {*FlowView.__annotations__, *NetworkView.__annotations__, *dir(FlowView), *dir(Execution)}
 
 
-def check(attribute, found, file):
+def check(attribute: str, found: Any, file: Path) -> None:
     """Raise InputError, at the line that sets `attribute`, unless `found` is what is expected there."""
     try:
-        {"MODEL": _model, "PROPERTY": _property, "PROOF": _proof, "TEMPLATE": _template}[attribute](found)
+        _CHECKS[attribute](found)
     except InputError as error:
         error.file = error.file or str(file)
         error.line = error.line or _line(attribute, file)
         raise
 
 
-def load_definition(kind, attribute, name, allow_code=False):
+def load_definition(kind: str, attribute: str, name: Any, allow_code: bool = False) -> Any:
     """What `definitions.load` finds, checked if ccmatic does not ship it. Raises InputError."""
     found = definitions.load(kind, attribute, name, allow_code)
     file = definitions.own_file(kind, name)
@@ -40,12 +43,12 @@ def load_definition(kind, attribute, name, allow_code=False):
     return found
 
 
-def _line(attribute, file):
+def _line(attribute: str, file: Path) -> int | None:
     lines = file.read_text().splitlines()
     return next((n for n, line in enumerate(lines, 1) if re.match(rf"{attribute}\b", line)), None)
 
 
-def _instance(attribute, found, kind):
+def _instance(attribute: str, found: Any, kind: type) -> None:
     if isinstance(found, type):
         raise InputError(f"{attribute} is the class {found.__name__}; expected an instance, {found.__name__}()")
     if not isinstance(found, kind):
@@ -53,14 +56,14 @@ def _instance(attribute, found, kind):
         raise InputError(f"{attribute} is the {article}; expected a {kind.__name__} of {kind.__module__}")
 
 
-def _template(found):
+def _template(found: Any) -> None:
     _instance("TEMPLATE", found, Branch)
 
 
-def _model(found):
+def _model(found: Any) -> None:
     _instance("MODEL", found, Model)
     _overrides(type(found), Model, ("network",))
-    _expect(isinstance(found.name, str), "the model's name", found.name, "text")
+    _named(found, "the model's name")
     _expect(
         type(found.default_jitter) is int and found.default_jitter >= 0,
         "default_jitter",
@@ -83,7 +86,7 @@ def _model(found):
     _expect(len({*names}) == len(names), "beliefs", tuple(names), "columns and beliefs of different names")
 
 
-def _column(column):
+def _column(column: Any) -> None:
     if column in OFFERED:
         return
     _expect(isinstance(column, Column), "a column", column, "TOKENS, LAST, FIRST or a Column")
@@ -92,14 +95,19 @@ def _column(column):
     _expect(isinstance(column.says, str), f"what {column.name} says", column.says, "text")
 
 
-def _name(what, name, taken):
+def _named(found: Any, what: str) -> None:
+    name = getattr(found, "name", None)
+    _expect(isinstance(name, str), what, name, "text")
+
+
+def _name(what: str, name: Any, taken: Collection[str]) -> None:
     usable = isinstance(name, str) and name.isidentifier() and name not in taken
     usable = usable and not re.search(rf"^_|^next_|_\d+$|{BEFORE_TIMEOUT}$", name)
     expected = f"an identifier that no column has, not next_… nor ending in _NUMBER or {BEFORE_TIMEOUT}"
     _expect(usable, f"{what}'s name", name, expected)
 
 
-def _belief(belief):
+def _belief(belief: Any) -> None:
     _expect(
         isinstance(belief, State) or is_bound(belief), "a belief", belief, "a StateBelief, RunningMax or RunningMin"
     )
@@ -114,14 +122,14 @@ def _belief(belief):
         _takes(getattr(belief, part), count, f"{part} of {name}")
 
 
-def _property(found):
+def _property(found: Any) -> None:
     if not (isinstance(found, type) and issubclass(found, Property)):
         raise InputError(f"PROPERTY is {found!r}; expected the class itself, a subclass of ccmatic.contracts.Property")
     _overrides(found, Property, ("ways_to_fail", "objectives", "holds"))
-    _expect(isinstance(found.name, str), "the property's name", found.name, "text")
+    _named(found, "the property's name")
     _expect(is_dataclass(found), found.__name__, found, "a frozen dataclass, whose fields are its thresholds")
-    reads_text = found.from_parameters.__func__ is Property.from_parameters.__func__
-    for field in fields(found) if reads_text else ():
+    given, shared = (inspect.getattr_static(kind, "from_parameters") for kind in (found, Property))
+    for field in found.thresholds() if given is shared else ():
         exact = field.type in (Fraction, "Fraction")
         _expect(
             exact or "choices" in field.metadata,
@@ -131,7 +139,7 @@ def _property(found):
         )
 
 
-def _proof(found):
+def _proof(found: Any) -> None:
     _instance("PROOF", found, lemma.Proof)
     states = [("a state", state, lemma.State, {"holds": 3}) for state in found.states]
     objectives = [("an objective", o, lemma.Objective, {"holds": 2}) for s in found.states for o in s.ensures]
@@ -145,19 +153,19 @@ def _proof(found):
         _expect(isinstance(constant, lemma.Constant), "a constant", constant, "a Constant of ccmatic.contracts")
 
 
-def _overrides(found, base, names):
+def _overrides(found: type, base: type, names: Iterable[str]) -> None:
     for name in names:
         given = getattr(found, name, None)
         if given is None or given is getattr(base, name, None):
             raise InputError(f"{found.__name__} does not define {name}; expected `def {name}(self, …)`")
 
 
-def _expect(good, what, found, expected):
+def _expect(good: bool, what: str, found: object, expected: str) -> None:
     if not good:
         raise InputError(f"{what} is {found!r}; expected {expected}")
 
 
-def _takes(function, count, name=None):
+def _takes(function: Any, count: int, name: str | None = None) -> None:
     """That a function can be called with so many arguments."""
     name = name or function.__name__
     if not callable(function):
@@ -166,3 +174,6 @@ def _takes(function, count, name=None):
         inspect.signature(function).bind(*range(count))
     except TypeError as error:
         raise InputError(f"{name} is called with {count} arguments: {error}", *place_of(function)) from None
+
+
+_CHECKS = {"MODEL": _model, "PROPERTY": _property, "PROOF": _proof, "TEMPLATE": _template}

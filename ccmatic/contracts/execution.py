@@ -6,13 +6,15 @@ Without loss of generality C = 1 and R_m = 1 step, and no byte is served at t = 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
-from ccmatic.contracts.belief import Bounds
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS
-from ccmatic.contracts.sources import LastStep, NextWindow, Numbers, Source, Unknowns
-from ccmatic.contracts.steps import Delay, Steps
-from ccmatic.contracts.views import Number, Truth
+from ccmatic.contracts.model import Model
+from ccmatic.contracts.sources import LastStep, NextWindow, Numbers, Recorded, Source, Unknowns
+from ccmatic.contracts.steps import Delay, Number, Steps
+from ccmatic.contracts.views import Bounds, FlowView, NetworkView
+from ccmatic.logic import Truth
 
 
 class _Bytes:
@@ -43,7 +45,7 @@ class Flow(_Bytes):
 
     horizon: int
     D: int
-    alpha: Number | None = None
+    alpha: Any = None
     known: bool = False
     A: Sequence[Number]
     S: Sequence[Number]
@@ -75,7 +77,8 @@ class Execution(_Bytes):
         own: Mapping[str, Sequence[Number]] | None = None,
         bounds: Bounds = Bounds.MOVE,
     ) -> None:
-        self.own, self.flows = own or {}, (flow,)
+        self.own: Mapping[str, Sequence[Number]] = own or {}
+        self.flows: Sequence[FlowView] = (flow,)
         self.C, self.buffer, self.beta, self.K, self.bounds = C, buffer, beta, K, bounds
         self.horizon, self.D, self.alpha, self.known = flow.horizon, flow.D, flow.alpha, flow.known
         self.A, self.S, self.L, self.Ld, self.r = flow.A, flow.S, flow.L, flow.Ld, flow.r
@@ -83,7 +86,7 @@ class Execution(_Bytes):
         self.beliefs, self.before_timeout, self.state = flow.beliefs, flow.before_timeout, flow.state
 
     def __getattr__(self, name: str) -> Sequence[Number]:
-        own = self.__dict__.get("own", {})
+        own: Mapping[str, Sequence[Number]] = self.__dict__.get("own", {})
         if name not in own:
             declared = ", ".join(own) or "none"
             raise AttributeError(f"{type(self).__name__} has no attribute '{name}'; its own columns are {declared}")
@@ -103,23 +106,27 @@ class Execution(_Bytes):
         return columns
 
 
-def execution(model, horizon, buffer, jitter, bounds=Bounds.MOVE, pauses=False):
+def execution(
+    model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Bounds = Bounds.MOVE, pauses: bool = False
+) -> Execution:
     """The unknowns of one trace of a model. pauses: the sender may be application-limited in any step."""
     return _built(model, horizon, buffer, jitter, bounds, Unknowns(horizon, buffer, bounds, pauses))
 
 
-def observed(model, buffer, jitter, trace, reads: Collection[str], bounds=Bounds.MOVE):
+def observed(
+    model: Model, buffer: Buffer, jitter: int, trace: Recorded, reads: Collection[str], bounds: Bounds = Bounds.MOVE
+) -> Execution:
     """The same of a trace's numbers. reads: names of the beliefs to be read. What follows from other columns is not
     read, such as Ld but for its first value. Raises KeyError for a column or a constant that the trace lacks."""
     return _built(model, trace.horizon, buffer, jitter, bounds, Numbers(trace, buffer, reads))
 
 
-def ending(model, x):
+def ending(model: Model, x: NetworkView) -> Execution:
     """The last step of an execution, as all that there is of the next window: its first step."""
     return _built(model, 1, x.buffer, x.D, x.bounds, LastStep(model, x))
 
 
-def following(model, x):
+def following(model: Model, x: NetworkView) -> Execution:
     """The window after an execution's own: its first step is that one's last, its other steps are other unknowns."""
     return _built(model, x.horizon, x.buffer, x.D, x.bounds, NextWindow(model, x))
 
@@ -128,14 +135,18 @@ class Watched(Flow):
     """What a sender sees of a window of `horizon` steps, so far: columns grow by `append`. It knows neither the link
     nor the buffer; bytes are its own, counted from anywhere, and alpha is in bytes per step."""
 
-    def __init__(self, model, horizon, jitter, alpha):
-        columns = {name: [] for name in ("A", "S", "L", "Ld", "r", "timely", "limited")}
-        delays = {name: Delay.measured((), horizon) for name in "QF"}
-        beliefs = {belief.name: [] for belief in model.beliefs}
-        known = {"horizon": horizon, "D": jitter, "alpha": alpha, "known": True}
-        super().__init__(**known, **columns, **delays, beliefs=beliefs, before_timeout=beliefs)
+    Q: Delay
+    F: Delay
+    limited: list[Truth]
 
-    def append(self, Q, F, limited, **row):
+    def __init__(self, model: Model, horizon: int, jitter: int, alpha: Fraction) -> None:
+        columns: dict[str, Any] = {name: [] for name in ("A", "S", "L", "Ld", "r", "timely", "limited")}
+        columns |= {name: Delay.measured((), horizon) for name in "QF"}
+        beliefs: dict[str, list[Number]] = {belief.name: [] for belief in model.beliefs}
+        known: dict[str, Any] = {"horizon": horizon, "D": jitter, "alpha": alpha, "known": True}
+        super().__init__(**known, **columns, beliefs=beliefs, before_timeout=beliefs)
+
+    def append(self, Q: int, F: int, limited: bool, **row: Fraction | int) -> None:
         """The next step: bytes, the rate in bytes per step, measured delays in whole steps, whether it was limited."""
         for name, value in row.items():
             getattr(self, name).append(Fraction(value))
@@ -144,7 +155,7 @@ class Watched(Flow):
         self.F.append(F)
 
 
-def _built(model, horizon, buffer, jitter, bounds, source: Source):
+def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Bounds, source: Source) -> Execution:
     """An execution of the columns that a source has."""
     A, S, r = (Steps(source.column(name)) for name in "ASr")
     L = Steps(source.column("L") if buffer.finite else [source.zero] * horizon)
@@ -158,7 +169,21 @@ def _built(model, horizon, buffer, jitter, bounds, source: Source):
     for belief in model.carried_over() if bounds is Bounds.DEPLOYED else ():
         if belief.name in beliefs:
             before_timeout[belief.name] = Steps([*beliefs[belief.name][:-1], source.before_timeout(belief.name)])
-    columns = {"A": A, "S": S, "L": L, "Ld": Ld, "r": r, "Q": Q, "F": F, "limited": limited, "timely": Ld}
-    known = {"horizon": horizon, "D": jitter, "alpha": source.alpha, "known": source.known}
-    flow = Flow(**known, **columns, beliefs=beliefs, before_timeout=before_timeout)
+    flow = Flow(
+        horizon=horizon,
+        D=jitter,
+        alpha=source.alpha,
+        known=source.known,
+        A=A,
+        S=S,
+        L=L,
+        Ld=Ld,
+        r=r,
+        Q=Q,
+        F=F,
+        limited=limited,
+        timely=Ld,
+        beliefs=beliefs,
+        before_timeout=before_timeout,
+    )
     return Execution(flow, source.C, buffer, source.beta, K, own, bounds)

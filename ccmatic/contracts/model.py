@@ -1,11 +1,14 @@
 """Network models: the contract that a file in models/ fills, and the laws that all of them share."""
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ccmatic.base import InputError, place_of
-from ccmatic.contracts.belief import Bounds, is_bound
-from ccmatic.contracts.column import LAST, OFFERED, SHARED, TOKENS, MeasuredDelay
-from ccmatic.logic import Condition, either, equal, every, iff, implies, no, some
+from ccmatic.contracts.belief import Belief, RunningBound, StateBelief
+from ccmatic.contracts.column import LAST, SHARED, TOKENS, Column, MeasuredDelay
+from ccmatic.contracts.steps import Delay, Laws, Number
+from ccmatic.contracts.views import Bounds, FlowView, NetworkView
+from ccmatic.logic import Condition, Term, Truth, either, equal, every, iff, implies, no, some
 
 
 @dataclass(frozen=True)
@@ -15,9 +18,9 @@ class Law:
     model: str
     name: str
     t: int
-    formula: object
+    formula: Truth
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.model}.{self.name} at t={self.t}"
 
 
@@ -32,41 +35,41 @@ class Model:
     runtime: names of C headers beside its file that compute its beliefs, each NAME.h with functions NAME_start,
     NAME_move and NAME_time_out (`ccmatic.codegen`); none if a real sender cannot know what they read."""
 
-    name = None
-    beliefs = ()
-    default_jitter = 1
-    bottleneck = None
-    columns = (TOKENS, LAST)
-    runtime = ()
+    name: str
+    beliefs: Sequence[Belief] = ()
+    default_jitter: int = 1
+    bottleneck: str | None = None
+    columns: Sequence[Column | MeasuredDelay] = (TOKENS, LAST)
+    runtime: Sequence[str] = ()
 
     @property
-    def measures(self):
+    def measures(self) -> tuple[str, ...]:
         """Names of the measured delays."""
         return tuple(column.name for column in self.columns if isinstance(column, MeasuredDelay))
 
     @property
-    def own_columns(self):
+    def own_columns(self) -> tuple[Column, ...]:
         """The columns that this model adds to those that ccmatic knows."""
-        return tuple(column for column in self.columns if column not in OFFERED)
+        return tuple(column for column in self.columns if isinstance(column, Column) and column != TOKENS)
 
-    def declared(self):
+    def declared(self) -> dict[str, Column | MeasuredDelay]:
         """Every column of a trace but beliefs, by name: its unit, and what it says, for legends."""
         return {column.name: column for column in (*SHARED, *self.columns)}
 
-    def network(self, x):
+    def network(self, x: NetworkView) -> Laws:
         """The laws of this network, beyond what all of them share."""
         raise NotImplementedError
 
-    def timeouts(self, x):
+    def timeouts(self, x: FlowView) -> Iterable[tuple[str, Term]]:
         """(name, term) for each belief that times out at the end of a window of a deployed controller: its value after
         that, of `x.before_timeout` and the window's observations (section 5.1.2)."""
         return ()
 
-    def loss_seen(self, x, t):
+    def loss_seen(self, x: FlowView, t: int) -> Number:
         """The loss that the sender has seen by t: one step late."""
         return x.timely[t]
 
-    def laws(self, x):
+    def laws(self, x: NetworkView) -> Iterator[Law]:
         """Every law of the network, the sender and the measured delays; not of the beliefs. Each is true of
         every execution."""
         parts = [_path(x), _sender(x), _losses(x), self.network(x)]
@@ -74,51 +77,53 @@ class Model:
         for part in parts:
             yield from self._named(x, part)
 
-    def assumptions(self, x):
+    def assumptions(self, x: NetworkView) -> Iterator[Law]:
         """Laws of the published model that some executions break (docs/encoding.md, section 5)."""
         for name in self.measures:
             yield from self._named(x, _published_delay(x, name))
 
-    def belief_laws(self, x, reads=None):
+    def belief_laws(self, x: NetworkView, reads: Collection[str] | None = None) -> Iterator[Law]:
         """The laws of the beliefs named in `reads` (and what they read), or of all: bounds frozen where `x` is."""
         encoded = {belief.name for belief in self.beliefs} if reads is None else self.closure(reads)
         for belief in self.beliefs:
             if belief.name not in encoded:
                 continue
             yield from self._named(x, belief.initial(x))
-            if is_bound(belief):
+            if isinstance(belief, RunningBound):
                 yield from self._named(x, belief.frozen(x) if x.bounds is Bounds.STAY else belief.moving(x))
             else:
                 yield from self._named(x, belief.laws(x))
         if x.bounds is Bounds.DEPLOYED:
             yield from self._named(x, self._after_timeouts(x, encoded))
 
-    def _after_timeouts(self, x, encoded):
+    def _after_timeouts(self, x: NetworkView, encoded: Collection[str]) -> Laws:
         after = dict(self.timeouts(x))
         for belief in self.carried_over():
             if belief.name in encoded:
                 end = after.get(belief.name, x.before_timeout[belief.name][x.horizon - 1])
                 yield f"{belief.name}_after_timeout", x.horizon - 1, equal(x.beliefs[belief.name][x.horizon - 1], end)
 
-    def closure(self, names):
+    def closure(self, names: Iterable[str]) -> set[str]:
         """The beliefs named, and those that their laws read."""
-        by_name = {belief.name: belief for belief in self.beliefs}
-        states = [by_name[name] for name in names if name in by_name and not is_bound(by_name[name])]
-        return set(names).union(*(state.reads for state in states))
+        named = set(names)
+        return named.union(*(state.reads for state in self._states() if state.name in named))
 
-    def bounds(self):
+    def bounds(self) -> list[RunningBound]:
         """The beliefs that are running bounds."""
-        return [belief for belief in self.beliefs if is_bound(belief)]
+        return [belief for belief in self.beliefs if isinstance(belief, RunningBound)]
 
-    def true_states(self):
+    def true_states(self) -> list[StateBelief]:
         """The other beliefs that can be true or false of the path."""
-        return [belief for belief in self.beliefs if not is_bound(belief) and belief.holds_at]
+        return [state for state in self._states() if state.holds_at]
 
-    def carried_over(self):
+    def carried_over(self) -> list[Belief]:
         """The beliefs that carry over from what was observed before: those that can be false."""
         return [*self.bounds(), *self.true_states()]
 
-    def _named(self, x, part):
+    def _states(self) -> list[StateBelief]:
+        return [belief for belief in self.beliefs if isinstance(belief, StateBelief)]
+
+    def _named(self, x: NetworkView, part: Laws) -> Iterator[Law]:
         if not hasattr(part, "__iter__"):
             raise self._malformed(part, f"laws are {part!r}")
         for law in part:
@@ -134,24 +139,24 @@ class Model:
                 raise InputError(f"{named} is false on every trace, so that nothing could break", *self._place(part))
             yield named
 
-    def _malformed(self, part, found):
+    def _malformed(self, part: object, found: str) -> InputError:
         return InputError(f"{found}; expected (law name, t, condition)", *self._place(part))
 
-    def _place(self, part):
+    def _place(self, part: object) -> tuple[str | None, int | None]:
         """Where a part was written; if ccmatic made it of what the model gives, the model."""
         file, line = place_of(part)
         written = filter(None, (place_of(member)[0] for member in vars(type(self)).values()))
         return (file, line) if file else (next(written, None), None)
 
 
-def _path(x):
+def _path(x: NetworkView) -> Laws:
     yield "packet_size", 0, every(x.alpha > 0, x.alpha < x.C / 5)
     yield "origin", 0, equal(x.S[0], 0)
-    if x.buffer.finite:
+    if x.beta is not None:
         yield from x.buffer.laws(x.beta, x.alpha)
 
 
-def _sender(x):
+def _sender(x: NetworkView) -> Laws:
     yield "sent_before", 0, x.A[0] >= 0
     yield "sends", 0, x.r[0] > 0
     for t in range(1, x.horizon):
@@ -160,7 +165,7 @@ def _sender(x):
         yield "sends", t, every(x.r[t] >= x.alpha, sent)
 
 
-def _losses(x):
+def _losses(x: NetworkView) -> Laws:
     if not x.buffer.finite:
         return
     yield "loss_detected", 0, every(x.Ld[0] >= 0, x.Ld[0] <= x.L[0])
@@ -169,9 +174,9 @@ def _losses(x):
         yield "loss_is_of_new_bytes", t, x.admitted(t) >= x.admitted(t - 1)
 
 
-def overflow(x, drained, served=None):
+def overflow(x: NetworkView, drained: Sequence[Number]) -> Laws:
     """Laws of a finite buffer behind which `drained` is cumulative: what does not fit is lost."""
-    if not x.buffer.finite:
+    if x.beta is None:
         return
     full = [drained[t] + x.beta for t in range(x.horizon)]
     yield "fits_at_first", 0, x.admitted(0) <= full[0]
@@ -185,13 +190,13 @@ def overflow(x, drained, served=None):
         yield "only_overflow_is_lost", t, implies(no(overfull), equal(x.L[t], x.L[t - 1]))
 
 
-def _measured_delay(x, name):
+def _measured_delay(x: NetworkView, name: str) -> Laws:
     """docs/encoding.md, section 5, for the last (`Q`) or first (`F`) byte served."""
-    delay = x.Q if name == "Q" else x.F
+    delay: Delay = getattr(x, name)
     for t in range(x.horizon):
         for k in range(1, x.horizon):
             yield f"{name}_is_one_delay", t, implies(delay.at_least(t, k + 1), delay.at_least(t, k))
-        if x.buffer.finite:
+        if x.beta is not None:
             for k in range(1, x.horizon + 1):
                 longest = x.beta / x.C + x.D + int(name == "F")
                 yield f"{name}_fits_buffer", t, implies(delay.at_least(t, k), longest >= k)
@@ -207,7 +212,7 @@ def _measured_delay(x, name):
         yield from _delay_growth(x, name, delay, t)
 
 
-def _delay_growth(x, name, delay, t):
+def _delay_growth(x: NetworkView, name: str, delay: Delay, t: int) -> Laws:
     """Bytes are served in order: one served at t was not sent before one served at an earlier step. Service
     comes at least every D + 1 steps, so the delay known at t = 0 may be D steps old."""
     for back in range(1, t + 1):
@@ -218,14 +223,14 @@ def _delay_growth(x, name, delay, t):
             yield f"{name}_grows_with_time", t, implies(served_then, grown)
 
 
-def _published_delay(x, name):
+def _published_delay(x: NetworkView, name: str) -> Laws:
     """What the published model says more: the measured delay grows by at most one step a step, and the first
     byte's, too, fits the buffer. Executions in which a step passes without any service break both."""
-    delay = x.Q if name == "Q" else x.F
+    delay: Delay = getattr(x, name)
     for t in range(x.horizon):
         for k in range(1, x.horizon + 1):
             if t and k < x.horizon:
                 grown = implies(delay.at_least(t, k + 1), delay.at_least(t - 1, k))
                 yield f"{name}_grows_by_one_a_step", t, grown
-            if name == "F" and x.buffer.finite:
+            if name == "F" and x.beta is not None:
                 yield "F_fits_buffer_at_once", t, implies(delay.at_least(t, k), x.beta / x.C + x.D >= k)

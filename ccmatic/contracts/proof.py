@@ -7,13 +7,22 @@ that progress adds up; objectives are met. Each lemma is a statement about every
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from ccmatic.base import InputError, suggest
 from ccmatic.contracts.execution import ending
-from ccmatic.logic import every, no, some
+from ccmatic.contracts.model import Model
+from ccmatic.contracts.steps import Number
+from ccmatic.contracts.views import NetworkView
+from ccmatic.logic import Term, Truth, every, no, some
+
+#: Values of constants, by name; and what is said with them of a window, and of one of its steps.
+Values = Mapping[str, Fraction]
+OfWindow = Callable[[NetworkView, Values], Truth]
+OfStep = Callable[[NetworkView, int, Values], Truth]
 
 
 @dataclass(frozen=True)
@@ -31,10 +40,10 @@ class Constant:
     step: Fraction = Fraction(1, 100)
     better: str = "larger"
     at: Fraction | None = None
-    front: tuple = ()
+    front: tuple[Fraction, ...] = ()
     paper: str = "–"
 
-    def grid(self):
+    def grid(self) -> list[Fraction]:
         """The values, from the loosest to the best."""
         values = [self.low + i * self.step for i in range(int((self.high - self.low) / self.step) + 1)]
         return values if self.better == "larger" else values[::-1]
@@ -46,7 +55,7 @@ class Objective:
 
     name: str
     says: str
-    holds: Callable
+    holds: OfWindow
 
 
 @dataclass(frozen=True)
@@ -57,38 +66,38 @@ class Measure:
     it, or so many units from it) right after the link rate changed by a factor f, up or down, in the steady state."""
 
     name: str
-    value: Callable
-    limit: Callable
+    value: Callable[[NetworkView, int], Number]
+    limit: Callable[[NetworkView], Number]
     limit_says: str
     by: str
     falls: bool = True
-    unit: Callable | None = None
+    unit: Callable[[NetworkView], Number] | None = None
     unit_says: str = ""
-    after: Callable | None = None
+    after: Callable[[Fraction, Values], Any] | None = None
 
-    def improves(self, x, c):
+    def improves(self, x: NetworkView, c: Values) -> Truth:
         """It ends a step nearer its limit, at least."""
         first, last = self._ends(x)
         nearer, farther = (last, first) if self.falls else (first, last)
-        step = self.unit(x) * c[self.by] if self.unit else 0
+        step: Term = self.unit(x) * c[self.by] if self.unit else 0
         return nearer * (1 if self.unit else c[self.by]) + step <= farther
 
-    def degrades(self, x):
+    def degrades(self, x: NetworkView) -> Truth:
         """It ends farther from its limit."""
         first, last = self._ends(x)
         return last > first if self.falls else last < first
 
-    def within(self, x):
+    def within(self, x: NetworkView) -> Truth:
         """It has not passed its limit at first; units are above 0, and of a factor both value and limit."""
         value, limit = self.value(x, 0), self.limit(x)
         ordered = value >= limit if self.falls else value <= limit
         return every(ordered, self.unit(x) > 0) if self.unit else every(ordered, value > 0, limit > 0)
 
-    def stalls(self, c):
+    def stalls(self, c: Values) -> bool:
         """Whether its steps could be repeated for ever without reaching any limit."""
         return c[self.by] <= (0 if self.unit else 1)
 
-    def _ends(self, x):
+    def _ends(self, x: NetworkView) -> tuple[Number, Number]:
         return self.value(x, 0), self.value(x, x.horizon - 1)
 
 
@@ -101,11 +110,11 @@ class State:
 
     name: str
     says: str
-    holds: Callable
-    leads_to: tuple = ()
-    measures: tuple = ()
-    ensures: tuple = ()
-    unless: tuple = ()
+    holds: OfStep
+    leads_to: tuple[str, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    ensures: tuple[Objective, ...] = ()
+    unless: tuple[Objective, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,8 +125,8 @@ class Lemma:
     in which no window begins is one."""
 
     name: str
-    given: Callable
-    then: Callable
+    given: OfWindow
+    then: OfWindow
     says: str = ""
     paper: bool = False
     empty: bool = False
@@ -130,26 +139,26 @@ class Proof:
 
     model: str
     buffer: str
-    beliefs: tuple
-    states: tuple
-    constants: tuple
+    beliefs: tuple[str, ...]
+    states: tuple[State, ...]
+    constants: tuple[Constant, ...]
     jitter: int = 1
     horizon: int = 10
-    lemmas: tuple = ()
+    lemmas: tuple[Lemma, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Refuse two of one name, or of names that differ in signs only: one would stand for both."""
         _distinct("states", [state.name for state in self.states])
         _distinct("constants", [constant.name for constant in self.constants])
         lemmas = [lemma.name for lemma in self.all_lemmas(None)]
         _distinct("lemmas", [*lemmas, *(beyond(constant.name) for constant in self.constants)])
 
-    def all_lemmas(self, model):
+    def all_lemmas(self, model: Any) -> Iterator[Lemma]:
         """Every lemma that follows from the declaration, on the network model, and those declared."""
         join = "what a window assumes of its first step is true of its last"
         yield Lemma("windows join", _always, lambda x, c: self._begins_again(model, x), join)
 
-        def cover(x, c):
+        def cover(x: NetworkView, c: Values) -> Truth:
             return some([state.holds(x, 0, c) for state in self.states])
 
         names = ", ".join(f"'{state.name}'" for state in self.states)
@@ -158,27 +167,27 @@ class Proof:
             yield from self._lemmas_of(state)
         yield from self.lemmas
 
-    def state(self, name):
+    def state(self, name: str) -> State:
         """A state by its name; raises InputError."""
         for state in self.states:
             if state.name == name:
                 return state
         raise InputError(f"there is no state '{name}'; {suggest(name, [state.name for state in self.states])}")
 
-    def _begins_again(self, model, x):
+    def _begins_again(self, model: Model, x: NetworkView) -> Truth:
         """What a window assumes of its first step is true of its last."""
         network = [law.formula for law in model.laws(ending(model, x))]
-        read = [belief for belief in model.carried_over() if belief.name in self.beliefs]
-        return every(network, [belief.start(x, x.horizon - 1) for belief in read])
+        read = [belief.start for belief in model.carried_over() if belief.name in self.beliefs]
+        return every(network, [start(x, x.horizon - 1) for start in read if start])
 
-    def _lemmas_of(self, state):
-        def begins(x, c):
+    def _lemmas_of(self, state: State) -> Iterator[Lemma]:
+        def begins(x: NetworkView, c: Values) -> Truth:
             return state.holds(x, 0, c)
 
-        def stays(x, c):
+        def stays(x: NetworkView, c: Values) -> Truth:
             return every(begins(x, c), state.holds(x, x.horizon - 1, c))
 
-        def leads_on(x, c):
+        def leads_on(x: NetworkView, c: Values) -> Truth:
             ends = [self.state(name) for name in state.leads_to]
             if state.measures or state.unless or not ends:
                 ends.append(state)
@@ -190,7 +199,7 @@ class Proof:
         yield Lemma(f"{state.name}: leads on", begins, leads_on, f"{begun} leads to {ends}")
         for objective in state.ensures:
 
-            def met(x, c, o=objective):
+            def met(x: NetworkView, c: Values, o: Objective = objective) -> Truth:
                 return o.holds(x, c)
 
             yield Lemma(f"{state.name}: {objective.name}", begins, met, f"in {begun}, {objective.says}")
@@ -199,52 +208,52 @@ class Proof:
         if state.measures or state.unless:
             nearer = " or ".join([*(f"{name} nears its limit" for name in named), *(o.says for o in state.unless)])
 
-            def progress(x, c):
+            def progress(x: NetworkView, c: Values) -> Truth:
                 return _progress(state, x, c)
 
             yield Lemma(f"{state.name}: progresses", stays, progress, f"{stayed}, {nearer}", empty=True)
         if state.measures:
             none = f"{stayed}, none of {', '.join(named)} ends farther from its limit"
 
-            def degrades(x, c):
+            def degrades(x: NetworkView, c: Values) -> Truth:
                 return _none_degrades(state, x)
 
             yield Lemma(f"{state.name}: nothing degrades", stays, degrades, none, empty=True)
 
-            def within(x, c):
+            def within(x: NetworkView, c: Values) -> Truth:
                 return every([measure.within(x) for measure in state.measures])
 
             past = f"in {begun}, none of {', '.join(named)} is past its limit at first"
             yield Lemma(f"{state.name}: is bounded", begins, within, past)
 
 
-class Reads(dict):
+class Reads(dict[str, Fraction]):
     """Constants by name, which remembers those that were read."""
 
-    def __init__(self, values):
+    def __init__(self, values: Values) -> None:
         super().__init__(values)
-        self.names = set()
+        self.names = set[str]()
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Fraction:
         self.names.add(name)
         return super().__getitem__(name)
 
-    def __missing__(self, name):
+    def __missing__(self, name: str) -> Fraction:
         raise InputError(f"a lemma reads a constant '{name}' that is not declared; {suggest(name, self)}")
 
 
-def file_stem(name):
+def file_stem(name: str) -> str:
     """What files about a lemma or a constant are named."""
     return re.sub("[^A-Za-z0-9]+", "_", name)
 
 
-def beyond(constant):
+def beyond(constant: str) -> str:
     """What a window is named that breaks a lemma at a constant's next better value."""
     return f"beyond {constant}"
 
 
-def _distinct(what, names):
-    known = {}
+def _distinct(what: str, names: Iterable[str]) -> None:
+    known = dict[str, str]()
     for name in names:
         stem = file_stem(name)
         if stem in known:
@@ -252,15 +261,15 @@ def _distinct(what, names):
         known[stem] = name
 
 
-def _always(x, c):
+def _always(x: NetworkView, c: Values) -> Truth:
     return True
 
 
-def _progress(state, x, c):
+def _progress(state: State, x: NetworkView, c: Values) -> Truth:
     improved = some([measure.improves(x, c) for measure in state.measures])
     excused = every([objective.holds(x, c) for objective in state.unless]) if state.unless else False
     return some(improved, excused)
 
 
-def _none_degrades(state, x):
+def _none_degrades(state: State, x: NetworkView) -> Truth:
     return no(some([measure.degrades(x) for measure in state.measures]))

@@ -1,12 +1,16 @@
 """Properties: the contract that a file in properties/ fills."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, dataclass, field, fields
 from fractions import Fraction
+from typing import Any, Self
 
 from ccmatic.base import InputError, exact, shown, suggest
-from ccmatic.contracts.belief import Bounds
-from ccmatic.contracts.reason import Stated
+from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.model import Model
+from ccmatic.contracts.reason import Reason, Stated
+from ccmatic.contracts.views import Bounds, NetworkView
+from ccmatic.logic import Truth
 
 
 @dataclass(frozen=True)
@@ -20,48 +24,59 @@ class WayToFail:
     """
 
     name: str
-    formula: Callable
+    formula: Callable[[NetworkView], Truth]
     any_rates: bool = False
-    reads: tuple = ()
+    reads: tuple[str, ...] = ()
     bounds: Bounds = Bounds.MOVE
 
 
 class Property:
     """What a controller must ensure. A subclass is a frozen dataclass whose fields are its thresholds (a Fraction is
     at least 0, and at most its metadata's `most`: see `share`; text is one of its metadata's `choices`), and gives
-    `name`, `ways_to_fail(model, x)` and `objectives(model, x)`: every way that the property can fail, and the
-    named parts that explain a failure (x has moving bounds there). `deployed`: it is about a window of a controller
-    as deployed, whose beliefs may be false at first and time out at the end."""
+    `name`, `ways_to_fail(model, buffer)`: every way that the property can fail, `objectives(model, x)`: the named parts
+    that explain a failure (x has moving bounds there), and `holds(objectives)`: what they come to.
+    deployed: it is about a window of a controller as deployed, whose beliefs may be false at first and time out at the
+    end."""
 
-    name = None
-    deployed = False
+    name: str
+    deployed: bool = False
 
-    def ways_to_fail(self, model, buffer):
+    def ways_to_fail(self, model: Model, buffer: Buffer) -> Iterable[WayToFail]:
         """The ways; the property holds if and only if no trace goes any of them."""
         raise NotImplementedError
 
-    def judges(self, model):
+    def judges(self, model: Model) -> set[str]:
         """Names of the beliefs without which a trace cannot be judged: those that can be false."""
         return {belief.name for belief in model.carried_over()}
 
-    def objectives(self, model, x):
+    def objectives(self, model: Model, x: NetworkView) -> Mapping[str, Truth]:
         """Named conditions on a trace, for explanations."""
         raise NotImplementedError
 
-    def reasons(self, model, x):
+    def holds(self, objectives: Mapping[str, bool]) -> bool:
+        """Whether a trace keeps the property, given the truth of each objective."""
+        raise NotImplementedError
+
+    def reasons(self, model: Model, x: NetworkView) -> Mapping[str, Reason]:
         """What the objectives are the conditions of, by the same names: a property that gives these (see
         `contracts.reason`), and its objectives as their conditions, is told with its numbers."""
         return {name: Stated(name, condition) for name, condition in self.objectives(model, x).items()}
 
-    def parameters(self):
+    @classmethod
+    def thresholds(cls) -> tuple[Field[Any], ...]:
+        """The fields of the dataclass that a subclass is."""
+        declared: Any = cls
+        return fields(declared)
+
+    def parameters(self) -> dict[str, str]:
         """The thresholds as text, for records."""
-        return {each.name: str(getattr(self, each.name)) for each in fields(self)}
+        return {each.name: str(getattr(self, each.name)) for each in self.thresholds()}
 
     @classmethod
-    def from_parameters(cls, given, allow_code=False):
+    def from_parameters(cls, given: Mapping[str, Any], allow_code: bool = False) -> Self:
         """The property with some thresholds set; text and integers are read as exact numbers. allow_code: as in
         `definitions.load`, for one that names definitions."""
-        known = {each.name: each for each in fields(cls)}
+        known = {each.name: each for each in cls.thresholds()}
         values = {}
         for name, value in given.items():
             if name not in known:
@@ -70,12 +85,12 @@ class Property:
         return cls(**values)
 
 
-def share(default):
+def share(default: Fraction | int | str) -> Any:
     """A threshold that is a share: from 0 to 1."""
     return field(default=Fraction(default), metadata={"most": 1})
 
 
-def _read(threshold, value):
+def _read(threshold: Field[Any], value: Any) -> Any:
     if threshold.type not in (Fraction, "Fraction"):
         choices = threshold.metadata["choices"]
         if value not in choices:

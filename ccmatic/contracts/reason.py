@@ -5,26 +5,46 @@ with. `leaves(truth)` are the parts that make it so, of an execution's numbers.
 """
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Protocol
 
-from ccmatic.logic import constant, every, implies, no, some
+from ccmatic.logic import Term, Truth, every, implies, no, some
 
-_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_COMPARE: dict[str, Callable[[Term, Term], Truth]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class Reason(Protocol):
+    """What all of these are."""
+
+    @property
+    def condition(self) -> Truth:
+        """The formula."""
+        ...
+
+    def leaves(self, truth: bool) -> list["Leaf"]:
+        """The parts that make it true, or false; none if it is not so."""
+        ...
 
 
 @dataclass(frozen=True)
 class Leaf:
     """A comparison, a count or a statement that is true, or is false."""
 
-    reason: object
+    reason: Reason
     truth: bool
 
 
 class _Single:
     """A reason that is told by itself."""
 
-    def leaves(self, truth):
+    def leaves(self: Any, truth: bool) -> list[Leaf]:
         """Itself, if it is so."""
         return [Leaf(self, truth)] if self.condition is truth else []
 
@@ -32,7 +52,7 @@ class _Single:
 class _Joined:
     """A reason that is told by its parts."""
 
-    def leaves(self, truth):
+    def leaves(self: Any, truth: bool) -> list[Leaf]:
         """Of each part that is so."""
         return [leaf for part in self.parts for leaf in part.leaves(truth)] if self.condition is truth else []
 
@@ -44,16 +64,16 @@ class Compared(_Single):
     quantity was the threshold, for what rises or falls."""
 
     what: str
-    value: object
+    value: Term
     relation: str
-    threshold: object
+    threshold: Term
     unit: str = ""
     of: str = ""
     step: int | None = None
     since: int | None = None
 
     @property
-    def condition(self):
+    def condition(self) -> Truth:
         """The comparison."""
         return _COMPARE[self.relation](self.value, self.threshold)
 
@@ -63,8 +83,8 @@ class Stated(_Single):
     """A condition in words. value: what it is about, a term, or None."""
 
     what: str
-    condition: object
-    value: object = None
+    condition: Truth
+    value: Term | None = None
 
 
 @dataclass(frozen=True)
@@ -73,20 +93,20 @@ class AtMost(_Single):
 
     what: str
     most: Fraction
-    parts: tuple
+    parts: tuple[Reason, ...]
 
     @property
-    def condition(self):
+    def condition(self) -> Truth:
         """A counter, row by row."""
         most = int(self.most)
-        reached = [constant(False)] * (most + 1)
+        reached: list[Truth] = [False] * (most + 1)
         for part in self.parts:
             truth = part.condition
             reached = [some(reached[k], every(truth, reached[k - 1]) if k else truth) for k in range(most + 1)]
         return no(reached[most])
 
     @property
-    def held(self):
+    def held(self) -> tuple[Reason, ...]:
         """The parts that hold, of numbers."""
         return tuple(part for part in self.parts if part.condition is True)
 
@@ -95,10 +115,10 @@ class AtMost(_Single):
 class AllOf(_Joined):
     """Every part holds."""
 
-    parts: tuple
+    parts: tuple[Reason, ...]
 
     @property
-    def condition(self):
+    def condition(self) -> Truth:
         """The conjunction."""
         return every([part.condition for part in self.parts])
 
@@ -107,10 +127,10 @@ class AllOf(_Joined):
 class AnyOf(_Joined):
     """Some part holds."""
 
-    parts: tuple
+    parts: tuple[Reason, ...]
 
     @property
-    def condition(self):
+    def condition(self) -> Truth:
         """The disjunction."""
         return some([part.condition for part in self.parts])
 
@@ -119,14 +139,14 @@ class AnyOf(_Joined):
 class Fails:
     """The part does not hold."""
 
-    part: object
+    part: Reason
 
     @property
-    def condition(self):
+    def condition(self) -> Truth:
         """The negation."""
         return no(self.part.condition)
 
-    def leaves(self, truth):
+    def leaves(self, truth: bool) -> list[Leaf]:
         """Of the part, which is the opposite."""
         return self.part.leaves(not truth)
 
@@ -135,15 +155,15 @@ class Fails:
 class Implied:
     """If the premise holds, so does the conclusion."""
 
-    premise: object
-    conclusion: object
+    premise: Reason
+    conclusion: Reason
 
     @property
-    def condition(self):
+    def condition(self) -> Truth:
         """The implication."""
         return implies(self.premise.condition, self.conclusion.condition)
 
-    def leaves(self, truth):
+    def leaves(self, truth: bool) -> list[Leaf]:
         """Of a false one: the premise that holds, and the conclusion that does not."""
         if self.condition is not truth:
             return []

@@ -1,15 +1,15 @@
 """Where an execution's columns come from: unknowns, a trace's numbers, or the window before."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from ccmatic.contracts.belief import Bounds
-from ccmatic.contracts.column import BEFORE_TIMEOUT
+from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.column import BEFORE_TIMEOUT, Column
 from ccmatic.contracts.model import Model
-from ccmatic.contracts.steps import Delay
-from ccmatic.contracts.views import Number, Truth
-from ccmatic.logic import boolean, linear, real
+from ccmatic.contracts.steps import Delay, Number
+from ccmatic.contracts.views import Bounds, NetworkView
+from ccmatic.logic import Truth, boolean, linear, real
 
 
 class Source(Protocol):
@@ -46,121 +46,139 @@ class Source(Protocol):
         ...
 
 
-class Unknowns:
+class Recorded(Protocol):
+    """What `Numbers` reads, such as a `ccmatic.traces.Trace`."""
+
+    horizon: int
+
+    @property
+    def constants(self) -> Mapping[str, Fraction]:
+        """C, R_m, D, MSS, and beta of a finite buffer."""
+        ...
+
+    @property
+    def columns(self) -> Mapping[str, Sequence[Fraction]]:
+        """By name."""
+        ...
+
+
+class Unknowns(Source):
     """Unknowns, each named after its column and its step; a bound that stays has one in all. pauses: the sender may be
     limited in any step. prefix: of their names."""
 
     C, zero, known = linear(1), linear(0), False
 
-    def __init__(self, horizon, buffer, bounds, pauses=False, prefix=""):
+    def __init__(self, horizon: int, buffer: Buffer, bounds: Bounds, pauses: bool = False, prefix: str = "") -> None:
         self._horizon, self._bounds, self._pauses, self._prefix = horizon, bounds, pauses, prefix
         self.alpha, self.beta = real("alpha"), buffer.term()
 
-    def column(self, name):
+    def column(self, name: str) -> Sequence[Number]:
         return [real(f"{self._prefix}{name}_{t}") for t in range(self._horizon)]
 
-    def first(self, name):
+    def first(self, name: str) -> Number:
         return real(f"{self._prefix}{name}_0")
 
-    def delay(self, name):
+    def delay(self, name: str) -> Delay:
         return Delay.unknown(f"{self._prefix}{name}", self._horizon)
 
-    def limited(self):
+    def limited(self) -> Sequence[Truth]:
         return [boolean(f"limited_{t}") if self._pauses else False for t in range(self._horizon)]
 
-    def beliefs(self, model):
+    def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
         stay = {bound.name for bound in model.bounds() if self._bounds is Bounds.STAY}
         names = [belief.name for belief in model.beliefs]
         return {name: [real(name)] * self._horizon if name in stay else self.column(name) for name in names}
 
-    def before_timeout(self, name):
+    def before_timeout(self, name: str) -> Number:
         return real(f"{self._prefix}{name}{BEFORE_TIMEOUT}")
 
 
-class Numbers:
+class Numbers(Source):
     """A trace's numbers. reads: names of the beliefs to be read. Raises KeyError for what the trace lacks."""
 
     C, zero, known = Fraction(1), Fraction(0), True
 
-    def __init__(self, trace, buffer, reads):
+    def __init__(self, trace: Recorded, buffer: Buffer, reads: Collection[str]) -> None:
         self._trace, self._reads = trace, reads
         self.alpha = Fraction(trace.constants["MSS"])
         self.beta = Fraction(trace.constants["beta"]) if buffer.finite else None
 
-    def column(self, name):
+    def column(self, name: str) -> Sequence[Number]:
         return [Fraction(value) for value in self._trace.columns[name]]
 
-    def first(self, name):
+    def first(self, name: str) -> Number:
         return Fraction(self._trace.columns[name][0])
 
-    def delay(self, name):
+    def delay(self, name: str) -> Delay:
         return Delay.measured(self._trace.columns[name], self._trace.horizon)
 
-    def limited(self):
+    def limited(self) -> Sequence[Truth]:
         return [False] * self._trace.horizon
 
-    def beliefs(self, model):
+    def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
         return {belief.name: self.column(belief.name) for belief in model.beliefs if belief.name in self._reads}
 
-    def before_timeout(self, name):
+    def before_timeout(self, name: str) -> Number:
         return self.column(f"{name}{BEFORE_TIMEOUT}")[-1]
 
 
-class LastStep:
+class LastStep(Source):
     """The last step of an execution alone, bytes counted anew from where S is. It has no beliefs."""
 
-    def __init__(self, model, x):
+    def __init__(self, model: Model, x: NetworkView) -> None:
         self.C, self.zero, self.known, self.alpha, self.beta = x.C, x.C * 0, x.known, x.alpha, x.beta
         self._x, self._declared = x, model.declared()
 
-    def column(self, name):
+    def column(self, name: str) -> Sequence[Number]:
         return [self.first(name)]
 
-    def first(self, name):
+    def first(self, name: str) -> Number:
         end = self._x.horizon - 1
-        last = getattr(self._x, name)[end]
+        last: Number = getattr(self._x, name)[end]
         if name == "S":
             return self.zero
-        return last - self._x.S[end] if self._declared[name].with_service else last
+        column = self._declared[name]
+        return last - self._x.S[end] if isinstance(column, Column) and column.with_service else last
 
-    def delay(self, name):
-        return getattr(self._x, name).at_end()
+    def delay(self, name: str) -> Delay:
+        measured: Delay = getattr(self._x, name)
+        return measured.at_end()
 
-    def limited(self):
+    def limited(self) -> Sequence[Truth]:
         return [self._x.limited[self._x.horizon - 1]]
 
-    def beliefs(self, model):
+    def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
         return {}
 
-    def before_timeout(self, name):
+    def before_timeout(self, name: str) -> Number:
         return self._x.before_timeout[name][self._x.horizon - 1]
 
 
-class NextWindow:
+class NextWindow(Source):
     """The last step of an execution, then unknowns of another name."""
 
-    def __init__(self, model, x):
+    def __init__(self, model: Model, x: NetworkView) -> None:
         self._x, self._end = x, LastStep(model, x)
         self._after = Unknowns(x.horizon, x.buffer, x.bounds, prefix="next_")
         self.C, self.zero, self.known = self._after.C, self._after.zero, self._after.known
         self.alpha, self.beta = x.alpha, x.beta
 
-    def column(self, name):
+    def column(self, name: str) -> Sequence[Number]:
         return [self._end.first(name), *self._after.column(name)[1:]]
 
-    def first(self, name):
+    def first(self, name: str) -> Number:
         return self._end.first(name)
 
-    def delay(self, name):
+    def delay(self, name: str) -> Delay:
         return self._end.delay(name).then(self._after.delay(name))
 
-    def limited(self):
+    def limited(self) -> Sequence[Truth]:
         return self._after.limited()
 
-    def beliefs(self, model):
+    def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
         end = self._x.horizon - 1
         columns = {belief.name: self._after.column(belief.name) for belief in model.beliefs}
         return columns | {b.name: [self._x.beliefs[b.name][end], *columns[b.name][1:]] for b in model.carried_over()}
 
-    def before_timeout(self, name):
+    def before_timeout(self, name: str) -> Number:
         return self._after.before_timeout(name)

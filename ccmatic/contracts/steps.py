@@ -1,16 +1,29 @@
 """What stands in an execution at each step: numbers or unknowns, and delays in whole steps."""
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from typing import Any, SupportsIndex, TypeVar, overload
 
 from ccmatic.base import InputError
-from ccmatic.logic import boolean, every, no
+from ccmatic.logic import Linear, Truth, boolean, every, no
+
+#: What stands in a column; and what is true of columns: (law name, t, formula) each.
+Number = Linear | Fraction
+Laws = Iterable[tuple[str, int, Truth]]
+
+T = TypeVar("T")
 
 
-class Steps(list):
+class Steps(list[T]):
     """What an execution has at each t. Unlike a list's, its steps do not count from the end: x.S[t - 1] at t = 0 is
     refused, with InputError, and is not the last step."""
 
-    def __getitem__(self, t):
+    @overload
+    def __getitem__(self, t: SupportsIndex) -> T: ...
+    @overload
+    def __getitem__(self, t: slice) -> list[T]: ...
+
+    def __getitem__(self, t: Any) -> Any:
         if isinstance(t, int) and not 0 <= t < len(self):
             raise InputError(
                 f"step {t} is not in the trace; expected one from 0 to x.horizon - 1, which is {len(self) - 1}"
@@ -22,57 +35,56 @@ class Delay:
     """Whole steps of delay of a byte served by t, at each t, in order encoding: `late[t]` has one truth value for
     each of "at least k steps", k = 1 … horizon."""
 
-    def __init__(self, late, horizon, column=None):
+    def __init__(self, late: Iterable[list[Truth]], horizon: int) -> None:
         self.horizon = horizon
-        self._late, self._column = Steps(late), column
+        self._late, self._column = Steps(late), list[Fraction | int]()
 
     @staticmethod
-    def unknown(name, horizon):
+    def unknown(name: str, horizon: int) -> "Delay":
         """A delay of unknowns."""
-        late = [[boolean(f"{name}_{t}_{k}") for k in range(1, horizon + 1)] for t in range(horizon)]
-        return Delay(late, horizon)
+        return Delay(([boolean(f"{name}_{t}_{k}") for k in range(1, horizon + 1)] for t in range(horizon)), horizon)
 
     @staticmethod
-    def measured(column, horizon):
+    def measured(column: Iterable[Fraction | int], horizon: int) -> "Delay":
         """The delays in a trace's column, or in as much of one as there is yet; `append` adds to it."""
-        delay = Delay([], horizon, [])
+        delay = Delay([], horizon)
         for steps in column:
             delay.append(steps)
         return delay
 
-    def append(self, steps):
+    def append(self, steps: Fraction | int) -> None:
         """A delay measured at the next t."""
         self._late.append([steps >= k for k in range(1, self.horizon + 1)])
         self._column.append(steps)
 
-    def steps(self, t):
+    def steps(self, t: int) -> Fraction | int:
         """The delay measured at t, which may be longer than the horizon; of numbers only."""
         return self._column[t]
 
-    def at_least(self, t, k):
+    def at_least(self, t: int, k: int) -> Truth:
         """The delay measured at t is k steps or more. Beyond the horizon delays are not told apart."""
         return True if k <= 0 else self._late[t][min(k, self.horizon) - 1]
 
-    def exactly(self, t, k):
+    def exactly(self, t: int, k: int) -> Truth:
         """The delay measured at t is in [k, k+1) steps; k = horizon stands for all that is longer."""
         if k == self.horizon:
             return self.at_least(t, k)
         return every(self.at_least(t, k), no(self.at_least(t, k + 1)))
 
-    def at_end(self):
+    def at_end(self) -> "Delay":
         """The delay measured at the last step, alone."""
         return Delay(self._late[-1:], self.horizon)
 
-    def then(self, other):
+    def then(self, other: "Delay") -> "Delay":
         """This one step, and then what another has after its first."""
         return Delay([*self._late, *other._late[1:]], self.horizon)
 
-    def pairs(self, column):
+    def pairs(self, column: Sequence[Fraction | int]) -> Iterator[tuple[Truth, bool]]:
         """Each truth value with what it is for the measured delays in `column`."""
         for t, row in enumerate(self._late):
             for k, late in enumerate(row, 1):
                 yield late, column[t] >= k
 
-    def read(self, value):
+    def read(self, value: Callable[[Truth], bool]) -> tuple[Fraction, ...]:
         """The measured delays, exact as all columns, `value` giving each truth value."""
         return tuple(Fraction(sum(value(late) for late in row)) for row in self._late)

@@ -6,10 +6,12 @@ that may fill it: a condition's hole reads "form > 0", a leaf's hole is the rate
 
 import ast
 import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
+from typing import Union
 
 from ccmatic.base import CONSTANTS, InputError
 from ccmatic.base import docstring as embedded
@@ -19,9 +21,9 @@ from ccmatic.base import docstring as embedded
 class Form:
     """A linear form: (term, coefficient) pairs without zeros; a term is written as in a controller, `MSS / R_m`."""
 
-    coefficients: tuple
+    coefficients: tuple[tuple[str, Fraction], ...]
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = ""
         for term, coefficient in self.coefficients:
             size = abs(coefficient)
@@ -30,24 +32,30 @@ class Form:
             text += f" {sign} {scaled}" if text else scaled if sign == "+" else f"-{scaled}"
         return text or "0"
 
-    def positive(self):
+    def positive(self) -> str:
         """The condition "form > 0", each term on the side where its coefficient is positive."""
         left = Form(tuple((term, c) for term, c in self.coefficients if c > 0))
         right = Form(tuple((term, -c) for term, c in self.coefficients if c < 0))
         return f"{left} > {right}"
 
     @cached_property
-    def names(self):
+    def names(self) -> frozenset[str]:
         """The beliefs and constants that occur."""
-        return frozenset().union(*(names_in(term) for term, _ in self.coefficients))
+        return frozenset[str]().union(*(names_in(term) for term, _ in self.coefficients))
 
     @cached_property
-    def beliefs(self):
+    def beliefs(self) -> tuple[tuple[str, Fraction], ...]:
         """The part that tells classes apart (docs/encoding.md, section 9): the coefficients of terms with a belief."""
         return tuple((term, c) for term, c in self.coefficients if not names_in(term) <= CONSTANTS.keys())
 
 
-def linear_forms(domains):
+#: What may fill a hole; what follows a condition; and the way to a leaf: conditions' holes, and whether each holds.
+Hole = tuple[Form, ...]
+Part = Union["Branch", Hole]
+Path = tuple[tuple[int, bool], ...]
+
+
+def linear_forms(domains: Mapping[str, Iterable[Fraction | int | str]]) -> Hole:
     """Every form over `domains`, which maps each term to the coefficients that it may have."""
     empty = [term for term, values in domains.items() if not values]
     if empty or not domains:
@@ -56,32 +64,35 @@ def linear_forms(domains):
     return tuple(dict.fromkeys(Form(tuple((t, c) for t, c in chosen if c)) for chosen in choices))
 
 
-def names_in(term):
+def names_in(term: str) -> set[str]:
     """The names that occur in a term."""
     return {node.id for node in ast.walk(_tree(term)) if isinstance(node, ast.Name)}
 
 
-def value_of(term, values):
+def value_of(term: str, values: Mapping[str, Fraction]) -> Fraction:
     """What a term is worth, exactly, where each name in it has the number that `values` gives."""
     return _value(_tree(term), values)
 
 
-_PRODUCTS = {ast.Mult: operator.mul, ast.Div: operator.truediv}
+_PRODUCTS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 
 
 @lru_cache(maxsize=1024)
-def _tree(term):
+def _tree(term: str) -> ast.expr:
     """The syntax of a term: names and whole numbers, multiplied and divided. Raises InputError."""
     try:
         tree = ast.parse(term, mode="eval").body
     except SyntaxError:
-        tree = None
-    if tree is None or not _is_product(tree):
+        tree = ast.Constant(None)
+    if not _is_product(tree):
         raise InputError(f"'{term}' is not a term, such as C_L or MSS / R_m")
     return tree
 
 
-def _is_product(node):
+def _is_product(node: ast.expr) -> bool:
     match node:
         case ast.Name() | ast.Constant(value=int()):
             return True
@@ -90,29 +101,31 @@ def _is_product(node):
     return False
 
 
-def _value(node, values):
+def _value(node: ast.expr, values: Mapping[str, Fraction]) -> Fraction:
     match node:
         case ast.Name(name):
             return Fraction(values[name])
-        case ast.Constant(number):
+        case ast.Constant(int(number)):
             return Fraction(number)
-    return _PRODUCTS[type(node.op)](_value(node.left, values), _value(node.right, values))
+        case ast.BinOp(left, operation, right):
+            return _PRODUCTS[type(operation)](_value(left, values), _value(right, values))
+    raise TypeError(f"no term: {ast.dump(node)}")
 
 
 @dataclass(frozen=True)
 class Branch:
     """`if condition > 0: then, else: otherwise`; condition is a hole, the others are holes or branches."""
 
-    condition: tuple
-    then: object
-    otherwise: object
+    condition: Hole
+    then: Part
+    otherwise: Part
 
-    def holes(self):
+    def holes(self) -> tuple[Hole, ...]:
         """The holes in the order of the source."""
         return (self.condition, *_holes(self.then), *_holes(self.otherwise))
 
     @cached_property
-    def size(self):
+    def size(self) -> int:
         """How many candidates there are."""
         size = 1
         for hole in self.holes():
@@ -120,19 +133,19 @@ class Branch:
         return size
 
     @cached_property
-    def names(self):
+    def names(self) -> frozenset[str]:
         """The beliefs and constants that a candidate may read."""
-        return frozenset().union(*(form.names for hole in self.holes() for form in hole))
+        return frozenset[str]().union(*(form.names for hole in self.holes() for form in hole))
 
-    def leaves(self):
+    def leaves(self) -> list[tuple[Path, int]]:
         """For each leaf: the path to it, (hole, whether it holds) pairs, and its own hole; as hole indices."""
         return list(_leaves(self, 0, ()))
 
-    def condition_holes(self):
+    def condition_holes(self) -> set[int]:
         """The indices of the holes that are conditions."""
         return {hole for path, _ in self.leaves() for hole, _ in path}
 
-    def forms(self, indices):
+    def forms(self, indices: Sequence[int]) -> tuple[Form, ...]:
         """The forms with these indices in the holes. Raises InputError if there is not one in its range for each."""
         holes = self.holes()
         if len(indices) != len(holes) or any(
@@ -142,22 +155,22 @@ class Branch:
             raise InputError(f"the candidate is {list(indices)}; expected an index for each hole, below {sizes}")
         return tuple(hole[index] for hole, index in zip(holes, indices, strict=True))
 
-    def candidate(self, indices):
+    def candidate(self, indices: Sequence[int]) -> str:
         """The source of the candidate with these forms, by their indices in the holes."""
         return self.source(self.forms(indices), "A candidate.")
 
-    def source(self, forms, docstring):
+    def source(self, forms: Sequence[Form], docstring: str) -> str:
         """The controller in which `forms` fill the holes."""
-        names = sorted(set().union(*(form.names for form in forms)))
+        names = sorted(set[str]().union(*(form.names for form in forms)))
         body = _statements(self, iter(forms), "    ")
         return f"def rate({', '.join(names)}):\n    {embedded(docstring)}\n" + "\n".join(body) + "\n"
 
 
-def _holes(node):
+def _holes(node: Part) -> tuple[Hole, ...]:
     return node.holes() if isinstance(node, Branch) else (node,)
 
 
-def _leaves(node, index, path):
+def _leaves(node: Part, index: int, path: Path) -> Iterator[tuple[Path, int]]:
     if not isinstance(node, Branch):
         yield path, index
         return
@@ -167,7 +180,7 @@ def _leaves(node, index, path):
     yield from _leaves(node.otherwise, otherwise, (*path, (index, False)))
 
 
-def _statements(node, forms, indent, keyword="if"):
+def _statements(node: Part, forms: Iterator[Form], indent: str, keyword: str = "if") -> list[str]:
     if not isinstance(node, Branch):
         return [f"{indent}return {next(forms)}"]
     lines = [f"{indent}{keyword} {next(forms).positive()}:", *_statements(node.then, forms, indent + "    ")]

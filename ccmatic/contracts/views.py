@@ -5,16 +5,22 @@ Time is in steps of R_m and bytes are in C·R_m, so that C = 1, except in what a
 are bytes. A column has a value for each t = 0 … horizon-1: a term (`ccmatic.logic.Linear`) of unknowns, or a Fraction.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Protocol, runtime_checkable
 
 from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.steps import Delay
-from ccmatic.logic import Condition, Linear
+from ccmatic.contracts.steps import Delay, Laws, Number
+from ccmatic.logic import Truth
 
-Number = Linear | Fraction
-Truth = Condition | bool
+
+class Bounds(Enum):
+    """What is known of the beliefs in a window that is asked about."""
+
+    MOVE = "true at first, and moved by what is seen"
+    STAY = "true at first, and moved by nothing that is seen: frozen"
+    HOLD = "moved by what is seen, and true all the while"
+    DEPLOYED = "of a controller as deployed: may be false at first, and time out at the end"
 
 
 @runtime_checkable
@@ -72,7 +78,7 @@ class Sender(Protocol):
     source: str | None
     parameters: Sequence[str]
 
-    def laws(self, view: FlowView) -> Iterable[tuple[str, int, Truth]]:
+    def laws(self, view: FlowView) -> Laws:
         """(law name, t, formula), as a model's: what is true of the rates, and of the state, of a flow."""
         ...
 
@@ -84,7 +90,8 @@ class NetworkView(FlowView, Protocol):
 
     flows: a view of each. C: the link rate. buffer: what the query says of it; beta: its size in bytes, or None if it
     is infinite. K: cumulative tokens: bytes that the bottleneck let through; S where the model has no tokens.
-    own: the columns that the model declares of its own, by name; each also as `x.NAME`.
+    own: the columns that the model declares of its own, by name; each also as `x.NAME`. bounds: what is known of the
+    beliefs.
     """
 
     flows: Sequence[FlowView]
@@ -93,6 +100,7 @@ class NetworkView(FlowView, Protocol):
     beta: Number | None
     K: Sequence[Number]
     own: Mapping[str, Sequence[Number]]
+    bounds: Bounds
 
     def queue(self, t: int) -> Number:
         """Bytes that wait at the bottleneck, A - L - K."""

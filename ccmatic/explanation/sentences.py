@@ -29,7 +29,7 @@ class Explanation:
         return ExplanationRecord(list(self.broken), list(self.network), list(self.sender))
 
 
-def explain(trace, report):
+def explain(trace, report) -> Explanation:
     """The Explanation of a trace; report: of its replay (see `verification.replay`)."""
     x = observed(trace, report)
     broken = tuple(_broken(report, x)) if report.outcome is Outcome.BREAKS else ()

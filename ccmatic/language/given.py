@@ -9,7 +9,7 @@ from ccmatic.base import InputError, shown
 from ccmatic.language.controller import Controller, load, parse
 
 
-def given(controller, beliefs=None):
+def given(controller, beliefs=None) -> Controller:
     """The Controller that is meant.
 
     controller: a Controller, a Python function from beliefs to a rate, the path of a file (a Path, or text that looks

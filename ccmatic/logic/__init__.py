@@ -4,6 +4,8 @@ from ccmatic.logic.environment import Environment, isolated, isolated_steps
 from ccmatic.logic.terms import (
     Condition,
     Linear,
+    Term,
+    Truth,
     boolean,
     choice,
     constant,
@@ -26,6 +28,8 @@ __all__ = [
     "Condition",
     "Environment",
     "Linear",
+    "Term",
+    "Truth",
     "boolean",
     "choice",
     "constant",

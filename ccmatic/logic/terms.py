@@ -7,26 +7,31 @@ No floats: a number is an int or a Fraction. Neither terms nor conditions of unk
 `==`, `not`, `and` and `if` would decide at once what only a solver can: they raise InputError.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm
+from typing import Any, NoReturn, Union
 
 from pysmt.shortcuts import FALSE, LE, LT, TRUE, And, Equals, Iff, Implies, Ite, Not, Or, Plus, Real, Symbol, Times
 from pysmt.typing import BOOL, REAL
 
 from ccmatic.base import InputError
 
+#: What is added, scaled and compared; and what that, or what joins conditions, comes to.
+Term = Union["Linear", Fraction, int]
+Truth = Union["Condition", bool]
+
 
 class Linear:
     """Σ coefficient·unknown + constant, over the rationals. An unknown is a pySMT node: a symbol or a choice."""
 
     __slots__ = ("coefficients", "constant")
-    __hash__ = None
 
-    def __init__(self, coefficients=None, constant=0):
+    def __init__(self, coefficients: Mapping[Any, Fraction] | None = None, constant: Fraction | int = 0) -> None:
         self.coefficients = coefficients or {}
         self.constant = exact(constant)
 
-    def __add__(self, other):
+    def __add__(self, other: Term) -> "Linear":
         other = linear(other)
         sums = dict(self.coefficients)
         for symbol, coefficient in other.coefficients.items():
@@ -35,7 +40,7 @@ class Linear:
                 sums[symbol] = total
         return Linear(sums, self.constant + other.constant)
 
-    def __mul__(self, other):
+    def __mul__(self, other: Term) -> "Linear":
         if isinstance(other, Linear) and other.coefficients:
             if self.coefficients:
                 raise InputError("a product of two unknowns is not linear; expected a number times a term")
@@ -45,16 +50,16 @@ class Linear:
             return Linear()
         return Linear({s: c * number for s, c in self.coefficients.items()}, self.constant * number)
 
-    def __neg__(self):
+    def __neg__(self) -> "Linear":
         return self * -1
 
-    def __sub__(self, other):
+    def __sub__(self, other: Term) -> "Linear":
         return self + -linear(other)
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Term) -> "Linear":
         return linear(other) - self
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Term) -> "Linear":
         if isinstance(other, Linear) and other.coefficients:
             raise InputError("a division by an unknown is not linear; expected a term divided by a number")
         number = _number(other)
@@ -62,34 +67,34 @@ class Linear:
             raise InputError("a division by 0; expected a divisor other than 0")
         return self * (1 / number)
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: Term) -> "Linear":
         return linear(other) / self
 
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def __le__(self, other):
+    def __le__(self, other: Term) -> Truth:
         return _compare(self - other, LE)
 
-    def __lt__(self, other):
+    def __lt__(self, other: Term) -> Truth:
         return _compare(self - other, LT)
 
-    def __ge__(self, other):
+    def __ge__(self, other: Term) -> Truth:
         return _compare(linear(other) - self, LE)
 
-    def __gt__(self, other):
+    def __gt__(self, other: Term) -> Truth:
         return _compare(linear(other) - self, LT)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> NoReturn:
         raise InputError("`==` of terms; write equal(a, b)")
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> NoReturn:
         raise InputError("`!=` of terms; write no(equal(a, b))")
 
-    def __bool__(self):
+    def __bool__(self) -> NoReturn:
         raise InputError("a term is no condition, so neither true nor false; write a comparison, such as a > 0")
 
-    def node(self):
+    def node(self) -> Any:
         """The term as a pySMT node."""
         parts = [symbol if c == 1 else Times(Real(c), symbol) for symbol, c in self.coefficients.items()]
         if self.constant or not parts:
@@ -101,37 +106,36 @@ class Condition:
     """A condition of unknowns. node: the pySMT formula."""
 
     __slots__ = ("node",)
-    __hash__ = None
 
-    def __init__(self, node):
+    def __init__(self, node: Any) -> None:
         self.node = node
 
-    def __bool__(self):
+    def __bool__(self) -> NoReturn:
         raise InputError(
             "a condition of unknowns is neither true nor false; write every(a, b) for `a and b` and for `a <= b <= c`, "
             "some(a, b) for `a or b`, no(a) for `not a`, implies(a, b) or choice(a, x, y) for `if a`, "
             "largest(x, y) for `max(x, y)`"
         )
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> NoReturn:
         raise InputError("`==` of conditions; write iff(a, b)")
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> NoReturn:
         raise InputError("`!=` of conditions; write no(iff(a, b))")
 
-    def __and__(self, other):
+    def __and__(self, other: object) -> NoReturn:
         raise InputError("`&` of conditions; write every(a, b)")
 
-    def __or__(self, other):
+    def __or__(self, other: object) -> NoReturn:
         raise InputError("`|` of conditions; write some(a, b)")
 
-    def __xor__(self, other):
+    def __xor__(self, other: object) -> NoReturn:
         raise InputError("`^` of conditions; write no(iff(a, b))")
 
-    def __invert__(self):
+    def __invert__(self) -> NoReturn:
         raise InputError("`~` of a condition; write no(a)")
 
-    def __add__(self, other):
+    def __add__(self, other: object = None) -> NoReturn:
         raise InputError("a condition is no number; write choice(a, 1, 0) for 1 where it holds, else 0")
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
@@ -139,12 +143,11 @@ class Condition:
     __le__ = __lt__ = __ge__ = __gt__ = __add__
 
 
-def exact(value):
+def exact(value: object) -> Fraction:
     """A number as a Fraction. Raises InputError for what is no int or Fraction."""
-    kind = type(value)
-    if kind is Fraction:
+    if type(value) is Fraction:
         return value
-    if kind is int:
+    if type(value) is int:
         return Fraction(value)
     if isinstance(value, float):
         raise InputError(f'{value} is a float, so not exact; write a Fraction, such as Fraction("1/2")')
@@ -155,27 +158,27 @@ def exact(value):
     return Fraction(value)
 
 
-def _number(value):
+def _number(value: Term) -> Fraction:
     """A number, or a term that is one, as a Fraction."""
     return value.constant if isinstance(value, Linear) else exact(value)
 
 
-def linear(value):
+def linear(value: Term) -> Linear:
     """A number or a term, as a term."""
     return value if isinstance(value, Linear) else Linear(constant=value)
 
 
-def real(name):
+def real(name: str) -> Linear:
     """A real unknown."""
     return Linear({Symbol(name, REAL): Fraction(1)})
 
 
-def boolean(name):
+def boolean(name: str) -> Condition:
     """A truth value unknown."""
     return Condition(Symbol(name, BOOL))
 
 
-def formula(condition):
+def formula(condition: object) -> Any:
     """A condition as a pySMT formula. Raises InputError for what is no condition."""
     if isinstance(condition, Condition):
         return condition.node
@@ -185,29 +188,29 @@ def formula(condition):
     raise InputError(f"{found} is no condition; expected a comparison, or conditions joined by every, some, no, …")
 
 
-def equal(left, right):
+def equal(left: Term, right: Term) -> Truth:
     """left = right, of two terms."""
     if isinstance(left, Linear) or isinstance(right, Linear):
         return _compare(linear(left) - right, Equals)
     return exact(left) == exact(right)
 
 
-def every(*conditions):
+def every(*conditions: Truth | Sequence[Truth]) -> Truth:
     """All conditions hold; lists are taken apart."""
     return _joined(And, conditions, False)
 
 
-def some(*conditions):
+def some(*conditions: Truth | Sequence[Truth]) -> Truth:
     """At least one condition holds."""
     return _joined(Or, conditions, True)
 
 
-def no(condition):
+def no(condition: Truth) -> Truth:
     """The condition does not hold."""
     return not condition if isinstance(condition, bool) else Condition(Not(formula(condition)))
 
 
-def implies(condition, consequence):
+def implies(condition: Truth, consequence: Truth) -> Truth:
     """If the condition holds, so does the consequence."""
     if isinstance(condition, bool):
         return some(consequence) if condition else True
@@ -216,7 +219,7 @@ def implies(condition, consequence):
     return Condition(Implies(formula(condition), formula(consequence)))
 
 
-def iff(left, right):
+def iff(left: Truth, right: Truth) -> Truth:
     """Both conditions hold, or neither."""
     if isinstance(left, bool):
         return some(right) if left else no(right)
@@ -225,24 +228,24 @@ def iff(left, right):
     return Condition(Iff(formula(left), formula(right)))
 
 
-def either(condition, then, otherwise):
+def either(condition: Truth, then: Truth, otherwise: Truth) -> Truth:
     """`then` holds where the condition does, else `otherwise`."""
     return every(implies(condition, then), implies(no(condition), otherwise))
 
 
-def constant(truth):
+def constant(truth: object) -> bool:
     """A truth value as a condition."""
     return bool(truth)
 
 
-def choice(condition, then, otherwise):
+def choice(condition: Truth, then: Term, otherwise: Term) -> Term:
     """The term that is `then` where the condition holds, else `otherwise`."""
     if isinstance(condition, bool):
         return then if condition else otherwise
     return Linear({Ite(formula(condition), linear(then).node(), linear(otherwise).node()): Fraction(1)})
 
 
-def largest(*values):
+def largest(*values: Term) -> Term:
     """The largest of the values, as a term."""
     greatest, *others = values
     for value in others:
@@ -250,24 +253,24 @@ def largest(*values):
     return greatest
 
 
-def is_max(target, *cases):
+def is_max(target: Term, *cases: tuple[Truth, Term]) -> Truth:
     """target = the largest value among the cases (condition, value) whose condition holds; the first always does."""
     return _is_extreme(target, cases, lambda bound, value: bound >= value)
 
 
-def is_min(target, *cases):
+def is_min(target: Term, *cases: tuple[Truth, Term]) -> Truth:
     """target = the smallest value among the cases (condition, value) whose condition holds; the first always does."""
     return _is_extreme(target, cases, lambda bound, value: bound <= value)
 
 
-def _is_extreme(target, cases, bounds):
+def _is_extreme(target: Term, cases: Sequence[tuple[Truth, Term]], bounds: Callable[[Term, Term], Truth]) -> Truth:
     return every(
         [implies(condition, bounds(target, value)) for condition, value in cases],
         some([every(condition, equal(target, value)) for condition, value in cases]),
     )
 
 
-def _joined(join, conditions, decisive):
+def _joined(join: Callable[[list[Any]], Any], conditions: Sequence[Truth | Sequence[Truth]], decisive: bool) -> Truth:
     """The conditions joined, without those that are decided; `decisive` decides the outcome."""
     decided, open_ones = False, []
     for condition in conditions:
@@ -281,7 +284,7 @@ def _joined(join, conditions, decisive):
     return Condition(join(open_ones))
 
 
-def _compare(difference, relation):
+def _compare(difference: Linear, relation: Callable[[Any, Any], Any]) -> Truth:
     """difference ≤ 0 (or < 0, or = 0), scaled to coprime integer coefficients."""
     if not difference.coefficients:
         zero = Fraction(0)
@@ -296,5 +299,5 @@ def _compare(difference, relation):
     return Condition(relation(terms.node(), Real(-scaled.constant)))
 
 
-def _by_age(item):
+def _by_age(item: tuple[Any, Fraction]) -> Any:
     return item[0].node_id()

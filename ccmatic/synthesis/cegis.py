@@ -26,7 +26,7 @@ class Progress:
     solutions: int = 0
     undecided: int = 0
     seconds: float = 0.0
-    controller: object = None
+    controller: language.Controller | None = None
     anyone: bool = False
 
 

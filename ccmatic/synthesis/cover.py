@@ -51,7 +51,7 @@ class Report:
         return not self.faults and self.uncovered is None
 
 
-def check_cover(path, allow_code=False, verify=None):
+def check_cover(path, allow_code=False, verify=None) -> Report:
     """Check the run in a file. Raises InputError if it is not one, or its template is not the one found now.
     allow_code: as in `queries.from_record`. verify: options of the Verifier that is asked each solution again, if any.
     """

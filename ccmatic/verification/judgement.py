@@ -58,7 +58,7 @@ class Judge:
         self.query, self._options, self._verifiers = query, {**options, "timeout": self._clock}, {}
         self._environment = Environment()
 
-    def judge(self, controller):
+    def judge(self, controller) -> Judgement:
         """The judgement on a controller; what holds on the published model is asked again on all executions."""
         with self._environment, self._clock.question():
             return self._judge(controller)

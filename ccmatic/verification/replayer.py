@@ -43,7 +43,7 @@ class Report:
         return f"{self.checked} laws checked; broken laws: {faults}; objectives not met: {unmet}"
 
 
-def replay(trace, file=None, allow_code=False):
+def replay(trace, file=None, allow_code=False) -> Report:
     """Check a trace. Raises InputError, naming `file`, if it lacks what its query needs. allow_code: as in
     `queries.from_record`."""
     with located(file):
