@@ -34,12 +34,12 @@ def may_be(model, log, jitter):
     return checker.check() == SAT
 
 
-def simulated(model, seed, bdp, steps):
-    """A run with random rates, buffer, jitter and hidden tokens."""
+def simulated(model, seed, bdp, steps, fewest=1):
+    """A run with random rates, at least so many packets a step, buffer, jitter and hidden tokens."""
     random = Random(f"{model} {seed}")
     jitter, room = random.randint(1, 2), random.choice([None, None, 2 * bdp, bdp])
     path = Path(model, rate=bdp, jitter=jitter, buffer=room)
-    counts = [random.choice([1, bdp - 1, bdp, bdp + 1, 2 * bdp]) for _ in range(steps)]
+    counts = [random.choice([fewest, bdp - 1, bdp, bdp + 1, 2 * bdp]) for _ in range(steps)]
     return simulate(
         path,
         lambda seen: counts[seen.step],
