@@ -96,12 +96,20 @@ def evaluate(senders, real, out, jobs, as_json):
     "--horizon", type=click.IntRange(min=2, max=1000), default=10, show_default=True, help="T: windows last T-1 steps."
 )
 @click.option("--two-clocks", is_flag=True, help="Sender and receiver have clocks of their own, a constant apart.")
+@click.option(
+    "--controller",
+    "controllers",
+    multiple=True,
+    shell_complete=options.names_of("controllers"),
+    help="Say which shipped proofs of this controller cover the path; repeatable.",
+)
 @click.option("--plot", type=click.Path(), help="Draw jitter and rate over time to this file (.png, .svg or .pdf).")
 @options.as_json
-def fit(log, models, rtt, horizon, two_clocks, plot, as_json):
+def fit(log, models, rtt, horizon, two_clocks, controllers, plot, as_json):
     """Find the least jitter with which a link of each model leaves a log of packets, and the link's rate then."""
     from ccmatic import fitting, records, traces
     from ccmatic.base import quantities
+    from ccmatic.evaluate import coverage
 
     step = quantities.duration(rtt) if rtt else None
     if step == 0:
@@ -111,9 +119,12 @@ def fit(log, models, rtt, horizon, two_clocks, plot, as_json):
     fitted = fitting.fit(fitting.read(log, two_clocks), models or tuple(fitting.MODELS), horizon, step)
     if plot:
         fitting.draw(fitted, plot)
+    covered = [line for name in controllers for line in coverage.guarantees(name, fitted)]
     if as_json:
-        for line in fitting.lines(fitted):
+        for line in (*fitting.lines(fitted), *covered):
             click.echo(records.line(line))
     else:
         click.echo(fitting.text(fitted))
+        for line in covered:
+            click.echo(coverage.sentence(line))
     return options.GOOD

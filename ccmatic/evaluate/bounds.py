@@ -42,7 +42,7 @@ def bounds(sender, buffer_bdp, at_start=False):
     at_start: for one that runs another until a large loss, and still does."""
     export = _export(sender)
     proved_of = (export.at_start if at_start else export.controller).body, export.horizon
-    for result in _results():
+    for result in results():
         if (result.controller.body, result.horizon) == proved_of:
             return _of(result, Fraction(buffer_bdp) / export.step, export.step)
     return Bounds()
@@ -72,6 +72,7 @@ def _export(sender):
 
 
 @cache
-def _results():
+def results():
+    """What is proved in proofs/, a Result each."""
     names = definitions.shipped("proofs", ".json")
     return [proving.load_result(definitions.find_file(["proofs"], name, ".json")) for name in names]

@@ -230,3 +230,25 @@ class FitWindowLine(Record):
     packets: int
     jitter: float
     rate: float | None
+
+
+class GuaranteeLine(Record):
+    """What a proof says of a path to which `fit` was put, for a controller. proof, model: null if there is no proof;
+    all but `missing` is null if it says nothing. basis: of which part of the log jitter (s) and rate (bytes/s) are.
+    step: s. Bounds: utilisation, a share of C in the long run, at least; bytes inflight and packets lost in a step, at
+    most; the buffer in bytes from which nothing is lost, and that the proof is about. covered: nothing is missing."""
+
+    controller: str
+    proof: str | None
+    model: str | None
+    basis: str | None
+    jitter: float | None
+    rate: float | None
+    step: float | None
+    utilisation: float | None
+    inflight: float | None
+    lost_in_step: int | None
+    lossless_buffer: float | None
+    buffer: float | None
+    covered: bool
+    missing: list[str]

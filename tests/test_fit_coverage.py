@@ -1,0 +1,81 @@
+"""Which proofs cover the path of a log."""
+
+import numpy as np
+import pytest
+
+from ccmatic.base import InputError
+from ccmatic.evaluate.coverage import guarantees, sentence
+from ccmatic.fitting import NEVER, fit, packet_log
+from ccmatic.records import data
+from support.json_schemas import validate
+
+C, PACKET = 1_500_000, 1500
+
+
+def log_of(packets, held, lost=()):
+    """Of a link of 12 Mbit/s on which a queue of 0.1 s stands, with 40 ms of propagation; packet i is held for held(i)
+    seconds. lost: packets that are sent, and dropped, in between."""
+    left = np.arange(packets) * PACKET / C
+    delivered = np.maximum.accumulate(left + 0.04 + np.array([held(i) for i in range(packets)]))
+    sent = [*(left - 0.1), *(left[i] - 0.1 for i in lost)]
+    arrived = [*np.rint(delivered * 1e9), *(NEVER for _ in lost)]
+    return packet_log("log", np.rint(np.array(sent) * 1e9), arrived, np.full(len(sent), PACKET))
+
+
+def asked(controller, log):
+    return list(guarantees(controller, fit(log, rtt="0.04")))
+
+
+def test_a_proof_covers_any_jitter_with_long_enough_steps():
+    """Steps of the least delay seen, 140 ms, the jitter and a packet's ms; the inflight of 5·C(R_m + D), where R_m and
+    D are a step each, is of ten steps."""
+    lines = asked("cc_qdel", log_of(3000, lambda i: 0.02 * (i % 50 == 0)))
+    assert [line.proof for line in lines] == ["cc_qdel_T10", "cc_qdel_T11"] and all(line.covered for line in lines)
+    first = lines[0]
+    assert first.jitter == pytest.approx(0.02, abs=1e-3) and first.step == pytest.approx(0.161, abs=2e-3)
+    assert first.inflight == pytest.approx(10 * first.rate * first.step)
+    assert first.buffer == pytest.approx(6 * first.rate * first.step)
+    assert first.lossless_buffer == pytest.approx(9 * first.rate * first.step)
+    assert first.utilisation == pytest.approx(0.83 * 8 / 9) and "covered: at least 73.8%" in sentence(first)
+    validate(data(first), "GuaranteeLine")
+
+
+def test_what_is_missing_is_said():
+    lossy = log_of(3000, lambda i: 0, lost=range(100, 200))
+    (line,) = asked("g1_t11_3", lossy)
+    assert line.missing == ["a buffer that never overflows; 100 packets were lost"]
+    assert "a buffer of" in asked("cc_qdel", lossy)[0].missing[0]
+    assert asked("cc_probe_slow", lossy)[0].covered
+
+
+def test_windows_of_a_path_whose_rate_changes_are_not_covered_by_a_constant_rate():
+    """C doubles and halves each second, which takes much jitter to explain with one C."""
+    rate = np.where(np.arange(12_000) // 1500 % 2, C, 2 * C)
+    left = np.cumsum(PACKET / rate)
+    log = packet_log("log", np.full(12_000, NEVER), np.rint(left * 1e9), np.full(12_000, PACKET))
+    whole, most = asked("cc_probe_slow", log)
+    assert whole.covered and whole.jitter > 0.15 and most.step < whole.step / 1.1
+    assert not most.covered and "a C that stays" in sentence(most)
+
+
+def test_losses_that_are_not_by_overflow_are_none_of_the_models():
+    """The queue of 0.1 s gets through; once it is gone, packets are lost at random."""
+    sent = np.concatenate((np.zeros(100), 0.1 + np.arange(1000) * 0.002))
+    left = np.maximum.accumulate(sent - np.arange(1100) * 0.001) + np.arange(1100) * 0.001
+    delivered = np.rint((left + 0.04) * 1e9)
+    delivered[500:520] = NEVER
+    (line,) = asked("cc_probe_slow", packet_log("log", np.rint(sent * 1e9), delivered, np.full(1100, PACKET)))
+    assert not line.covered and "losses by overflow only; 20 of 20" in line.missing[-1]
+
+
+def test_a_controller_without_a_proof():
+    (line,) = asked("always_double", log_of(100, lambda i: 0))
+    assert not line.covered and "a proof of it; there are proofs of cc_probe_slow, cc_qdel" in sentence(line)
+    validate(data(line), "GuaranteeLine")
+    with pytest.raises(InputError, match="there is no 'nobody'"):
+        asked("nobody", log_of(100, lambda i: 0))
+
+
+def test_a_model_that_was_not_fitted():
+    found = fit(log_of(1000, lambda i: 0), models=("cbr_delay",))
+    assert [line.missing for line in guarantees("cc_qdel", found)] == [["a fit of the model ccac"]] * 2
