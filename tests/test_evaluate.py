@@ -7,6 +7,7 @@ import sys
 from fractions import Fraction
 
 import pytest
+from msgspec.structs import replace
 
 from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
@@ -15,6 +16,7 @@ from ccmatic.evaluate import figures, runs
 from ccmatic.evaluate.bounds import bounds, broken
 from ccmatic.evaluate.runs import Evaluation, Scenario
 from ccmatic.traces.trace import Trace
+from support.json_schemas import validate
 from support.machine import needs_bpf, on_time
 
 needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="no cc on this machine")
@@ -36,14 +38,14 @@ def test_the_grid_is_the_papers():
 )
 def test_runs_are_inside_what_is_proved(sender, scenario, at_start):
     row = runs.run(sender, scenario)
-    proved = bounds(sender, row["buffer_bdp"], row["at_start"])
-    assert row["at_start"] == at_start
+    proved = bounds(sender, row.buffer_bdp, row.at_start)
+    assert row.at_start == at_start
     assert None not in (proved.utilisation, proved.lost_in_step, proved.inflight_bdp) or scenario is DEEP
     assert not list(broken(row))
-    assert 0 < row["inflight_max_bdp"] and 0.3 < row["utilisation"] <= 1
-    outside = {**row, "utilisation": 0.1, "lost_max_in_step": 50, "inflight_max_bdp": 100}
+    assert 0 < row.inflight_max_bdp and 0.3 < row.utilisation <= 1
+    outside = replace(row, utilisation=0.1, lost_max_in_step=50, inflight_max_bdp=100)
     assert len(list(broken(outside))) == (3 if proved.lost_in_step is not None else 2)
-    assert not list(broken({**outside, "rates_mbit": [24, 48]}))
+    assert not list(broken(replace(outside, rates_mbit=[24, 48])))
 
 
 def test_bounds_hold_under_their_hypotheses_only():
@@ -58,9 +60,13 @@ def test_bounds_hold_under_their_hypotheses_only():
 @needs_compiler
 def test_an_evaluation_goes_on(tmp_path):
     done = Evaluation(tmp_path)
-    assert [row["sender"] for row in done.complete(["cc_qdel"], [SHALLOW, DEEP], 2)] == ["cc_qdel"] * 2
-    with open(done.file, "a") as file:
-        file.write('{"sender": "cc_q')
+    assert [row.sender for row in done.complete(["cc_qdel"], [SHALLOW, DEEP], 2)] == ["cc_qdel"] * 2
+    lines = [json.loads(line) for line in done.file.read_text().splitlines()]
+    for line in lines:
+        validate(line, "ResultRecord")
+    # The first results did not say their format; a line that was being written is none.
+    assert lines[0].pop("format") == "ccmatic result 1"
+    done.file.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"sender": "cc_q')
     again = Evaluation(tmp_path)
     assert again.missing(["cc_qdel"], [SHALLOW, DEEP]) == []
     assert again.missing(["cc_probe_slow"], [SHALLOW]) == [("cc_probe_slow", SHALLOW)]
@@ -75,15 +81,21 @@ def test_an_evaluation_goes_on(tmp_path):
 
 
 def test_results_that_are_none(tmp_path):
-    (tmp_path / "results.jsonl").write_text('{"sender": "a", "scenario": "b"}\n{"sender": "a"}\n')
-    with pytest.raises(InputError, match="results.jsonl:2: not a line of results"):
-        Evaluation(tmp_path)
+    run = {"sender": "a", "scenario": "b", "stack": "real", "rates_mbit": [24], "R_m_ms": 20, "buffer_bdp": 1}
+    spread = {"mean": None, "p95": None, "max": 1}
+    spreads = dict.fromkeys(("queueing_delay_ms", "queueing_delay_rm", "rtt_ms"), spread)
+    counts = dict.fromkeys(("utilisation", "mbit_per_second", "packets", "lost", "lost_mean_in_rm"), 0)
+    line = {**run, **spreads, **counts, "lost_max_in_rm": 0, "jitter": "none", "delivered_mbit": []}
+    for wrong in ({"sender": "a"}, [], {**line, "format": "ccmatic result 2"}, {**line, "packets": "many"}):
+        (tmp_path / "results.jsonl").write_text(f"{json.dumps(line)}\n{json.dumps(wrong)}\n")
+        with pytest.raises(InputError, match="results.jsonl:2: not a line of results"):
+            Evaluation(tmp_path)
 
 
 @needs_compiler
 def test_the_link_rate_changes():
     row = runs.run("cc_qdel", Scenario((24, 48, 96), 80, Fraction(1), "none"))
-    at = row["delivered_mbit"]
+    at = row.delivered_mbit
     assert at[39] == pytest.approx(24, abs=0.1) and at[79] == pytest.approx(48, abs=0.1)
     assert at[119] == pytest.approx(96, abs=0.1)
 

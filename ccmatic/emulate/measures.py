@@ -18,14 +18,14 @@ def measures(emulation, start):
     if link.schedule:
         delivered = dict(zip(("trace", "emulated"), _beside_schedule(emulation), strict=True))
     return records.MeasuresFile(
-        **_summed_up(emulation, emulation.log, start),
+        **summed_up(emulation, emulation.log, start),
         valid=not emulation.faults,
         faults=emulation.faults,
         seconds=emulation.duration / SECOND,
         from_seconds=start,
         link=_describe(link),
         flows=[
-            records.FlowMeasures(**_summed_up(emulation, emulation.log[emulation.log["flow"] == i], start), flow=name)
+            records.FlowMeasures(**summed_up(emulation, emulation.log[emulation.log["flow"] == i], start), flow=name)
             for i, name in enumerate(emulation.flows)
         ],
         **delivered,
@@ -33,11 +33,6 @@ def measures(emulation, start):
         real_time=emulation.real_time,
         cpu=emulation.cpu,
     )
-
-
-def of_all(emulation, start):
-    """The records.Measures of all packets from `start` seconds on."""
-    return records.Measures(**_summed_up(emulation, emulation.log, start))
 
 
 def _beside_schedule(emulation):
@@ -66,8 +61,8 @@ def _describe(link):
     )
 
 
-def _summed_up(emulation, log, start):
-    """The fields of records.Measures of some of the packets."""
+def summed_up(emulation, log, start):
+    """The fields of records.Measures, by name, of some of the packets from `start` seconds on."""
     link, end = emulation.link, emulation.duration
     begin = int(start * SECOND)
     capacity = link.capacity(begin, end) / (8 * SECOND)

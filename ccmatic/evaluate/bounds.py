@@ -20,19 +20,19 @@ class Bounds:
     inflight_bdp: float | None = None
 
     def _broken(self, row):
-        if self.utilisation is not None and row["utilisation"] < self.utilisation - 0.01:
-            yield f"utilisation {row['utilisation']:.3f}, proved: at least {self.utilisation:.3f}"
-        if self.lost_in_step is not None and row["lost_max_in_step"] > self.lost_in_step:
-            yield f"{row['lost_max_in_step']} packets lost in a step, proved: at most {self.lost_in_step}"
-        if self.inflight_bdp is not None and row["inflight_max_bdp"] > self.inflight_bdp:
-            yield f"{row['inflight_max_bdp']:.2f} C·R_m inflight, proved: at most {self.inflight_bdp:.2f}"
+        if self.utilisation is not None and row.utilisation < self.utilisation - 0.01:
+            yield f"utilisation {row.utilisation:.3f}, proved: at least {self.utilisation:.3f}"
+        if self.lost_in_step is not None and row.lost_max_in_step > self.lost_in_step:
+            yield f"{row.lost_max_in_step} packets lost in a step, proved: at most {self.lost_in_step}"
+        if self.inflight_bdp is not None and row.inflight_max_bdp > self.inflight_bdp:
+            yield f"{row.inflight_max_bdp:.2f} C·R_m inflight, proved: at most {self.inflight_bdp:.2f}"
 
 
 def broken(row):
     """How a row of results is outside what is proved, as text each; with room for the windows that the warm-up and the
     end of the run cut. Nothing is held against a run whose link rate changes, nor against one on a real stack."""
-    if row["stack"] == "simulated" and len(row["rates_mbit"]) == 1:
-        yield from bounds(row["sender"], row["buffer_bdp"], row["at_start"])._broken(row)
+    if row.stack == "simulated" and len(row.rates_mbit) == 1:
+        yield from bounds(row.sender, row.buffer_bdp, row.at_start)._broken(row)
 
 
 def bounds(sender, buffer_bdp, at_start=False):

@@ -5,22 +5,23 @@ A controller's step is R_m + D, as its C has it. So is the simulated step, and w
 propagation R_m, and up to D more where acknowledgements are aggregated.
 """
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import product
 
 import numpy as np
+from msgspec.structs import replace
 
 from ccmatic import records
-from ccmatic.base import InputError, read_text, writable_folder
+from ccmatic.base import InputError, parse_json, read_text, writable_folder
 from ccmatic.codegen import header
 from ccmatic.codegen.library import Library
 from ccmatic.emulate.kinds import flow
 from ccmatic.emulate.link import SECOND, Link, of_texts
-from ccmatic.emulate.measures import of_all
+from ccmatic.emulate.measures import summed_up
 from ccmatic.emulate.run import RECORD, Emulation, emulate
+from ccmatic.records import ResultRecord
 from ccmatic.simulation import NEVER, Path, Simulation
 from ccmatic.synthesis import Team
 
@@ -79,17 +80,22 @@ def real_grid():
 
 
 def run(sender, scenario):
-    """One run, as a row of results for JSON. sender: a controller's file or shipped name; on a real stack a flow of
+    """One run, a ResultRecord. sender: a controller's file or shipped name; on a real stack a flow of
     `ccmatic emulate`."""
-    row = {
-        "sender": sender, "scenario": scenario.name, "stack": scenario.stack, "rates_mbit": list(scenario.rates),
-        "R_m_ms": scenario.rtt, "buffer_bdp": float(scenario.buffer), "jitter": scenario.jitter,
-    }  # fmt: skip
-    return row | (simulated if scenario.stack == "simulated" else emulated)(sender, scenario)
+    return ResultRecord(
+        sender=sender,
+        scenario=scenario.name,
+        stack=scenario.stack,
+        rates_mbit=list(scenario.rates),
+        R_m_ms=scenario.rtt,
+        buffer_bdp=float(scenario.buffer),
+        jitter=scenario.jitter,
+        **(simulated if scenario.stack == "simulated" else emulated)(sender, scenario),
+    )
 
 
 def simulated(controller, scenario):
-    """What is measured of a simulated run: records.Measures, `of_steps`; `at_start`: it never left its start."""
+    """The fields of a ResultRecord that are measured of a simulated run, by name."""
     built = _library(controller)
     if built.export.step != 2:
         raise InputError("the links of the grid have D = R_m; expected a controller exported for a jitter of 1")
@@ -105,7 +111,7 @@ def simulated(controller, scenario):
         simulation.step(sender(simulation.observation))
     done = _as_emulation(simulation.run(), controller, scenario)
     return {
-        **records.data(of_all(done, WARM_UP)),
+        **summed_up(done, done.log, WARM_UP),
         **of_steps(done, int(step * SECOND)),
         "at_start": sender.at_start,
         "delivered_mbit": throughput(done),
@@ -113,12 +119,11 @@ def simulated(controller, scenario):
 
 
 def emulated(name, scenario):
-    """What is measured of a flow on this machine's stack, as `ccmatic emulate` names it: records.Measures, and the
-    faults of the run."""
+    """The same of a flow on this machine's stack, as `ccmatic emulate` names it."""
     jitter = None if scenario.jitter == "none" else f"{scenario.rtt}ms"
     link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
     done = emulate(link, [(name, flow(name))], REAL_SECONDS)
-    summary = records.data(of_all(done, REAL_WARM_UP))
+    summary = summed_up(done, done.log, REAL_WARM_UP)
     return summary | {"faults": done.faults, "delivered_mbit": throughput(done)}
 
 
@@ -143,19 +148,19 @@ def throughput(done):
 
 
 def line(row, broken, as_json):
-    """A row of results for people, or as a JSON line; broken: how it is outside what is proved."""
+    """A ResultRecord for people, or as a JSON line; broken: how it is outside what is proved."""
     if as_json:
-        return json.dumps({**row, "outside": broken})
+        return records.line(replace(row, outside=broken))
     parts = [
-        f"{row['sender']:<18}{row['scenario']:<46}", f"utilisation {row['utilisation']:6.1%}",
-        f"queue p95 {row['queueing_delay_rm']['p95'] or 0:5.2f} R_m", f"lost in R_m {row['lost_max_in_rm']:4d}",
+        f"{row.sender:<18}{row.scenario:<46}", f"utilisation {row.utilisation:6.1%}",
+        f"queue p95 {row.queueing_delay_rm.p95 or 0:5.2f} R_m", f"lost in R_m {row.lost_max_in_rm:4d}",
     ]  # fmt: skip
-    parts += [f"not valid: {fault}" for fault in row.get("faults", ())]
+    parts += [f"not valid: {fault}" for fault in row.faults or ()]
     return "  ".join([*parts, *(f"OUTSIDE: {each}" for each in broken)])
 
 
 class Evaluation:
-    """The results in a folder, a line of JSON each, so that an interrupted evaluation goes on; of two of the same run
+    """The results in a folder, a ResultRecord a line, so that an interrupted evaluation goes on; of two of the same run
     the later counts."""
 
     def __init__(self, folder):
@@ -165,30 +170,30 @@ class Evaluation:
 
     @property
     def rows(self):
-        """A row for each run."""
+        """A ResultRecord for each run."""
         return list(self._rows.values())
 
     def _read(self):
         for number, line in enumerate(read_text(self.file).splitlines(keepends=True), 1):
             if line.endswith("\n"):
                 try:
-                    row = json.loads(line)
-                    yield (row["sender"], row["scenario"]), row
-                except (ValueError, KeyError, TypeError):
-                    raise InputError("not a line of results", str(self.file), number) from None
+                    row = records.convert(parse_json(line), ResultRecord)
+                except InputError as error:
+                    raise InputError(f"not a line of results: {error.message}", str(self.file), number) from None
+                yield (row.sender, row.scenario), row
 
     def missing(self, senders, scenarios):
         """The (sender, scenario) without a row, or whose run was not valid."""
-        known = {key for key, row in self._rows.items() if not row.get("faults")}
+        known = {key for key, row in self._rows.items() if not row.faults}
         return [pair for pair in product(senders, scenarios) if (pair[0], pair[1].name) not in known]
 
     def add(self, row):
         """Keep a row. A line that was being written when an earlier evaluation was killed is written over."""
-        self._rows[row["sender"], row["scenario"]] = row
+        self._rows[row.sender, row.scenario] = row
         with open(self.file, "ab+") as file:
             file.seek(0)
             file.truncate(file.read().rfind(b"\n") + 1)
-            file.write(json.dumps(row).encode() + b"\n")
+            file.write(records.line(row).encode() + b"\n")
 
     def complete(self, senders, scenarios, jobs):
         """Run what is missing, each row kept and yielded as it is known."""

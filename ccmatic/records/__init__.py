@@ -44,6 +44,7 @@ from ccmatic.records.measures import (
     Measures,
     MeasuresFile,
     RateRecord,
+    ResultRecord,
     Spread,
 )
 
@@ -80,6 +81,7 @@ __all__ = [
     "RateRecord",
     "Record",
     "ReplayLine",
+    "ResultRecord",
     "RunAbout",
     "RunEvent",
     "RunLine",

@@ -1,5 +1,7 @@
-"""The shapes of what is measured of runs, which `emulate` prints and keeps (docs/formats.md). Measurements are floats,
-null where there is nothing to measure."""
+"""The shapes of what is measured of runs, which `emulate` and `evaluate` print and keep (docs/formats.md). Measurements
+are floats, null where there is nothing to measure."""
+
+from typing import Literal
 
 from ccmatic.records.codec import ABSENT, Absent, Record
 
@@ -89,3 +91,24 @@ class MeasuresFile(Measures, tag_field="format", tag="ccmatic measures 1", kw_on
     lateness_ms: Lateness
     real_time: bool
     cpu: float
+
+
+class ResultRecord(Measures, tag_field="format", tag="ccmatic result 1", kw_only=True):
+    """A run of `evaluate`. scenario: its name, of what follows it here. delivered_mbit: in each half second. Of a
+    simulated one, after the warm-up: the most packets lost in a step, the most inflight at a step's end, and whether
+    the sender never left its start. faults: of one on a real stack. outside: what is outside the proved bounds;
+    printed, not kept. The first results do not say their format."""
+
+    sender: str
+    scenario: str
+    stack: Literal["simulated", "real"]
+    rates_mbit: list[int]
+    R_m_ms: int
+    buffer_bdp: float
+    jitter: str
+    delivered_mbit: list[float]
+    lost_max_in_step: int | Absent = ABSENT
+    inflight_max_bdp: float | Absent = ABSENT
+    at_start: bool | Absent = ABSENT
+    faults: list[str] | Absent = ABSENT
+    outside: list[str] | Absent = ABSENT

@@ -18,6 +18,7 @@ FILES = (
     files.CertificateFile,
     files.SolutionsFile,
     measures.MeasuresFile,
+    measures.ResultRecord,
 )
 LINES = tuple(kind for kind in vars(lines).values() if isinstance(kind, type) and kind.__name__.endswith("Line"))
 
