@@ -152,15 +152,15 @@ def test_the_papers_controllers_print_as_in_the_paper(name):
         assert again.rate(values) == controller.rate(values)
 
 
-WRONG = sorted((ROOT / "examples" / "controllers").glob("[a-z]*.py"))
+EXAMPLES = sorted((ROOT / "examples" / "controllers").glob("[a-z]*.py"))
 
 
-@pytest.mark.parametrize("path", WRONG, ids=[path.stem for path in WRONG])
-def test_the_wrong_controllers_are_controllers(path):
+@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+def test_the_examples_are_controllers(path):
     controller = load(path)
     assert controller.name == path.stem
-    assert controller.rate(point()) > 0
-    assert controller.source.startswith('"""Wrong: ')
+    assert controller.rates(point()).high > 0
+    assert controller.source.startswith('"""Envelope: ' if controller.is_envelope else '"""Wrong: ')
 
 
 def test_a_missing_file_is_named(tmp_path):

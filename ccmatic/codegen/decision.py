@@ -22,6 +22,8 @@ def decision(controller, jitter):
 
     Raises InputError where integers of 64 bits cannot hold a term, or a divisor is 0.
     """
+    if controller.is_envelope:
+        raise InputError(f"{controller.name} is an envelope, which has no rate of its own to send at", controller.file)
     return _Decision(controller, jitter).body(controller.body, "    ")
 
 

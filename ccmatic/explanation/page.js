@@ -130,7 +130,7 @@ function show(t) {
   rows.forEach((row, index) => { row.className = index === t ? "here" : ""; });
   const taken = data.controller ? data.controller.taken[t] : {};
   lines.forEach((line, index) => { line.className = index in taken ? String(taken[index]) : ""; });
-  at("by").textContent = !data.controller ? "" : t ? `It chose r at t = ${t} by what it believed at t = ${t - 1}.`
+  at("by").textContent = !data.controller ? "" : t ? `It chose r at t = ${t} by what it believed at t = ${t - 1}${data.controller.allowed[t]}.`
     : "The rate at t = 0 was chosen before the trace begins.";
   at("laws").replaceChildren();
   for (const text of data.laws[t]) make("li", at("laws"), text);

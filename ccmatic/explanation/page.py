@@ -91,11 +91,17 @@ def _charts(trace, query):
 
 
 def _controller(trace, controller):
-    """The lines of the controller, and for each step those that were read; nothing decides the step 0."""
+    """The lines of the controller, and for each step those that were read and what an envelope allowed; nothing decides
+    the step 0."""
     if controller is None:
         return None
     taken = [language.way_taken(controller.body, known) for known in trace.decisions(controller.parameters)]
-    return {"lines": controller.pretty().splitlines(), "taken": [{}, *taken]}
+    allowed = [_band(rates) for rates in trace.allowed(controller)] if controller.is_envelope else [""] * len(taken)
+    return {"lines": controller.pretty().splitlines(), "taken": [{}, *taken], "allowed": ["", *allowed]}
+
+
+def _band(rates):
+    return f", from {number(rates.low)} to {number(rates.high)}" if rates else ", at any rate"
 
 
 def _objectives(trace, report):

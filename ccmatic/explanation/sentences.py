@@ -33,7 +33,7 @@ def explain(trace, report) -> Explanation:
     """The Explanation of a trace; report: of its replay (see `verification.replay`)."""
     x = observed(trace, report)
     broken = tuple(_broken(report, x)) if report.outcome is Outcome.BREAKS else ()
-    return Explanation(broken, tuple(_network(report.query, x)), tuple(_sender(report)))
+    return Explanation(broken, tuple(_network(report.query, x)), tuple(_sender(trace, report)))
 
 
 def observed(trace, report):
@@ -118,8 +118,25 @@ def _amounts(begin, amounts):
         yield f"{begin} {listed}{rest}{total}."
 
 
-def _sender(report):
+def _sender(trace, report):
     if report.controller is None:
         yield "The rates are nobody's: this can happen whatever is sent."
+    elif report.controller.is_envelope:
+        yield "At each t, the envelope allows what follows from the beliefs of the row before, t - 1."
+        yield from _within(trace, trace.allowed(report.controller))
     else:
         yield "At each t, r follows from the beliefs of the row before, t - 1."
+
+
+def _within(trace, allowed):
+    """Where in the envelope the rates were."""
+    chosen = list(zip(range(1, trace.horizon), trace.columns["r"][1:], allowed, strict=True))
+    free = [(t, r, rates) for t, r, rates in chosen if rates and rates.low < rates.high]
+    at = {
+        "the least allowed": [t for t, r, rates in free if r == rates.low],
+        "the most allowed": [t for t, r, rates in free if r == rates.high],
+        "between these": [t for t, r, rates in free if rates.low < r < rates.high],
+    }
+    told = [f"{where} at t = {', '.join(map(str, steps))}" for where, steps in at.items() if steps]
+    if told:
+        yield f"Of the rates that it allows, r is {'; '.join(told)}."

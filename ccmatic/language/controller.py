@@ -3,13 +3,13 @@
 import operator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, lru_cache, reduce
+from functools import cache, cached_property, lru_cache, reduce
 
 from ccmatic.base import CONSTANTS, InputError, definitions, markup, read_text
 from ccmatic.language import reader
-from ccmatic.language.literals import run_exactly
+from ccmatic.language.literals import Rates, run_exactly
 from ccmatic.language.printer import listing, text
-from ccmatic.language.tree import ORDER, Binary, Comparison, Extreme, If, Logic, Name, Not, Number
+from ccmatic.language.tree import ORDER, Between, Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 from ccmatic.logic import choice, equal, every, implies, is_max, isolated, linear, no, real, some
 
 
@@ -38,14 +38,35 @@ class Controller:
     start: str | None = None
 
     def rate(self, values):
-        """The rate that the controller's own Python returns, exactly; `values` has every parameter."""
+        """The rate that it returns at these values. Raises InputError for an envelope that leaves a choice there."""
+        low, high = self.rates(values)
+        if low != high:
+            raise InputError(f"{self.name} is an envelope: it allows every rate from {low} to {high} here", self.file)
+        return low
+
+    @cached_property
+    def is_envelope(self):
+        """Whether it leaves a choice of rates somewhere."""
+        return any(isinstance(tree, Between) for _, tree in _returns(self.body))
+
+    def rates(self, values):
+        """The least and the most rate that the controller's own Python returns, exactly: alike but for an envelope.
+        `values` has every parameter."""
         given = {name: Fraction(values[name]) for name in self.parameters}
         try:
-            return _run(self.source, self.file or f"<{self.name}>")(**given)
+            returned = _run(self.source, self.file or f"<{self.name}>")(**given)
         except ZeroDivisionError as error:
             line = error.__traceback__.tb_next.tb_lineno
             message = "divides by 0 at these values, expected a divisor other than 0"
             raise InputError(message, self.file, line) from None
+        return returned if isinstance(returned, Rates) else Rates(returned, returned)
+
+    def allowed(self, values):
+        """The least and the most rate that a sender may choose, which sends at least a packet in an R_m; any, so None,
+        where the least would be above the most. values: of every parameter, of R_m and of MSS."""
+        low, high = self.rates(values)
+        floor = Fraction(values["MSS"]) / values["R_m"]
+        return Rates(max(low, floor), max(high, floor)) if low <= high else None
 
     def laws(self, view):
         """The laws of a sender that this controller decides for, as a model's: (law name, t, formula). At each step it
@@ -57,18 +78,28 @@ class Controller:
             beliefs = {name: column[t - 1] for name, column in view.beliefs.items()}
             known = {**beliefs, "R_m": 1, "D": view.D, "MSS": view.alpha}
             if view.known:
-                chosen = view.r[t] == max(self.rate(known), view.alpha)
+                allowed = self.allowed(known)
+                chosen = allowed is None or allowed.low <= view.r[t] <= allowed.high
             else:
                 chosen = self.encode(known, view.r[t], view.alpha)
             yield "rate_is_the_controllers", t, chosen
 
     def encode(self, values, rate, floor):
-        """The formula rate = max(floor, the rate that the controller returns), linear in the terms given.
+        """The formula rate = max(floor, the rate that the controller returns), linear in the terms given. Of an
+        envelope: the rate lies between those of its ends; where low > high it is any, so that nothing follows.
 
         `values` maps each parameter to a term or a number, as R_m and D have to be; rate and floor are terms.
         A division by 0 raises InputError even where only some values lead to it.
         """
         return _Encoder(values, self.file).body(self.body, rate, floor)
+
+    def unordered(self, values):
+        """(condition, line) for each `between(low, high)`: that it is reached, and low > high. values as `encode`'s."""
+        encoder = _Encoder(values, self.file)
+        for tests, tree in _returns(self.body):
+            if isinstance(tree, Between):
+                reached = [encoder.condition(test) for test in tests]
+                yield every(reached, encoder.form(tree.low) > encoder.form(tree.high)), tree.line
 
     @isolated
     def shape(self):
@@ -120,7 +151,7 @@ class _Encoder:
 
     def body(self, tree, rate, floor):
         if not isinstance(tree, If):
-            return self.leaf(self.form(tree), rate, floor)
+            return self.leaf(tree, rate, floor)
         test = self.condition(tree.test)
         if isinstance(test, bool):
             return self.body(tree.then if test else tree.other, rate, floor)
@@ -128,7 +159,15 @@ class _Encoder:
             implies(test, self.body(tree.then, rate, floor)), implies(no(test), self.body(tree.other, rate, floor))
         )
 
-    def leaf(self, form, rate, floor):
+    def leaf(self, tree, rate, floor):
+        """That the rate is as it is returned."""
+        if not isinstance(tree, Between):
+            return self.at_least(floor, self.form(tree), rate)
+        low, high = self.form(tree.low), self.form(tree.high)
+        within = every(rate >= floor, rate >= low, some(rate <= high, rate <= floor))
+        return some(low > high, within)
+
+    def at_least(self, floor, form, rate):
         """rate = max(floor, form), without the choice where one side is never the smaller."""
         larger = form >= floor
         if isinstance(larger, bool):
@@ -213,7 +252,18 @@ def _shape(encoder, tree):
             return test, _shape(encoder, then), _shape(encoder, other)
         case If():
             raise _NoShape
+        case Between(low, high):
+            return "between", _shape(encoder, low), _shape(encoder, high)
     return _belief_part(encoder.form(tree))
+
+
+def _returns(tree, tests=()):
+    """What a body returns, on each path: (the tests that lead there, tree)."""
+    if not isinstance(tree, If):
+        yield tests, tree
+        return
+    yield from _returns(tree.then, (*tests, tree.test))
+    yield from _returns(tree.other, (*tests, Not(tree.test)))
 
 
 def _belief_part(form):

@@ -2,8 +2,17 @@
 
 import ast
 import re
+from fractions import Fraction
+from typing import NamedTuple
 
 from ccmatic.base import exact
+
+
+class Rates(NamedTuple):
+    """The least and the most rate that a controller allows."""
+
+    low: Fraction
+    high: Fraction
 
 
 class Literals:
@@ -25,7 +34,7 @@ class Literals:
 
 def run_exactly(source, file):
     """The controller's own `rate`, as Python runs it, with every number in it an exact Fraction."""
-    scope = {"__builtins__": {}, "max": max, "min": min}
+    scope = {"__builtins__": {}, "max": max, "min": min, "between": Rates}
     module = ast.fix_missing_locations(_Exact(Literals(source), scope).visit(ast.parse(source)))
     exec(compile(module, file, "exec"), scope)
     return scope["rate"]

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ccmatic.language.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number
+from ccmatic.language.tree import Between, Binary, Comparison, Extreme, If, Logic, Name, Not, Number
 
 # A polynomial is a dict from a monomial, a tuple of (name, power), to its coefficient, never 0.
 
@@ -12,11 +12,17 @@ _SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
 def listing(tree, indent="", word="if"):
     """The lines of a controller's body: if, elif, else and `rate = …`."""
     if not isinstance(tree, If):
-        return [f"{indent}rate = {text(tree)}"]
+        return [f"{indent}{_rate_text(tree)}"]
     lines = [f"{indent}{word} {_condition_text(tree.test)}:", *listing(tree.then, indent + "    ")]
     if isinstance(tree.other, If):
         return [*lines, *listing(tree.other, indent, "elif")]
     return [*lines, f"{indent}else:", *listing(tree.other, indent + "    ")]
+
+
+def _rate_text(tree):
+    if isinstance(tree, Between):
+        return f"{text(tree.low)} ≤ rate ≤ {text(tree.high)}"
+    return f"rate = {text(tree)}"
 
 
 def _condition_text(tree):

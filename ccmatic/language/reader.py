@@ -11,7 +11,16 @@ from itertools import pairwise
 from ccmatic.base import CONSTANTS, NUMBER, RATE, InputError, shown, suggest
 from ccmatic.language.limits import MAX_DEPTH, MAX_LENGTH, MAX_PATHS, Size, too_deep
 from ccmatic.language.literals import Literals
-from ccmatic.language.tree import Binary, Comparison, Extreme, If, Logic, Name, Not, Number, names, sign
+from ccmatic.language.statements import (
+    always_returns,
+    assignment,
+    first_line,
+    is_constant,
+    is_docstring,
+    is_target,
+    start_of,
+)
+from ccmatic.language.tree import Between, Binary, Comparison, Extreme, If, Logic, Name, Not, Number, names, sign
 from ccmatic.language.tree import value as value_of
 
 #: The constants that are numbers in every query, so that terms may be multiplied and divided by them.
@@ -43,14 +52,6 @@ def read(source, beliefs, reserved, file=None):
         raise InputError(f"nested too deeply, expected at most {MAX_DEPTH} levels", file) from None
 
 
-def start_of(statement):
-    """The name in a statement `start = "NAME"`; None for any other."""
-    match statement:
-        case ast.Assign(targets=[ast.Name(id="start")], value=ast.Constant(value=str(name))):
-            return name
-    return None
-
-
 def read_start(source):
     """The controller that runs until a large loss, as a `start = "NAME"` says, or None."""
     return next((name for statement in ast.parse(source).body if (name := start_of(statement))), None)
@@ -62,7 +63,7 @@ class _Reader:
     def __init__(self, source, units, reserved, file):
         self.literals = Literals(source)
         self.units = units
-        self.reserved = {*units, *reserved, "max", "min"}
+        self.reserved = {*units, *reserved, "max", "min", "between"}
         self.file = file
         self.parameters = None
         self.names = {}  # of those assigned on the path that is read: the tree and its unit
@@ -77,15 +78,15 @@ class _Reader:
     def module(self, module):
         if node := too_deep(module):
             self.fail(node, f"nested too deeply, expected at most {MAX_DEPTH} levels")
-        statements = module.body[1:] if _is_docstring(module.body) else module.body
+        statements = module.body[1:] if is_docstring(module.body) else module.body
         functions = [s for s in statements if isinstance(s, ast.FunctionDef)]
         for statement in statements:
-            if _is_constant(statement):
+            if is_constant(statement):
                 self.check_target(statement, (*self.names, "rate"))
                 self.assign(statement)
             elif statement not in functions and start_of(statement) is None:
                 expected = "only a docstring, `start = '…'`, constants such as `GAIN = 5 / 4`, and `def rate(...)`"
-                self.fail(statement, f"found `{_first_line(statement)}`, expected {expected}")
+                self.fail(statement, f"found `{first_line(statement)}`, expected {expected}")
         if not functions:
             raise InputError("found no function, expected `def rate(...)`", self.file, 1)
         for function in functions:
@@ -101,9 +102,9 @@ class _Reader:
         if function.returns or getattr(function, "type_params", None):
             self.fail(function, "found types on `rate`, expected plain `def rate(...)`")
         self.parameters = self.parameter_names(function)
-        body = function.body[1:] if _is_docstring(function.body) else function.body
+        body = function.body[1:] if is_docstring(function.body) else function.body
         self.check_block(body)
-        self.assigned = {node.id for node in ast.walk(function) if _is_target(node)}
+        self.assigned = {node.id for node in ast.walk(function) if is_target(node)}
         return self.parameters, self.block(body, function)
 
     def parameter_names(self, function):
@@ -128,18 +129,18 @@ class _Reader:
             if isinstance(statement, ast.If):
                 self.check_block(statement.body)
                 self.check_block(statement.orelse)
-            elif _assignment(statement):
+            elif assignment(statement):
                 self.check_target(statement, self.names)
             elif not isinstance(statement, ast.Return):
-                found = _first_line(statement)
+                found = first_line(statement)
                 self.fail(statement, f"found `{found}`, expected `if`, `return` or an assignment to one name")
         for before, after in pairwise(statements):
-            if _always_returns(before):
-                self.fail(after, f"`{_first_line(after)}` is never reached, expected nothing after a return")
+            if always_returns(before):
+                self.fail(after, f"`{first_line(after)}` is never reached, expected nothing after a return")
 
     def check_target(self, statement, taken):
         """A name means one thing: assigning it hides nothing."""
-        name, _ = _assignment(statement)
+        name, _ = assignment(statement)
         if name in self.reserved or name in taken or name.startswith("__"):
             self.fail(statement, f"assigns `{name}`, which has a meaning already; expected another name")
 
@@ -166,7 +167,7 @@ class _Reader:
 
     def assign(self, statement):
         """From here on, on this path, the name stands for the tree."""
-        name, node = _assignment(statement)
+        name, node = assignment(statement)
         self.in_assignment = True
         tree, unit = self.value(node)
         self.in_assignment = False
@@ -199,11 +200,17 @@ class _Reader:
             self.fail(statement, f"found more than {MAX_PATHS} paths to a return, expected fewer")
         if statement.value is None:
             self.fail(statement, "found `return` alone, expected a rate after it")
-        tree, unit = self.expression(statement.value)
+        match statement.value:
+            case ast.Call(func=ast.Name(id="between"), args=[low, high], keywords=[]):
+                return Between(self.rate(low), self.rate(high), statement.lineno)
+        return self.rate(statement.value)
+
+    def rate(self, node):
+        """What is returned, or one end of it."""
+        tree, unit = self.expression(node)
         if unit not in (None, RATE):
-            found = ast.unparse(statement.value)
-            self.fail(statement, f"returns `{found}` ({unit}), expected a rate")
-        return self.whole(statement, tree)
+            self.fail(node, f"returns `{ast.unparse(node)}` ({unit}), expected a rate")
+        return self.whole(node, tree)
 
     def expression(self, node):
         match node:
@@ -234,6 +241,8 @@ class _Reader:
                 return f"found condition `{found}`, expected a term such as 2 * C_L"
             case ast.BinOp() | ast.UnaryOp():
                 return f"found `{found}`, expected only the operators + - * /"
+            case ast.Call(func=ast.Name(id="between")):
+                return f"found `{found}`, expected `return between(low, high)`, with two rates"
             case ast.Call():
                 return f"found call `{found}`, expected only max(...) or min(...)"
         return f"found `{found}`, expected a term such as 2 * C_L"
@@ -351,42 +360,3 @@ _OF_KNOWN = f"made of numbers, {' and '.join(KNOWN)} only"
 
 def _is_known(tree):
     return names(tree) <= set(KNOWN)
-
-
-def _assignment(statement):
-    """The name and the expression of `name = expression` or `name += expression`; None for any other statement."""
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=node):
-            return name, node
-        case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=node):
-            before = ast.copy_location(ast.Name(name, ast.Load()), target)
-            return name, ast.copy_location(ast.BinOp(before, op, node), statement)
-    return None
-
-
-def _is_constant(statement):
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=node):
-            return name != "start" and not (isinstance(node, ast.Constant) and isinstance(node.value, str))
-    return False
-
-
-def _is_target(node):
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-
-
-def _is_docstring(statements):
-    match statements:
-        case [ast.Expr(value=ast.Constant(value=str())), *_]:
-            return True
-    return False
-
-
-def _always_returns(statement):
-    if isinstance(statement, ast.If):
-        return all(block and _always_returns(block[-1]) for block in (statement.body, statement.orelse))
-    return isinstance(statement, ast.Return)
-
-
-def _first_line(statement):
-    return ast.unparse(statement).splitlines()[0]

@@ -70,6 +70,15 @@ class Not:
     part: object
 
 
+@dataclass(frozen=True)
+class Between:
+    """What an envelope returns: any rate from low to high."""
+
+    low: object
+    high: object
+    line: int | None = field(default=None, compare=False)
+
+
 #: What the operators of a `Binary` and of a `Comparison` do to numbers.
 ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 ORDER = {
@@ -91,6 +100,8 @@ def parts(tree):
             return left, right
         case Extreme(_, several) | Logic(_, several):
             return several
+        case Between(low, high):
+            return low, high
         case Not(part):
             return (part,)
         case If(test, then, other):

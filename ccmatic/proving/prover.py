@@ -12,7 +12,7 @@ from ccmatic.contracts import Reads, WayToFail, load_definition
 from ccmatic.logic import no
 from ccmatic.proving import progress
 from ccmatic.solving import SAT, UNKNOWN, UNSAT
-from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Part, Unsound, choices
+from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Part, Unsound, choices, require_order
 
 VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
 
@@ -73,6 +73,7 @@ class Prover:
             {"proof": self.name, "lemma": ""},
         )
         self.controller = language.given(controller, self.query.units())
+        require_order(self.controller, self.query.jitter)
         carried_over = {belief.name for belief in self.query.model.carried_over()}
         foreign = {*self.controller.parameters} & carried_over - {*proof.beliefs}
         if foreign:

@@ -1,13 +1,13 @@
 """Drawings of a trace, for papers and pages. Floats are used here, where no verdict depends on them."""
 
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 
-from ccmatic.base import RATE, InputError, write_bytes
-from ccmatic.contracts import RunningMax, RunningMin, load_definition
+from ccmatic.base import InputError, write_bytes
+from ccmatic.contracts import RunningMax, RunningMin
+from ccmatic.traces.samples import CROWD, Samples
 
 #: What the name of a drawing may end in, and what keeps the time of drawing out of it.
 UNDATED = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
@@ -21,8 +21,8 @@ WIDTH, HEIGHT, MARGIN_LEFT, MARGIN_RIGHT, MARGIN_BOTTOM = 8.0, 7.8, 0.45, 1.8, 0
 DOTS = 140
 SMALL, NORMAL, LARGE = 8, 9, 11.5
 
-#: A belief beyond CUT · C leaves its panel. Of more than CROWD steps, lines are thin and markers few.
-CUT, CROWD = 10, 25
+#: A belief beyond CUT · C leaves its panel.
+CUT = 10
 
 #: Markers of matplotlib whose tips are at the value: of a bound from below, and of one from above.
 FROM_BELOW, FROM_ABOVE = 6, 7
@@ -42,7 +42,7 @@ def draw_trace(trace, path, model=None):
     """Draw the trace to a file: PNG, SVG or PDF, by the name's suffix. model: whose beliefs it has; by default the one
     that it names, if that is shipped. Raises InputError."""
     require(path)
-    samples = _Samples.of(trace, model)
+    samples = Samples.of(trace, model)
     with figure(path, (WIDTH, HEIGHT), layout=None) as drawn:
         _compose(drawn, trace, samples)
 
@@ -50,7 +50,7 @@ def draw_trace(trace, path, model=None):
 def plot(trace):
     """A Figure of matplotlib's with the trace. Raises InputError."""
     rc_context, Figure = _tools()
-    samples = _Samples.of(trace)
+    samples = Samples.of(trace)
 
     class Drawing(Figure):
         """A Figure that a notebook shows, whatever its backend."""
@@ -95,91 +95,6 @@ def _tools():
     except ImportError:
         raise InputError("drawings need matplotlib: pip install matplotlib") from None
     return rc_context, Figure
-
-
-@dataclass(frozen=True)
-class _Samples:
-    """What is drawn of a trace, at t = 0 … steps-1. Time is in R_m, bytes are in C·R_m, rates in C.
-
-    A, S, L, K: cumulative bytes sent, served, lost, and tokens. r: the rate over (t-1, t]. Q: measured delay.
-    bounds: the values of each belief that bounds a rate, by belief. beta: the buffer or None. D: jitter.
-    """
-
-    steps: int
-    A: list
-    S: list
-    L: list
-    K: list
-    r: list
-    Q: list
-    bounds: dict
-    beta: float | None
-    D: int
-
-    @staticmethod
-    def of(trace, model=None):
-        """Raises InputError if the trace lacks what a drawing needs."""
-        try:
-            C, R_m, D = (trace.constants[name] for name in ("C", "R_m", "D"))
-            if not (trace.horizon > 0 and C > 0 and R_m > 0):
-                raise InputError("cannot draw the trace; expected at least a step, C > 0 and R_m > 0")
-            sizes = {name: _scaled(trace.columns[name], C * R_m) for name in "ASLK"}
-            return _Samples(
-                steps=trace.horizon,
-                **sizes,
-                r=_scaled(trace.columns["r"], C),
-                Q=_scaled(trace.columns["Q"], 1),
-                bounds={bound: _scaled(trace.columns[bound.name], C) for bound in _rate_bounds(trace, model)},
-                beta=float(trace.constants["beta"] / (C * R_m)) if "beta" in trace.constants else None,
-                D=int(D / R_m),
-            )
-        except KeyError as error:
-            raise InputError(f"cannot draw the trace: it has no {error.args[0]}") from None
-        except OverflowError:
-            raise InputError("cannot draw the trace: it has a number above 1e308") from None
-
-    @property
-    def times(self):
-        """The end of each step."""
-        return range(self.steps)
-
-    @property
-    def line(self):
-        """The width of a line, in points."""
-        return 2 if self.steps <= CROWD else 1.2
-
-    @property
-    def kept(self):
-        """Bytes sent and not lost."""
-        return [sent - lost for sent, lost in zip(self.A, self.L, strict=True)]
-
-    @property
-    def queue(self):
-        """How long the bottleneck needs for its queue; 0 where tokens wait for bytes."""
-        return [max(0, kept - tokens) for kept, tokens in zip(self.kept, self.K, strict=True)]
-
-    @property
-    def service(self):
-        """The least and the most that the network may have served by each step, given its tokens."""
-        least = [self.K[t - self.D] if t >= self.D else self.K[0] - (self.D - t) for t in self.times]
-        return [max(0, bytes) for bytes in least], list(map(min, self.K, self.kept))
-
-    @property
-    def losses(self):
-        """The steps in which bytes are lost."""
-        return [t for t in self.times[1:] if self.L[t] > self.L[t - 1]]
-
-
-def _rate_bounds(trace, model):
-    """The beliefs of the model that bound a rate, and of which the trace has a column: lower bounds first."""
-    with suppress(InputError):
-        model = model or load_definition("models", "MODEL", trace.query.get("model"))
-    found = [bound for bound in model.bounds() if bound.unit == RATE and bound.name in trace.columns] if model else []
-    return sorted(found, key=lambda bound: isinstance(bound, RunningMin))
-
-
-def _scaled(column, unit):
-    return [float(value / unit) for value in column]
 
 
 def _compose(figure, trace, samples):
@@ -262,8 +177,12 @@ def _draw_bytes(axes, samples):
 
 def _draw_rate(axes, samples):
     decided = samples.r[1:]
-    axes.stairs(decided, samples.times, baseline=None, color=SENDER, linewidth=samples.line)
     axes.set_ylim(0, 1.15 * max(1, *decided, 1))
+    axes.stairs(decided, samples.times, baseline=None, color=SENDER, linewidth=samples.line)
+    if samples.allowed:
+        least, most = zip(*samples.allowed, strict=True)
+        axes.stairs(most, samples.times, baseline=least, fill=True, color=SENDER, alpha=0.2)
+        axes.set_ylim(0, 1.15 * max(1, *decided, *most))
     _name(axes, [_draw_link_rate(axes), (samples.r[-1], "sent, $r$", SENDER)])
 
 

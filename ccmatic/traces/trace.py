@@ -54,6 +54,11 @@ class Trace:
         for t in range(self.horizon - 1):
             yield {name: self.constants[name] if name in CONSTANTS else self.columns[name][t] for name in names}
 
+    def allowed(self, controller):
+        """What a controller allows of r at t = 1, 2, …: see `Controller.allowed`."""
+        known = self.decisions({*controller.parameters, "R_m", "MSS"})
+        return [controller.allowed(values) for values in known]
+
     def rows(self):
         """One dict a step: `t` and each column's value."""
         for t in range(self.horizon):

@@ -1,6 +1,7 @@
 """Verdicts on controllers, and the check of traces that trusts no solver."""
 
 from ccmatic.verification.counterexample import Unsound
+from ccmatic.verification.envelope import require_order
 from ccmatic.verification.judgement import Judge, Judgement
 from ccmatic.verification.replayer import Outcome, Report, check_trace, complete, explained, replay
 from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Part, Verifier, choices
@@ -21,4 +22,5 @@ __all__ = [
     "complete",
     "explained",
     "replay",
+    "require_order",
 ]

@@ -1,0 +1,50 @@
+"""The statements of a controller's Python: what kind each is."""
+
+import ast
+
+
+def start_of(statement):
+    """The name in a statement `start = "NAME"`; None for any other."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id="start")], value=ast.Constant(value=str(name))):
+            return name
+    return None
+
+
+def assignment(statement):
+    """The name and the expression of `name = expression` or `name += expression`; None for any other statement."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=node):
+            return name, node
+        case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=node):
+            before = ast.copy_location(ast.Name(name, ast.Load()), target)
+            return name, ast.copy_location(ast.BinOp(before, op, node), statement)
+    return None
+
+
+def is_constant(statement):
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=node):
+            return name != "start" and not (isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return False
+
+
+def is_target(node):
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def is_docstring(statements):
+    match statements:
+        case [ast.Expr(value=ast.Constant(value=str())), *_]:
+            return True
+    return False
+
+
+def always_returns(statement):
+    if isinstance(statement, ast.If):
+        return all(block and always_returns(block[-1]) for block in (statement.body, statement.orelse))
+    return isinstance(statement, ast.Return)
+
+
+def first_line(statement):
+    return ast.unparse(statement).splitlines()[0]

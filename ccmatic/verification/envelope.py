@@ -1,0 +1,30 @@
+"""Envelopes: that the least rate is never above the most, asked before anything is said of one."""
+
+from fractions import Fraction
+
+from ccmatic.base import CONSTANTS, InputError
+from ccmatic.logic import isolated, real
+from ccmatic.solving import SAT, Checker
+
+
+@isolated
+def require_order(controller, jitter):
+    """Raise InputError, with the values at which it happens, if `between(low, high)` has low > high anywhere.
+
+    Anywhere: at any values of at least 0 of what the controller reads, and above 0 of MSS. jitter: D in steps.
+    """
+    if not controller.is_envelope:
+        return
+    unknowns = {name: real(name) for name in controller.parameters if name not in ("R_m", "D")}
+    values = {**unknowns, "R_m": Fraction(1), "D": Fraction(jitter)}
+    checker = Checker()
+    for name, unknown in unknowns.items():
+        checker.add(unknown > 0 if name in CONSTANTS else unknown >= 0)
+    for above, line in controller.unordered(values):
+        checker.push()
+        checker.add(above)
+        if checker.check() == SAT:
+            found = ", ".join(f"{name} = {checker.value(unknown)}" for name, unknown in unknowns.items())
+            message = f"low is above high at {found or 'any values'}; expected `between(low, high)` with low <= high"
+            raise InputError(f"{message}, such as between(low, max(low, high))", controller.file, line)
+        checker.pop()

@@ -1,0 +1,130 @@
+"""Envelopes: `return between(low, high)` leaves the rate to whoever sends; what holds, holds of every choice."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ccmatic as cm
+from ccmatic.language import parse
+from ccmatic.logic import linear
+from support.cli import here, lines
+
+WIDE = """\
+def rate(C_L, qdel_L):
+    if qdel_L > 0:
+        return between(0, C_L / 2)
+    return between({low} * C_L, {high} * C_L)
+"""
+NETWORK = ["--model", "ccac", "--buffer", ">=6", "--horizon", "11", "--constrain-loss", "large-buffer"]
+LARGE = cm.Query(cm.Network("ccac", ">=6", 11), constrain_loss="large-buffer")
+
+
+def envelope(low="5 / 4", high="2"):
+    return WIDE.format(low=low, high=high)
+
+
+def test_every_controller_inside_one_that_holds_holds():
+    assert cm.verify(envelope(), LARGE).verdict == "holds"
+    for low, high in (("3 / 2", "7 / 4"), ("2", "2")):
+        assert cm.verify(envelope(low, high), LARGE).verdict == "holds"
+
+
+@pytest.mark.parametrize("low, high", [("1", "2"), ("3 / 2", "3")])
+def test_one_that_is_too_wide_is_violated_by_a_choice_within_it(low, high):
+    judgement = cm.verify(envelope(low, high), LARGE)
+    assert judgement.verdict == "violated"
+    assert cm.replay(judgement.trace).outcome.value == "breaks"
+    controller = parse(envelope(low, high))
+    allowed = judgement.trace.allowed(controller)
+    chosen = judgement.trace.columns["r"][1:]
+    assert all(low <= r <= high for r, (low, high) in zip(chosen, allowed, strict=True))
+    assert any(low < high for low, high in allowed)
+
+
+def test_replay_refuses_a_rate_outside(tmp_path):
+    trace = cm.verify(envelope("1", "2"), LARGE).trace
+    r = list(trace.columns["r"])
+    r[3] = trace.allowed(parse(envelope("1", "2")))[2].high + Fraction(1, 1000)
+    faults = cm.replay(trace.with_columns(r=tuple(r))).faults
+    assert "sender.rate_is_the_controllers at t=3" in faults
+
+
+numbers = st.fractions(0, 4, max_denominator=8)
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(numbers, numbers, numbers, numbers, numbers)
+def test_formula_and_python_allow_the_same_rates(C_L, C_U, qdel_L, alpha, r):
+    high = "min(C_U, 2 * C_L) if qdel_L > R_m else C_U / 2"
+    source = f"def rate(C_L, C_U, qdel_L, R_m):\n    return between(C_L / 2, {high})"
+    controller = parse(source)
+    values = {"C_L": C_L, "C_U": C_U, "qdel_L": qdel_L, "R_m": 1}
+    allowed = controller.allowed({**values, "MSS": alpha})
+    within = allowed is None or allowed.low <= r <= allowed.high
+    assert controller.encode(values, linear(r), linear(alpha)) is within
+
+
+def test_what_an_envelope_is():
+    controller = parse(envelope())
+    assert controller.is_envelope and not cm.load_controller("cc_qdel").is_envelope
+    assert controller.rates({"C_L": 4, "qdel_L": 1}) == (0, 2) and controller.rates({"C_L": 4, "qdel_L": 0}) == (5, 8)
+    assert "5/4·C_L ≤ rate ≤ 2·C_L" in controller.pretty()
+    assert controller.shape() == parse(envelope("10 / 8", "2")).shape() != parse(envelope("1", "2")).shape()
+    with pytest.raises(cm.InputError, match="is an envelope: it allows every rate from 5 to 8 here"):
+        controller.rate({"C_L": 4, "qdel_L": 0})
+
+
+@pytest.mark.parametrize("returned, message", [
+    ("between(C_L)", "found `between(C_L)`, expected `return between(low, high)`, with two rates"),
+    ("between(C_L, C_L, C_L)", "expected `return between(low, high)`, with two rates"),
+    ("between(low=C_L, high=C_L)", "expected `return between(low, high)`, with two rates"),
+    ("2 * between(C_L, C_L)", "expected `return between(low, high)`, with two rates"),
+    ("between(C_L, qdel_L)", "returns `qdel_L` (time), expected a rate"),
+    ("between(C_L, between(C_L, C_L))", "expected `return between(low, high)`, with two rates"),
+])  # fmt: skip
+def test_what_is_no_envelope_is_said(returned, message):
+    with pytest.raises(cm.InputError) as raised:
+        parse(f"def rate(C_L, qdel_L):\n    return {returned}", file="e.py")
+    assert message in str(raised.value) and "e.py:2" in str(raised.value)
+
+
+@pytest.mark.parametrize("command", [["verify"], ["verify", "--smt2", "q"], ["prove", "--proof", "cc_qdel"]])
+def test_low_above_high_is_an_error_with_the_values(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.py").write_text(
+        "def rate(C_L, C_U, qdel_L):\n"
+        "    if qdel_L > 0:\n"
+        "        return between(0, C_U)\n"
+        "    return between(C_L / 2, C_U)\n"
+    )
+    network = NETWORK if command[0] == "verify" else []
+    code, _, error = here(capsys, command[0], "e.py", *command[1:], *network)
+    assert code == 2
+    assert error.startswith("ccmatic: e.py:4: low is above high at C_L = ") and len(error.splitlines()) == 1
+
+
+def test_nothing_follows_from_low_above_high():
+    """Were the rate that does not exist taken for one, anything would hold."""
+    controller = parse("def rate(C_L):\n    return between(2 * C_L, C_L)")
+    assert controller.encode({"C_L": 1}, linear(7), linear(0)) is True
+    assert controller.allowed({"C_L": 1, "R_m": 1, "MSS": 0}) is None
+
+
+def test_the_band_is_told_drawn_and_shown(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.py").write_text(envelope("1", "2"))
+    [found] = lines(here(capsys, "verify", "e.py", *NETWORK, "--json")[1])
+    assert any(text.startswith("Of the rates that it allows, r is ") for text in found["explanation"]["sender"])
+    assert here(capsys, "replay", found["trace"], "--html", "e.html", "--plot", "e.png")[0] == 0
+    assert ", from 0.25 to 0.5" in (tmp_path / "e.html").read_text()
+    assert (tmp_path / "e.png").stat().st_size > 10_000
+
+
+def test_what_needs_a_rate_refuses_an_envelope(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.py").write_text(envelope())
+    code, _, error = here(capsys, "export", "e.py", "--target", "c", "--out", "out")
+    assert code == 2 and "is an envelope, which has no rate of its own" in error
+    assert not (tmp_path / "out").exists()
