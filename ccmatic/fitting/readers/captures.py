@@ -1,6 +1,6 @@
 """Captures of packets: at the sender, whose TCP acknowledgements tell what arrived when, or at both ends."""
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 
 from ccmatic.base import InputError
 from ccmatic.fitting.log import NEVER, packet_log
@@ -20,11 +20,12 @@ PAIR_NOTES = ("captured at both ends: packets that the receiver's capture lacks,
 def read(path, two_clocks=False):
     """The PacketLog of a sender's capture: data over TCP in the direction in which most was sent, all connections of
     two addresses together. Raises InputError."""
-    directions = {}
+    directions = defaultdict(lambda: defaultdict(Sender))
     for number, now, header in packets(path):
-        if header.ports[2] == TCP:
-            _sender(directions, header).sends(number, now, header)
-            _sender(directions, header, back=True).hears(now, header)
+        source, target, protocol = header.ports
+        if protocol == TCP:
+            directions[header.path][source, target].sends(number, now, header)
+            directions[header.path[::-1]][target, source].hears(now, header)
     senders = [list(senders.values()) for senders in directions.values()]
     chosen = max(senders, key=lambda some: sum(sender.bytes for sender in some), default=())
     rows = [row for sender in chosen for row in sender.known()]
@@ -33,13 +34,6 @@ def read(path, two_clocks=False):
             "no data over TCP that is acknowledged; expected a capture at a sender, of both directions", path
         )
     return packet_log(path, *zip(*rows, strict=True), two_clocks, NOTES)
-
-
-def _sender(directions, header, back=False):
-    """The Sender of the connection that the packet is of: who sent it, or who it is for."""
-    path, (source, target, _) = header.path, header.ports
-    path, ports = (path[::-1], (target, source)) if back else (path, (source, target))
-    return directions.setdefault(path, {}).setdefault(ports, Sender())
 
 
 def read_pair(sent, received):
