@@ -97,6 +97,17 @@ def test_the_emulators_log_is_the_same_as_mm_links(tmp_path):
     assert (theirs.delivered[~ours.lost] // MS == left // MS).all()
 
 
+def test_a_link_trace_is_a_link_on_which_something_always_waits(tmp_path):
+    (tmp_path / "cell.up").write_text("3\n3\n9\n")
+    log = read(tmp_path / "cell.up")
+    assert log.sent.tolist() == [NEVER] * 3 and log.size.tolist() == [1500] * 3
+    assert log.delivered.tolist() == [3 * MS, 3 * MS, 9 * MS]
+    (tmp_path / "cell.up").write_text("3\n2\n")
+    with pytest.raises(InputError, match="2 ms comes after 3 ms") as told:
+        read(tmp_path / "cell.up")
+    assert told.value.line == 2
+
+
 def sent(time, number, size=1200, kind="1RTT"):
     data = {"header": {"packet_type": kind, "packet_number": number}, "raw": {"length": size}}
     return {"time": time, "name": "transport:packet_sent", "data": data}

@@ -4,7 +4,7 @@ The kind of a file is told by how it begins, not by its name.
 """
 
 from ccmatic.base import InputError, Unreadable, shown
-from ccmatic.fitting.readers import capture_file, captures, csv_text, emulator, mm_link, qlog
+from ccmatic.fitting.readers import capture_file, captures, csv_text, emulator, link_trace, mm_link, qlog
 
 #: How many bytes of a file tell its kind.
 FIRST = 4096
@@ -28,10 +28,11 @@ KINDS = (
     (lambda begin: begin.startswith(emulator.MAGIC), emulator.read),
     (lambda begin: begin.split(b"\n")[0].strip().replace(b" ", b"") == csv_text.HEADER.encode(), csv_text.read),
     (lambda begin: begin.startswith(mm_link.MAGIC), mm_link.read),
+    (link_trace.begins, link_trace.read),
     (lambda begin: begin.startswith(capture_file.MAGICS), captures.read),
     (lambda begin: begin.lstrip().startswith((b"{", qlog.SEPARATOR.encode())), qlog.read),
 )
 EXPECTED = (
-    f"CSV with the header '{csv_text.HEADER}', packets.npy of `ccmatic emulate --out`, a log of mm-link, a capture "
-    "(pcap or pcapng), or a qlog"
+    f"CSV with the header '{csv_text.HEADER}', packets.npy of `ccmatic emulate --out`, a log or a link trace of "
+    "mahimahi, a capture (pcap or pcapng), or a qlog"
 )
