@@ -18,35 +18,40 @@ class CCAC(Model):
 
     def network(self, x):
         """Tokens come at rate C; one is wasted only if nothing waits; what has a token leaves within D."""
-        yield from served_within_jitter(x)
+        yield from served_within_jitter(x, self.variation)
         for t in range(1, x.horizon):
             admitted = x.K[t] - x.K[t - 1]
-            yield "tokens_come_at_link_rate", t, every(admitted >= 0, admitted <= x.C)
+            yield "tokens_come_at_link_rate", t, every(admitted >= 0, admitted <= self.variation * x.C)
             no_waste = implies(admitted < x.C, x.admitted(t) <= x.K[t])
-            yield "no_waste_while_queued", t, either(x.limited[t], served_what_waited(x, t, x.K), no_waste)
-        yield from overflow(x, x.K)
+            paused = served_what_waited(x, t, x.K, self.variation)
+            yield "no_waste_while_queued", t, either(x.limited[t], paused, no_waste)
+        yield from self.losses(x)
+
+    def losses(self, x):
+        """Those of a drop-tail buffer."""
+        return overflow(x, x.K)
 
     def timeouts(self, x):
         """Those of the link rate."""
         return timeouts(x)
 
 
-def served_what_waited(x, t, tokens):
+def served_what_waited(x, t, tokens, variation=1):
     """In a step in which the sender was limited, the link served at its rate or had nothing to serve at some time."""
     return every(
         tokens[t] <= x.admitted(t),
-        tokens[t] <= tokens[t - 1] + x.C,
+        tokens[t] <= tokens[t - 1] + variation * x.C,
         some(tokens[t] >= tokens[t - 1] + x.C, tokens[t] >= x.admitted(t - 1)),
     )
 
 
-def served_within_jitter(x):
+def served_within_jitter(x, variation=1):
     """What was admitted is served at once or up to D steps later."""
     for t in range(x.horizon):
         yield "served_after_sent", t, x.S[t] <= x.admitted(t)
         yield "served_after_admitted", t, x.S[t] <= x.K[t]
         if t < x.D:
-            yield "served_within_jitter", t, x.S[t] >= x.K[0] - x.C * (x.D - t)
+            yield "served_within_jitter", t, x.S[t] >= x.K[0] - variation * x.C * (x.D - t)
         else:
             yield "served_within_jitter", t, x.S[t] >= x.K[t - x.D]
         if t:

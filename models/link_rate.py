@@ -81,7 +81,7 @@ def link_rate(model):
             samples=_most_served,
             start=lambda x, t: x.beliefs["C_L"][t] >= x.alpha,
             true_start=lambda x: x.alpha,
-            holds=lambda x, bound: bound <= x.C,
+            holds=lambda x, bound: bound <= model.variation * x.C,
         ),
         RunningMin(
             "C_U",

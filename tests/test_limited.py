@@ -12,7 +12,7 @@ from ccmatic.solving.solver import SAT, UNSAT, Checker
 
 CASES = [
     (kind, buffer, horizon)
-    for kind, horizon in (("ideal", 5), ("ccac", 5), ("cbr_delay", 4))
+    for kind, horizon in (("ideal", 5), ("ccac", 5), ("cbr_delay", 4), ("varying", 5))
     for buffer in ("infinite", "1/2", "any")
 ]
 

@@ -62,12 +62,13 @@ def test_the_executions_are_not_trivial():
     common = {"loss", "several losses", "long delay", "C_L", "C_U", "underload", "overload"}
     assert seen["ideal"] == common
     assert seen["ccac"] == common | {"no service", "delay grows by two", "hidden tokens"}
+    assert seen["varying"] == common | {"no service", "hidden tokens", "more than C"}
     assert seen["cbr_delay"] == common | {"no service", "delay grows by two", "C_Llambda"}
 
 
 def _events(trace):
     columns, e = trace.columns, trace.horizon - 1
-    S, K, L, Q, r = (columns[name] for name in "SKLQr")
+    A, S, K, L, Q, r = (columns[name] for name in "ASKLQr")
     steps = range(1, trace.horizon)
     losses = sum(L[t] > L[t - 1] for t in steps)
     bounds = {name: columns[name] for name in BOUNDS if name in columns}
@@ -79,7 +80,8 @@ def _events(trace):
         "long delay": max(Q) > trace.constants["D"] + 1,
         "underload": max(r) < 1,
         "overload": min(r) > 1,
-        "hidden tokens": any(K[t] > columns["A"][t] - L[t] for t in range(trace.horizon)),
+        "hidden tokens": any(K[t] > A[t] - L[t] for t in range(trace.horizon)),
+        "more than C": any(K[t] > K[t - 1] + 1 for t in steps),
         **{name: bound[0] != bound[e] for name, bound in bounds.items()},
     }
     return {name for name, happened in events.items() if happened}

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ccmatic.base import InputError, place_of
 from ccmatic.contracts.belief import Belief, RunningBound, StateBelief
@@ -28,6 +29,7 @@ class Model:
     """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `network(x)`, which yields (law name, t,
     formula) for its own part, `timeouts(x)`, `bottleneck`, `columns`, and `runtime`.
 
+    variation: γ; the link's rate moves between C and γ·C within a trace; 1: it is constant.
     bottleneck: which of the simulated ones (`ccmatic.simulation.paths`) makes its executions, "fixed rate" or
     "token bucket"; None if none does.
     columns: what its executions have besides A, S, L, Ld and r. TOKENS; of LAST and FIRST the delays that it reads;
@@ -38,6 +40,7 @@ class Model:
     name: str
     beliefs: Sequence[Belief] = ()
     default_jitter: int = 1
+    variation: Fraction | int = 1
     bottleneck: str | None = None
     columns: Sequence[Column | MeasuredDelay] = (TOKENS, LAST)
     runtime: Sequence[str] = ()

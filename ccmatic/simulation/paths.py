@@ -10,7 +10,8 @@ exactly at the step's end.
 from collections import deque
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import lcm
+from itertools import pairwise
+from math import floor, lcm
 
 from ccmatic.base import InputError, suggest
 from ccmatic.contracts import Model, load_definition
@@ -105,7 +106,7 @@ class Path:
     def bottleneck(self, rng, hiding):
         """A fresh bottleneck. `hiding`, a key of HIDING, says how it hides tokens, if it can."""
         keep = _chosen(HIDING, hiding, "hiding")(rng, self.bound, self.step)
-        return BOTTLENECKS[self.model.bottleneck](self, keep)
+        return BOTTLENECKS[self.model.bottleneck](self, keep, rng)
 
     def delays(self, rng, jitter):
         """A fresh jitter pattern, a key of JITTER or such a function: when to release a packet, given when it is
@@ -131,7 +132,7 @@ def _chosen(table, key, what):
 class FixedRate:
     """A FIFO link of fixed rate: a packet is admitted when it arrives, or `ticks` after the one before it."""
 
-    def __init__(self, path, keep):
+    def __init__(self, path, keep, rng):
         self._fit(path)
         self.last = -self.ticks
 
@@ -177,17 +178,22 @@ class TokenBucket:
     whether it goes into the bucket, where it lives for D, or is wasted. The oldest is used first.
     """
 
-    def __init__(self, path, keep):
-        self.path, self.keep = path, keep
+    def __init__(self, path, keep, rng):
+        self.path, self.keep, self.rng = path, keep, rng
         self.room = NEVER if path.room is None else path.room
-        self.tick = path.ticks
+        self.tick = self.interval()
         self.waiting = 0
         self.bucket = deque()
+
+    def interval(self):
+        """Ticks from one token to the next."""
+        return self.path.ticks
 
     def change(self, path, now, waiting, last):
         """The rate changes to that of the path; the bucket keeps at most D worth of tokens, the youngest. Which packets
         are admitted when is not known before."""
-        self.path, self.tick = path, now + path.ticks
+        self.path = path
+        self.tick = now + self.interval()
         while len(self.bucket) > path.jitter * path.bdp:
             self.bucket.popleft()
         return []
@@ -208,7 +214,7 @@ class TokenBucket:
                     bucket.append(tick)
                 else:
                     wastable -= 1
-                tick += self.path.ticks
+                tick += self.interval()
             while bucket and bucket[0] + life < now:
                 bucket.popleft()
             if bucket:
@@ -232,8 +238,33 @@ class TokenBucket:
         return max(0, sum(token >= oldest for token in self.bucket) - excess)
 
 
+class VaryingTokenBucket(TokenBucket):
+    """A token bucket whose rate is between the path's and γ times that. In each step it changes once; a token comes at
+    each step's end."""
+
+    def __init__(self, path, keep, rng):
+        self.planned = deque()
+        super().__init__(path, keep, rng)
+
+    def change(self, path, now, waiting, last):
+        """As TokenBucket.change."""
+        self.planned.clear()
+        return super().change(path, now, waiting, last)
+
+    def interval(self):
+        """Ticks from one token to the next."""
+        if not self.planned:
+            early = self.rng.randint(0, self.path.bdp)
+            for least in filter(None, (early, self.path.bdp - early)):
+                most = floor(least * self.path.model.variation)
+                count = self.rng.choice((least, self.rng.randint(least, most), most))
+                instants = [number * least * self.path.ticks // count for number in range(count + 1)]
+                self.planned += [after - before for before, after in pairwise(instants)]
+        return self.planned.popleft()
+
+
 #: The bottlenecks, by the names that models give them.
-BOTTLENECKS = {"fixed rate": FixedRate, "token bucket": TokenBucket}
+BOTTLENECKS = {"fixed rate": FixedRate, "token bucket": TokenBucket, "varying token bucket": VaryingTokenBucket}
 
 
 # Patterns. Each is made from (random generator, D in ticks, ticks in a step) and asked in order of time.

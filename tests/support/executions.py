@@ -11,8 +11,11 @@ from ccmatic import query as queries
 from ccmatic.simulation.paths import HIDING, JITTER, Path
 from ccmatic.simulation.simulator import simulate
 
-KINDS = ("ideal", "cbr_delay", "ccac")
+KINDS = ("ideal", "cbr_delay", "ccac", "varying")
 BOUNDS = ("C_L", "C_U", "C_Llambda")
+
+#: The most that the link's rate may be, in C, where that is not 1.
+MOST = {"varying": Fraction(3, 2)}
 
 
 class Sampled:
