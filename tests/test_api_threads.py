@@ -7,6 +7,7 @@ import pytest
 
 import ccmatic as cm
 from ccmatic.logic import Environment, isolated, isolated_steps, real
+from support import own_columns
 
 QUESTIONS = [
     ("cc_qdel", "ccac", "infinite", 5),
@@ -42,8 +43,16 @@ def test_two_searches_may_take_turns():
     assert alone[0] == alone[1] == ends[0].solutions
 
 
+def own_violation():
+    """A trace of a model of one's own, whose definitions replay puts to unknowns, too."""
+    network = cm.Network(own_columns.__file__, "infinite", 5)
+    return cm.verify("def rate(C_L):\n    return C_L\n", cm.Query(network)).trace
+
+
 CALLS = {
     "verify": lambda: cm.verify(QUESTIONS[1][0], cm.Query(cm.Network(*QUESTIONS[1][1:]))).verdict == "violated",
+    "replay": lambda: ask(QUESTIONS[1])[0] == "violated",
+    "replay of one's own": lambda: cm.replay(own_violation(), allow_code=True).outcome.value == "breaks",
     "shape": lambda: cm.load_controller("cc_qdel").shape() is not None,
     "isolated": lambda: isolated(real)("of nobody else").coefficients,
 }
