@@ -154,9 +154,12 @@ def test_the_encodings_have_every_section_that_is_cited():
     assert len(cited) > 5 and cited.keys() <= sections
 
 
+MODELS = ("ccac", "varying", "cbr_delay", "ideal")
+
+
 def laws():
     """The name of every law, of any model with any buffer; a belief's as the encodings have it, NAME for the belief."""
-    for model, buffer, deployed in product(("ccac", "cbr_delay", "ideal"), ("infinite", ">=1"), (False, True)):
+    for model, buffer, deployed in product(MODELS, ("infinite", ">=1"), (False, True)):
         query = queries.make(model, buffer, 4)
         bounds = Bounds.DEPLOYED if deployed else Bounds.MOVE
         x = execution(query.model, 4, query.buffer, query.jitter, bounds)
