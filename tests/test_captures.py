@@ -7,7 +7,6 @@ import pytest
 
 from ccmatic.base import InputError
 from ccmatic.fitting import NEVER, read
-from ccmatic.fitting.readers.captures import read_pair
 
 A, B = b"\x0a\0\0\1", b"\x0a\0\0\2"
 ETHERNET, RAW, SLL = 1, 101, 113
@@ -141,14 +140,23 @@ def test_two_captures_tell_what_was_lost_and_when_the_rest_arrived(tmp_path):
     arrived = [datagrams[0], segments[1], again, datagrams[2]]
     first = capture(tmp_path / "a.pcap", [(1000 + now, packet) for now, packet in enumerate(sent)])
     second = capture(tmp_path / "b.pcap", [(500 + now, packet) for now, packet in enumerate(arrived)], RAW, ng=True)
-    log = read_pair(first, second)
+    log = read(first, received=second)
     assert ms(log) == [
         (1001, 500, 78), (1002, 501, 140), (1003, None, 78), (1004, None, 140), (1005, 502, 140), (1006, 503, 78)
     ]  # fmt: skip
-    assert log.two_clocks and log.source == first
+    assert log.two_clocks and log.source == str(first)
     with pytest.raises(InputError, match="none of the packets of .*a.pcap is in it") as told:
-        read_pair(first, capture(tmp_path / "c.pcap", [(0, tcp(B, A, 1, length=9))]))
-    assert told.value.file == tmp_path / "c.pcap"
+        read(first, received=capture(tmp_path / "c.pcap", [(0, tcp(B, A, 1, length=9))]))
+    assert told.value.file == str(tmp_path / "c.pcap")
+
+
+def test_two_files_are_two_captures(tmp_path):
+    (tmp_path / "log.csv").write_text("sent,delivered,size\n0,1,1500\n")
+    both = tmp_path / "log.csv", capture(tmp_path / "a.pcap", TRANSFER)
+    for first, second in (both, both[::-1]):
+        with pytest.raises(InputError, match="no capture; expected pcap") as told:
+            read(first, received=second)
+        assert told.value.file == str(both[0])
 
 
 def test_ipv6_is_read(tmp_path):

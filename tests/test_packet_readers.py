@@ -8,6 +8,7 @@ import pytest
 from ccmatic.base import InputError
 from ccmatic.emulate import link, mm_log, run
 from ccmatic.fitting import NEVER, read
+from support import ROOT
 
 MS = 10**6
 
@@ -40,6 +41,15 @@ def test_mm_links_log(tmp_path):
     log = read(mm_link_log(tmp_path, body))
     assert in_ms(log) == [(70, 75, 1504), (70, 91, 1504), (70, None, 52)] and log.line.tolist() == [6, 7, 8]
     assert "D is off by as much" in log.notes[0]
+
+
+def test_what_mm_link_itself_wrote():
+    file = ROOT / "tests" / "saved" / "mm_link_uplink.log"
+    log, lines = read(file), [line.split() for line in file.read_text().splitlines()]
+    delays = [int(line[3]) for line in lines if line[1] == "-"]
+    assert (len(log.sent), log.lost.sum()) == (40, 13)
+    assert ((log.delivered - log.sent)[~log.lost] // MS).tolist() == delays
+    assert log.size.tolist() == [int(line[2]) for line in lines if line[1] == "+"]
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,28 @@ from ccmatic.fitting.readers import capture_file, captures, csv_text, emulator, 
 FIRST = 4096
 
 
-def read(path, two_clocks=False):
-    """The PacketLog of a file of any kind. Raises InputError where it is none, with the line where one can be named."""
-    try:
-        with open(path, "rb") as file:
-            begin = file.read(FIRST)
-    except OSError as error:
-        raise Unreadable(f"cannot read: {error.strerror}", str(path)) from None
+def read(path, two_clocks=False, received=None):
+    """The PacketLog of a file of any kind; or of a capture at the sender and, where they are `received`, at the
+    receiver. Raises InputError where it is none, with the line where one can be named."""
+    begin = _begin(path)
+    if received is not None:
+        for file, first in ((path, begin), (received, _begin(received))):
+            if not first.startswith(capture_file.MAGICS):
+                said = "no capture; expected pcap or pcapng of the sender's end and of the receiver's"
+                raise InputError(said, str(file))
+        return captures.read_pair(str(path), str(received))
     for begins_so, reader in KINDS:
         if begins_so(begin):
             return reader(str(path), two_clocks)
     raise InputError(f"begins '{shown(begin[:40])}', as no log that is known; expected {EXPECTED}", str(path))
+
+
+def _begin(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(FIRST)
+    except OSError as error:
+        raise Unreadable(f"cannot read: {error.strerror}", str(path)) from None
 
 
 #: What tells a kind of file by its first bytes, and its reader.
