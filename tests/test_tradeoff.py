@@ -19,6 +19,7 @@ from ccmatic.tradeoff.allowances.enclosure import C, compiled, least_is
 from ccmatic.tradeoff.allowances.growth import closed_form, inverse_class, k
 from ccmatic.tradeoff.allowances.least import least
 from ccmatic.tradeoff.allowances.rules import RULES
+from support.json_schemas import validate
 
 PATH = Path(Fraction(2), Fraction(1000), Fraction(1))
 HALF = Path(Fraction(3, 2), Fraction(1000), Fraction(1, 2))
@@ -263,7 +264,7 @@ def test_rules_ramp_up_as_their_sources_say():
 
 def test_the_belief_set_is_lost_on_by_short_probes_alone():
     for row in figures.beliefs():
-        assert row["lost_by_probe_over_1"] == figures.EXTRA < row["lost_by_probe_over_0.5"]
+        assert row.lost_by_probe == figures.EXTRA < row.lost_by_short_probe
 
 
 # The command
@@ -273,10 +274,29 @@ def tradeoff(*arguments):
     return CliRunner().invoke(cli, ["tradeoff", *arguments], standalone_mode=False)
 
 
+#: The record of each line, by a key that it has.
+KINDS = {
+    "family": "FamilyLine",
+    "C_0": "PathLine",
+    "allowance": "AllowanceLine",
+    "controller": "RuleLine",
+    "counterexample": "CounterexampleLine",
+    "step": "StepLine",
+    "phase": "PhaseLine",
+    "same": "CycleLine",
+    "buffer": "BeliefSetLine",
+    "round_trips": "RoundTripsLine",
+    "table": "TableFileLine",
+    "what": "FileLine",
+}
+
+
 def test_one_command_regenerates_everything(tmp_path):
     outcome = tradeoff("--out", str(tmp_path), "--json", "--up-to", "100", "--allowance", "1", "--allowance", "log(C)")
     assert outcome.exception is None and outcome.return_value == 0
     rows = [json.loads(line) for line in outcome.output.splitlines()]
+    for row in rows:
+        validate(row, KINDS[next(key for key in KINDS if key in row)])
     files = {
         "figure_7.png",
         "family.png",

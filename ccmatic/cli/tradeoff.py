@@ -1,7 +1,5 @@
 """`ccmatic tradeoff`."""
 
-import json
-
 import click
 
 from ccmatic.cli import options
@@ -22,7 +20,7 @@ from ccmatic.cli import options
 @options.as_json
 def tradeoff(allowances, buffer_time, start, end, out, as_json):
     """Reproduce the trade-off between loss and convergence time, and check the steps of its proof."""
-    from ccmatic import traces
+    from ccmatic import records, traces
     from ccmatic.tradeoff import command as trading
 
     traces.require()
@@ -31,5 +29,5 @@ def tradeoff(allowances, buffer_time, start, end, out, as_json):
     for found in trading.run(asked, path, out):
         outcomes.add(found.good)
         if as_json or found.text:
-            click.echo(json.dumps(found.row) if as_json else found.text)
+            click.echo(records.line(found.row) if as_json else found.text)
     return options.BROKEN if False in outcomes else options.UNKNOWN if None in outcomes else options.GOOD

@@ -7,7 +7,7 @@ from fractions import Fraction
 from msgspec.json import schema
 
 from ccmatic.base import writable_folder, write_text
-from ccmatic.records import files, lines, measures
+from ccmatic.records import files, lines, measures, tradeoff
 
 #: Those of a whole file or table's row; the others are parts.
 FILES = (
@@ -20,7 +20,12 @@ FILES = (
     measures.MeasuresFile,
     measures.ResultRecord,
 )
-LINES = tuple(kind for kind in vars(lines).values() if isinstance(kind, type) and kind.__name__.endswith("Line"))
+LINES = tuple(
+    kind
+    for module in (lines, tradeoff)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and kind.__name__.endswith("Line")
+)
 
 
 def schemas():

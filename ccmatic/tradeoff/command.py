@@ -10,6 +10,17 @@ from ccmatic import language, traces
 from ccmatic import query as queries
 from ccmatic.base import InputError, writable_folder, write_text
 from ccmatic.contracts import load_definition
+from ccmatic.records import (
+    AllowanceLine,
+    CounterexampleLine,
+    FamilyLine,
+    FileLine,
+    PathLine,
+    Record,
+    RoundTripsLine,
+    RuleLine,
+    TableFileLine,
+)
 from ccmatic.tradeoff import cycle, family, family_figure, figures, steps
 from ccmatic.tradeoff.allowances.allowance import Allowance, Path
 from ccmatic.tradeoff.allowances.enclosure import compiled
@@ -36,9 +47,9 @@ NETWORK = {"model": "cbr_delay", "buffer": "1", "horizon": "7"}
 
 @dataclass(frozen=True)
 class Found:
-    """Something that was found. row: as data for JSON. text: for people. good: True, False, or None if unknown."""
+    """Something that was found. row: a record, for JSON. text: for people. good: True, False, or None if unknown."""
 
-    row: dict
+    row: Record
     text: str
     good: bool | None = True
 
@@ -89,7 +100,7 @@ def _probing(rule, path, rates):
 
 def _convergence(inverses, probing, path, rates, folder):
     yield Found(
-        {"C_0": str(path.start), "C": str(path.end), "buffer_time": str(path.buffer_time)},
+        PathLine(path.start, path.end, path.buffer_time),
         f"Round trips to ramp up from C_0 = {path.start}, in packets per R_m; β_s = {path.buffer_time} R_m",
     )
     columns, curves, ramps = {}, [], []
@@ -103,7 +114,7 @@ def _convergence(inverses, probing, path, rates, folder):
         ramps.append((rule.name, [(rule.round_trips(probes), rate) for probes, rate in enumerate(reached)]))
         yield _rule(rule, allowance, path, columns[rule.name][path.end])
     counts = {name: {str(rate): n for rate, n in column.items()} for name, column in columns.items()}
-    yield Found({"figure": 7, "round_trips": counts}, table(rates, columns))
+    yield Found(RoundTripsLine(7, counts), table(rates, columns))
     file = folder / "figure_7.png"
     figures.draw_convergence(curves, ramps, path, file)
     yield _file(file, "Figure 7")
@@ -125,14 +136,14 @@ def _allowance(allowance, path, inverse):
     most = MOST_ASKED if allowance.affine else MOST_TANGENTS
     asked = [rate for rate, n in inverse.items() if n is not None and n <= most]
     solver, good = _ask(allowance, path, inverse, asked)
-    row = {
-        "allowance": allowance.text,
-        "F": None if form is None else str(form),
-        "class": grows,
-        "round_trips": end,
-        "time_rm": end and str(end * (1 + path.buffer_time)),
-        "solver": solver,
-    }
+    row = AllowanceLine(
+        allowance=allowance.text,
+        F=None if form is None else str(form),
+        grows=grows,
+        round_trips=end,
+        time_rm=end and end * (1 + path.buffer_time),
+        solver=solver,
+    )
     text = f"f = {allowance.text:<8} F⁻¹({path.end}) = {_count(end)}"
     text += f", Θ({grows})" if grows and end is not None else ""
     text += f"; F(k) = {form}" if form is not None else ""
@@ -157,16 +168,8 @@ def _ask(allowance, path, inverse, asked):
 
 def _rule(rule, allowance, path, round_trips):
     least = float(compiled(allowance.f, 64)((path.end, path.end))[0])
-    row = {
-        "controller": rule.name,
-        "increase": rule.increase,
-        "every": rule.every,
-        "source": rule.source,
-        "round_trips": round_trips,
-        "risk": round(least, 3),
-    }
     return Found(
-        row,
+        RuleLine(rule.name, rule.increase, rule.every, rule.source, round_trips, round(least, 3)),
         f"{rule.name}: {round_trips} round trips; to be as fast for sure is to risk f(C) = {least:.3g} "
         f"packets; {rule.source}",
     )
@@ -186,7 +189,7 @@ def _count(n):
 def _family(inverses, probing, path, folder):
     """cc_probe_slow_k for each allowance and three T*, beside the bound, and where the controllers stand."""
     if path.start < LEAST_RATE:
-        yield Found({"family": None}, f"cc_probe_slow left out: it needs C_0 of at least {LEAST_RATE}")
+        yield Found(FamilyLine(None), f"cc_probe_slow left out: it needs C_0 of at least {LEAST_RATE}")
         return
     exact = {
         allowance.text: partial(_allowed, compiled(allowance.f, 64))
@@ -197,7 +200,7 @@ def _family(inverses, probing, path, folder):
     for point in family.points(exact, rate=path.end, start=path.start, buffer=path.buffer_time):
         points.append(point)
         good = point.convergence >= point.bound and point.loss <= 2 * point.allowed
-        yield Found({"family": "cc_probe_slow", **family.row(point)}, "", good)
+        yield Found(FamilyLine("cc_probe_slow", **vars(point)), "", good)
     others = [
         (
             rule.name,
@@ -209,7 +212,7 @@ def _family(inverses, probing, path, folder):
     file = folder / "family.png"
     family_figure.draw(points, file, others)
     yield Found(
-        {"file": str(file), "what": "the family cc_probe_slow_k"},
+        FileLine(str(file), "the family cc_probe_slow_k"),
         f"\ncc_probe_slow_k, by exact executions\n\n{family.markdown(points)}\ndrawn: {file}",
     )
 
@@ -220,11 +223,10 @@ def _allowed(f, rate):
 
 def _beliefs(folder):
     for row in figures.beliefs():
-        lost = [value for name, value in row.items() if name.startswith("lost")]
         yield Found(
             row,
-            f"{row['path']}: C = {row['C']}, β = {row['buffer']}; a probe over T* loses {lost[0]}, "
-            f"one over T*/2 {lost[1]}",
+            f"{row.path}: C = {row.C}, β = {row.buffer}; a probe over T* loses {row.lost_by_probe}, "
+            f"one over T*/2 {row.lost_by_short_probe}",
         )
     file = folder / "figure_8.png"
     figures.draw_beliefs(file)
@@ -235,9 +237,9 @@ def _table_3(folder):
     made = cycle.table_3()
     text = cycle.markdown(made)
     for row in cycle.rows(made):
-        yield Found({"table": 3, **row}, "")
+        yield Found(row, "")
     write_text(folder / "table_3.md", text)
-    yield Found({"table": 3, "file": str(folder / "table_3.md")}, f"\nTable 3\n\n{text}", made.same)
+    yield Found(TableFileLine(3, str(folder / "table_3.md")), f"\nTable 3\n\n{text}", made.same)
 
 
 def _counterexample(folder):
@@ -245,7 +247,7 @@ def _counterexample(folder):
     judgement = Judge(query).judge(language.load(ADDITIVE, query.units()))
     if judgement.verdict != VIOLATED:
         yield Found(
-            {"counterexample": ADDITIVE, "verdict": judgement.verdict},
+            CounterexampleLine(ADDITIVE, judgement.verdict),
             f"{ADDITIVE}: {judgement.verdict}",
             False if judgement.verdict == HOLDS else None,
         )
@@ -255,15 +257,8 @@ def _counterexample(folder):
     traces.draw_trace(trace, file.with_suffix(".png"))
     lost = trace.columns["L"][-1] - trace.columns["L"][0]
     sent = trace.columns["A"][-1] - trace.columns["A"][0]
-    row = {
-        "counterexample": ADDITIVE,
-        "verdict": judgement.verdict,
-        "lost": str(lost),
-        "sent": str(sent),
-        "file": str(file),
-    }
     yield Found(
-        row,
+        CounterexampleLine(ADDITIVE, judgement.verdict, lost, sent, str(file)),
         f"{ADDITIVE} (section 6.2): violated; of {float(sent):.3g} C·R_m sent, {float(lost):.3g} are "
         f"lost; trace: {file}",
     )
@@ -285,4 +280,4 @@ def _decided(checked):
 
 
 def _file(file, what):
-    return Found({"file": str(file), "what": what}, f"{what}: {file}")
+    return Found(FileLine(str(file), what), f"{what}: {file}")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ccmatic.records import CycleLine, PhaseLine
 from ccmatic.tradeoff.fluid import FluidLink, alike
 from ccmatic.tradeoff.probe_slow import JITTER, PACKET, PROPAGATION, ProbeSlow, run
 
@@ -90,16 +91,11 @@ def _paper(path, rate, probe):
 
 
 def rows(table):
-    """As data for JSON, numbers exact, as strings; `paper`: its entries that are others."""
+    """A PhaseLine for each row, and the CycleLine."""
     for path, phase, duration, counted, paper in table.rows:
-        yield {
-            "path": path,
-            "phase": phase,
-            "duration": str(duration),
-            **{name: str(value) for name, value in counted.items()},
-            "paper": {name: str(value) for name, value in paper.items() if value != counted[name]},
-        }
-    yield {"same": table.same, "C_Llambda": str(table.rate), "T": str(table.probe)}
+        differs = {name: value for name, value in paper.items() if value != counted[name]}
+        yield PhaseLine(table=3, path=path, phase=phase, duration=duration, **counted, paper=differs)
+    yield CycleLine(3, table.same, table.rate, table.probe)
 
 
 def markdown(table):

@@ -89,11 +89,6 @@ def _steady(sender, link):
     return most, (link.served - served) / (link.rate * (link.time - time))
 
 
-def row(point):
-    """As data for JSON; exact numbers as strings."""
-    return {name: value if isinstance(value, int) else str(value) for name, value in vars(point).items()}
-
-
 def markdown(found):
     """The points, Markdown."""
     lines = [

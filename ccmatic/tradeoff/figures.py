@@ -3,6 +3,7 @@
 from itertools import cycle, pairwise
 
 from ccmatic import traces
+from ccmatic.records import BeliefSetLine
 from ccmatic.traces import BELIEF, LARGE, LOSS, QUIET, SENDER, SMALL, TRUTH
 
 #: Of allowances, and of controllers, in turn.
@@ -71,8 +72,8 @@ def beliefs():
     """Figure 8 in numbers: corners of the set, and the most that a probe over T* and a shorter one lose on them."""
     corners = {"P1": (LEAST_RATE, LEAST_RATE * JITTER), "P2": (LEAST_RATE * (MEASURED + JITTER) // MEASURED, 0)}
     for name, (rate, buffer) in corners.items():
-        lost = {f"lost_by_probe_over_{T}": max(0, int(_queue(T, rate)) - buffer) for T in (MEASURED, SHORT)}
-        yield {"figure": 8, "path": name, "C": rate, "buffer": buffer, **lost}
+        lost = (max(0, int(_queue(T, rate)) - buffer) for T in (MEASURED, SHORT))
+        yield BeliefSetLine(8, name, rate, buffer, *lost)
 
 
 def _queue(T, rate):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from re import fullmatch
 
+from ccmatic.records import BrokenRecord, StepLine
 from ccmatic.tradeoff.statements import Finding, Step
 from ccmatic.verification import HOLDS, VIOLATED
 
@@ -40,29 +41,23 @@ def check(proof, timeout=None) -> Iterator[Checked]:
 
 
 def row(checked):
-    """As data for JSON; exact numbers as strings."""
+    """The StepLine of a Checked."""
     step, finding = checked.step, checked.finding
-    return {
-        "step": step.name,
-        "says": step.says,
-        "equation": step.equation,
-        "theorem": step.theorem,
-        "covers": step.covers,
-        "verdict": finding.verdict,
-        "seconds": round(finding.seconds, 3),
-        "witness": _exact(finding.witness),
-        "broken": [
-            {
-                "hypothesis": name,
-                "says": says,
-                "verdict": found.verdict,
-                "seconds": round(found.seconds, 3),
-                "witness": _exact(found.witness),
-            }
+    return StepLine(
+        step=step.name,
+        says=step.says,
+        equation=step.equation,
+        theorem=step.theorem,
+        covers=step.covers,
+        verdict=finding.verdict,
+        seconds=round(finding.seconds, 3),
+        witness=_exact(finding.witness),
+        broken=[
+            BrokenRecord(name, says, found.verdict, round(found.seconds, 3), _exact(found.witness))
             for name, says, found in checked.broken
         ],
-        "good": checked.good,
-    }
+        good=checked.good,
+    )
 
 
 def line(checked):
@@ -109,4 +104,4 @@ def _listed(witness):
 
 
 def _exact(witness):
-    return witness and {name: str(value) for name, value in witness.items()}
+    return witness and {name: Fraction(value) for name, value in witness.items()}
