@@ -7,6 +7,7 @@ import pytest
 
 from ccmatic.base import InputError
 from ccmatic.fitting import NEVER, read
+from support.cli import here
 
 A, B = b"\x0a\0\0\1", b"\x0a\0\0\2"
 ETHERNET, RAW, SLL = 1, 101, 113
@@ -148,6 +149,18 @@ def test_two_captures_tell_what_was_lost_and_when_the_rest_arrived(tmp_path):
     with pytest.raises(InputError, match="none of the packets of .*a.pcap is in it") as told:
         read(first, received=capture(tmp_path / "c.pcap", [(0, tcp(B, A, 1, length=9))]))
     assert told.value.file == str(tmp_path / "c.pcap")
+
+
+def test_the_clocks_of_two_captures_are_said(tmp_path, capsys):
+    """Everything takes 40 ms; the receiver's clock is behind by 500 ms less these."""
+    segments = [tcp(A, B, 100 * n, length=100, identity=7 + n) for n in range(9)]
+    first = capture(tmp_path / "a.pcap", [(500 + now, packet) for now, packet in enumerate(segments)])
+    second = capture(tmp_path / "b.pcap", list(enumerate(segments)))
+    code, out, err = here(capsys, "fit", first, "--received", second, "--rtt", "40ms")
+    assert (code, err) == (0, "")
+    assert "if the least delay is R_m, the receiver's is 540 ms behind" in out and "captured at both ends" in out
+    code, out, err = here(capsys, "fit", first, "--received", second)
+    assert (code, out) == (2, "") and "expected --rtt" in err
 
 
 def test_two_files_are_two_captures(tmp_path):

@@ -96,6 +96,7 @@ def evaluate(senders, real, out, jobs, as_json):
     "--horizon", type=click.IntRange(min=2, max=1000), default=10, show_default=True, help="T: windows last T-1 steps."
 )
 @click.option("--two-clocks", is_flag=True, help="Sender and receiver have clocks of their own, a constant apart.")
+@click.option("--received", metavar="FILE", help="LOG is a capture at the sender, this one at the receiver.")
 @click.option(
     "--controller",
     "controllers",
@@ -105,7 +106,7 @@ def evaluate(senders, real, out, jobs, as_json):
 )
 @click.option("--plot", type=click.Path(), help="Draw jitter and rate over time to this file (.png, .svg or .pdf).")
 @options.as_json
-def fit(log, models, rtt, horizon, two_clocks, controllers, plot, as_json):
+def fit(log, models, rtt, horizon, two_clocks, received, controllers, plot, as_json):
     """Find the least jitter with which a link of each model leaves a log of packets, and the link's rate then."""
     from ccmatic import fitting, records, traces
     from ccmatic.base import quantities
@@ -116,7 +117,8 @@ def fit(log, models, rtt, horizon, two_clocks, controllers, plot, as_json):
         raise InputError(f"the rtt is '{rtt}'; expected more than 0")
     if plot:
         traces.require(plot)
-    fitted = fitting.fit(fitting.read(log, two_clocks), models or tuple(fitting.MODELS), horizon, step)
+    packets = fitting.read(log, two_clocks, received)
+    fitted = fitting.fit(packets, models or tuple(fitting.MODELS), horizon, step)
     if plot:
         fitting.draw(fitted, plot)
     covered = [line for name in controllers for line in coverage.guarantees(name, fitted)]

@@ -1,4 +1,4 @@
-"""A run's log as mm-link of mahimahi writes its own, for what reads those (`mm-throughput-graph`, `ccmatic fit`).
+"""A run's log as mm-link of mahimahi writes its own, for what reads those (`mm-delay-graph`, `ccmatic fit`).
 
 A line is `MS + BYTES` for a packet that arrives, `MS d 1 BYTES` after it if it is dropped, `MS - BYTES DELAY` for one
 that leaves, after a DELAY in ms, and `MS # BYTES` for what the link could carry. Bytes are those of IP packets. A
