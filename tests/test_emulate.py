@@ -18,6 +18,7 @@ from ccmatic import records
 from ccmatic.base.errors import InputError
 from ccmatic.emulate import command, flows, kinds, link, machine, measures, replay, run
 from support.cli import here
+from support.emulations import in_time
 from support.json_schemas import validate
 from support.machine import on_time
 
@@ -54,7 +55,7 @@ def mine(pid):
 
 def emulate(asked, names, seconds):
     emulation = on_time(
-        lambda: run.emulate(asked, [(name, kinds.flow(name)) for name in names], seconds),
+        lambda: run.emulate(asked, [kinds.asked(name) for name in names], seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     assert not mine(os.getpid())
@@ -79,7 +80,7 @@ def check_log(emulation):
     assert len(out) > 1000 and (kept["released"][len(out) :] == -1).all()
     assert (np.diff(out["released"]) >= 0).all() and (out["released"] >= out["planned"]).all()
     assert (kept["admitted"] >= kept["arrival"]).all()
-    assert (kept["planned"] >= kept["admitted"] + asked.propagation).all()
+    assert (kept["planned"] >= kept["admitted"] + asked.propagation()).all()
     return kept
 
 
@@ -226,7 +227,7 @@ class Broken:
 def test_a_flow_that_ends_early_is_an_error(emulator, receiver, sender, said):
     broken = Broken(receiver, sender)
     with pytest.raises(InputError, match=said):
-        run.emulate(link.of_texts("24mbit", "40ms", "1bdp"), [("broken", broken)], 3)
+        run.emulate(link.of_texts("24mbit", "40ms", "1bdp"), [flows.Asked("broken", broken)], 3)
     assert broken.over and not mine(os.getpid())
 
 
@@ -338,29 +339,19 @@ def test_losses_in_a_window():
     assert measures.most_within(instants[:0], 10) == 0
 
 
-def logged(asked, flows, arrivals):
-    """The Emulation of packets of 1500 bytes, (instant, flow's number) each, that were all passed on in time."""
-    log = np.zeros(len(arrivals), run.RECORD)
-    log["arrival"], log["flow"] = zip(*arrivals, strict=True)
-    log["size"] = 1500
-    log[["lost", "admitted", "planned"]] = replay.decisions(asked, log["arrival"], log["size"])
-    log["released"] = log["planned"]
-    return run.Emulation(asked, flows, 10**9, log, False, 0.1, 0)
-
-
 def test_measures_are_as_their_schema_says(schedule):
     """Of two flows, of one that sends nothing in what is measured, and beside a schedule."""
     asked = link.of_texts("12mbit", "10ms", "3000")
-    found = measures.measures(logged(asked, ("cubic", "bbr"), [(0, 1), (0, 0), (0, 0)]), 0)
+    found = measures.measures(in_time(asked, ("cubic", "bbr"), [(0, 1), (0, 0), (0, 0)]), 0)
     validate(records.data(found), "MeasuresFile")
     assert found.valid and found.lost == found.lost_max_in_rm == 1
     assert [(flow.flow, flow.packets, flow.lost) for flow in found.flows] == [("cubic", 2, 1), ("bbr", 1, 0)]
     assert found.queueing_delay_ms == records.Spread(1.5, pytest.approx(1.95), 2)
     assert records.read(records.line(found), records.MeasuresFile) == found
-    assert "\nall " in command.as_text(found) and "\nvalid; lateness ms" in command.as_text(found)
-    silent = measures.measures(logged(asked, ("cubic",), [(0, 0)]), 0.5)
+    assert "\nall " in command.as_text(found) and "\nvalid; least D 0.00 ms" in command.as_text(found)
+    silent = measures.measures(in_time(asked, ("cubic",), [(0, 0)]), 0.5)
     validate(records.data(silent), "MeasuresFile")
     assert silent.rtt_ms == records.Spread(None, None, None)
-    beside = measures.measures(logged(link.of_schedule(schedule), ("reno",), [(0, 0)]), 0)
+    beside = measures.measures(in_time(link.of_schedule(schedule), ("reno",), [(0, 0)]), 0)
     validate(records.data(beside), "MeasuresFile")
     assert (beside.trace.delivered[-1], beside.emulated.delivered[-1]) == (1300000, 1500)

@@ -14,6 +14,7 @@ from ccmatic.emulate import kinds, link, measures, mm_log, replay, run
 from ccmatic.trace_export import OPPORTUNITY
 from support import ROOT
 from support.cli import here
+from support.emulations import emulation
 from support.machine import on_time
 
 MS = 10**6
@@ -85,16 +86,16 @@ def test_a_flow_over_a_link_trace(iperf3, file):
     gaps = cycle((1, 0, 2, 5, 0, 1, 20))
     file.write_text("".join(f"{ms}\n" for ms in np.cumsum([next(gaps) for _ in range(700)]).tolist()))
     asked = link.of_opportunities(file, "40ms", "60kb")
-    emulation = on_time(
-        lambda: run.emulate(asked, [("cubic", kinds.flow("cubic"))], 2),
+    done = on_time(
+        lambda: run.emulate(asked, [kinds.asked("cubic")], 2),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
-    log = emulation.log
+    log = done.log
     kept = log[(log["lost"] == 0) & (log["released"] >= 0)]
-    assert "the log does not replay" not in emulation.faults
+    assert "the log does not replay" not in done.faults
     assert len(kept) > 100 and (kept["admitted"] % MS == 0).all()
     assert (kept["released"] - kept["arrival"] >= 40 * MS).all()
-    found = measures.measures(emulation, 1)
+    found = measures.measures(done, 1)
     assert 0.7 < found.utilisation <= 1 and found.link.opportunities == 700
     assert "on average (700 opportunities), R_m 40 ms" in measures.as_text(found)
 
@@ -108,8 +109,8 @@ def test_the_log_of_mm_link_is_written(file):
         (MS // 2 + 1, -1, -1, -1, 1500, 0, 1),
         (5 * MS - 1, 6 * MS, 46 * MS, -1, 1500, 0, 0),
     ]
-    emulation = run.Emulation(asked, ("cubic",), 5 * MS, np.array(rows, run.RECORD), True, 0.0, 0)
-    assert mm_log.text(emulation).splitlines() == [
+    made = emulation(asked, ("cubic",), np.array(rows, run.RECORD), 5 * MS)
+    assert mm_log.text(made).splitlines() == [
         "# mahimahi mm-link (ccmatic emulate)",
         "# queue: droptail [bytes=3000]",
         "# base timestamp: 0",
@@ -124,8 +125,8 @@ def test_the_log_of_mm_link_is_written(file):
         "5 - 2000 5",
     ]
     fluid = link.of_texts("12mbit", "40ms", "infinite")
-    emulation = run.Emulation(fluid, ("cubic",), 5 * MS, np.array(rows[:0], run.RECORD), True, 0.0, 0)
-    assert mm_log.text(emulation).splitlines()[1:] == [
+    made = emulation(fluid, ("cubic",), np.array(rows[:0], run.RECORD), 5 * MS)
+    assert mm_log.text(made).splitlines()[1:] == [
         "# queue: infinite", "# base timestamp: 0", *(f"{ms} # 1500" for ms in range(1, 6))
     ]  # fmt: skip
 

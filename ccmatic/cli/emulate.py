@@ -26,7 +26,8 @@ from ccmatic.cli import options
     multiple=True,
     default=["cubic"],
     show_default=True,
-    help="Who sends: one of the kernel's, udp:CONTROLLER.py or bpf:CONTROLLER.py; repeatable.",
+    help="Who sends: one of the kernel's, udp:CONTROLLER.py or bpf:CONTROLLER.py; then maybe when, and over which R_m, "
+    "as in cubic@10s-30s,rtt=80ms; repeatable.",
 )
 @click.option(
     "--seconds",
@@ -36,7 +37,8 @@ from ccmatic.cli import options
 @click.option(
     "--warmup",
     type=click.FloatRange(min=0),
-    help="Seconds that are not measured.  [default: a third; with a schedule, none]",
+    help="Seconds that are not measured.  [default: windows until beliefs have converged; a third of flows without, or "
+    "whose beliefs do not; with a schedule, none]",
 )
 @click.option("--seed", type=click.IntRange(min=0, max=2**62), help="Seed of the jitter.  [default: 0]")
 @click.option("--out", type=click.Path(), help="Folder for the log of packets and what was measured.")

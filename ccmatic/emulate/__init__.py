@@ -8,8 +8,9 @@ from arrival to release.
 
 Time 0 is when the first packet arrives. A packet arrives when the program reads it from its device; what the link
 decides of it follows from these instants and sizes in integer arithmetic, and is computed again, from the log, after
-each run. A run is valid if it replays, if the machine dropped nothing by itself, and if packets were released in time:
-of all 99 % within a millisecond of the plan, where packets that are due together may take 5 µs each.
+each run. A run is valid if it replays, if the machine dropped nothing by itself, if packets were released in time (of
+all 99 % within a millisecond of the plan, where packets that are due together may take 5 µs each), if the least D of
+what happened is at most R_m + D, and if no sender that logs its beliefs believed what was false of the link.
 
 Bytes are those of IP packets, headers included and no link-layer framing, throughout: rates, buffers, positions in a
 schedule, utilisation.

@@ -9,10 +9,10 @@ from ccmatic import records
 from ccmatic.base import InputError, writable_folder, write_bytes, write_text
 from ccmatic.emulate import link as links
 from ccmatic.emulate import mm_log, picture
-from ccmatic.emulate.kinds import flow
+from ccmatic.emulate.kinds import timetable
 from ccmatic.emulate.link import SECOND
 from ccmatic.emulate.machine import require
-from ccmatic.emulate.measures import as_text, measures
+from ccmatic.emulate.measures import as_text, measures, warm_up
 from ccmatic.emulate.run import emulate
 from ccmatic.trace_export import Schedule
 from ccmatic.traces import require as require_drawing
@@ -27,25 +27,27 @@ def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
     """Emulate; a records.MeasuresFile.
 
     link: options by name, as link.of_texts takes them, or a `schedule`: a schedule file alone, or a link trace of
-    mahimahi with what link.of_opportunities takes. flows: as kinds.flow reads them. seconds: as long as the schedule by
-    default, else SECONDS, or as a link trace that is longer. warmup: seconds that are not measured, by default a third,
-    or nothing of a schedule. out: a folder, in which the log (packets.npy, see run.RECORD), the measures
+    mahimahi with what link.of_opportunities takes. flows: as kinds.timetable reads them. seconds: as long as the
+    schedule by default, else SECONDS, or as a link trace that is longer. warmup: seconds that are not measured, by
+    default as measures.warm_up says. out: a folder, in which the log (packets.npy, see run.RECORD), the measures
     (measures.json) and the log as mm-link writes it (link.log) are kept. plot: a file to draw to. Raises InputError.
     """
     found = _link(**link)
     seconds = seconds or _seconds(found)
-    if warmup is None:
-        warmup = 0 if found.schedule else seconds / 3
-    if warmup >= seconds:
+    if (warmup or 0) >= seconds:
         raise InputError(f"a warm-up of {warmup:g} s; expected less than the run, {seconds:g} s")
     if found.rates[-1][0] >= seconds * SECOND:
         raise InputError(f"the link's rate changes after the run, which lasts {seconds:g} s")
     if plot:
         require_drawing(plot)
-    chosen = [(text, flow(text)) for text in flows]
+    chosen = timetable(flows, seconds)
+    if found.schedule and any(each.rtt for each in chosen):
+        raise InputError("a flow's rtt on a schedule, which says what is delivered when; expected none")
     require()
     folder = writable_folder(out) if out else None
     emulation = emulate(found, chosen, seconds)
+    if warmup is None:
+        warmup = warm_up(emulation)
     result = measures(emulation, warmup)
     if folder:
         _keep(folder, emulation, result)

@@ -4,8 +4,8 @@
  * usage: emulator SENDERS RECEIVERS DEVICE LOG < configuration
  *
  * SENDERS and RECEIVERS are named network namespaces, each with a TUN device DEVICE. The configuration is in the order
- * read_config, as link.py writes it. "ready" is printed once packets are read. Time 0 is when the first packet arrives;
- * after `duration` the log is written and a line printed: whether it ran in real time, seconds of processor time, and
+ * read_config, as link.py writes it. "ready" is printed once packets are read. Time 0 is when the first packet arrives,
+ * and printed then, in ns of the monotonic clock; after `duration` the log is written and a line printed: whether it ran in real time, seconds of processor time, and
  * packets that the devices dropped.
  *
  * Every decision is made in integers from the instant at which a packet was read, so that the log replays exactly
@@ -62,6 +62,7 @@ struct point { int64_t time, admitted, served, length, admitting, serving; };
 static struct config {
     int64_t duration, buffer, propagation, jitter, pattern, port, rates_count, points_count;
     int64_t opportunities_count, opportunity; /* bytes that one carries */
+    int64_t flows_count, *propagations; /* of flows that have one of their own */
     uint64_t seed;
     struct rate *rates;
     struct point *points;
@@ -88,10 +89,13 @@ static void read_config(void)
     config.points_count = number();
     config.opportunities_count = number();
     config.opportunity = number();
+    config.flows_count = number();
+    config.propagations = calloc(config.flows_count + 1, sizeof(int64_t));
     config.rates = calloc(config.rates_count + 1, sizeof(struct rate));
     config.points = calloc(config.points_count + 1, sizeof(struct point));
     config.opportunities = calloc(config.opportunities_count + 1, sizeof(int64_t));
-    if (!config.rates || !config.points || !config.opportunities) die("no memory");
+    if (!config.rates || !config.points || !config.opportunities || !config.propagations) die("no memory");
+    for (int i = 0; i < config.flows_count; i++) config.propagations[i] = number();
     for (int i = 0; i < config.rates_count; i++) {
         config.rates[i].time = number();
         config.rates[i].bits = number();
@@ -151,7 +155,7 @@ static void serve(wide work)
     }
 }
 
-/* When a packet that was admitted is released, before propagation. */
+/* When a packet that was admitted is let go, before propagation. */
 static int64_t release_of(int64_t admitted)
 {
     static int64_t last;
@@ -178,7 +182,7 @@ static struct decision by_clock(int64_t now, int64_t size)
         clock_of_link.end = now, clock_of_link.rest = 0, clock_of_link.last = clock_of_link.now;
     serve(work);
     int64_t admitted = clock_of_link.end + (clock_of_link.rest > 0);
-    return (struct decision){0, admitted, release_of(admitted) + config.propagation};
+    return (struct decision){0, admitted, release_of(admitted)};
 }
 
 /* When the opportunity of that number, from 1 on, is; after the last they begin again. */
@@ -197,7 +201,7 @@ static struct decision by_opportunities(int64_t now, int64_t size)
     if (taken - over + size > config.buffer) return (struct decision){1, -1, -1};
     taken += size;
     int64_t admitted = instant((taken + config.opportunity - 1) / config.opportunity);
-    return (struct decision){0, admitted, release_of(admitted) + config.propagation};
+    return (struct decision){0, admitted, release_of(admitted)};
 }
 
 /* The first whole ns at which a curve that starts at `value` and grows by `gain` in `length` ns reaches `position`. */
@@ -223,10 +227,13 @@ static struct decision by_curves(int64_t now, int64_t size)
     return (struct decision){0, admitted < now ? now : admitted, served < now ? now : served};
 }
 
-static struct decision decide(int64_t now, int64_t size)
+static struct decision decide(int64_t now, int64_t size, int flow)
 {
     if (config.points_count) return by_curves(now, size);
-    return config.opportunities_count ? by_opportunities(now, size) : by_clock(now, size);
+    struct decision decision = config.opportunities_count ? by_opportunities(now, size) : by_clock(now, size);
+    if (!decision.lost)
+        decision.planned += flow >= 0 && flow < config.flows_count ? config.propagations[flow] : config.propagation;
+    return decision;
 }
 
 /* ---- packets ---- */
@@ -245,9 +252,12 @@ struct packet {
     unsigned char bytes[];
 };
 
+/* Packets in the order in which they are to be released: of one flow, or of all that have no propagation of their own. */
+struct queue { struct packet *first, **last; };
+
 static struct record *records;
 static int64_t records_count, held;
-static struct packet *first, **last = &first;
+static struct queue *queues; /* one a flow that has, and a last one */
 static int64_t origin; /* of time: on the monotonic clock, when the first packet arrived */
 
 static int64_t monotonic(void)
@@ -266,24 +276,53 @@ static int flow_of(const unsigned char *bytes, int size)
     return flow < 0 || flow > INT16_MAX ? -1 : flow;
 }
 
+static void make_queues(void)
+{
+    queues = calloc(config.flows_count + 1, sizeof *queues);
+    if (!queues) die("no memory");
+    for (int i = 0; i <= config.flows_count; i++) queues[i].last = &queues[i].first;
+}
+
+static struct queue *queue_of(int flow)
+{
+    return &queues[flow >= 0 && flow < config.flows_count ? flow : config.flows_count];
+}
+
+/* That whose first packet is to be released first; one that is empty if all are. */
+static struct queue *next_queue(void)
+{
+    struct queue *next = queues;
+    for (struct queue *queue = queues + 1; queue <= queues + config.flows_count; queue++)
+        if (!next->first || (queue->first && queue->first->record->planned < next->first->record->planned))
+            next = queue;
+    return next;
+}
+
+static void begin(int64_t now)
+{
+    origin = now;
+    printf("%" PRId64 "\n", now);
+    fflush(stdout);
+}
+
 static void arrive(const unsigned char *bytes, int size)
 {
     int64_t now = monotonic();
-    if (!records_count) origin = now;
+    if (!records_count) begin(now);
     if (records_count == RECORDS) die("the log is full");
     struct record *record = &records[records_count++];
-    struct decision decision = decide(now - origin, size);
-    *record = (struct record){
-        now - origin, decision.admitted, decision.planned, -1, size, flow_of(bytes, size), decision.lost
-    };
+    int flow = flow_of(bytes, size);
+    struct decision decision = decide(now - origin, size, flow);
+    *record = (struct record){now - origin, decision.admitted, decision.planned, -1, size, flow, decision.lost};
     if (decision.lost) return;
     struct packet *packet = malloc(sizeof *packet + size);
     held += size;
     if (!packet || held > HELD) die("no memory: more than a gibibyte is in flight");
     *packet = (struct packet){NULL, record, size};
     memcpy(packet->bytes, bytes, size);
-    *last = packet;
-    last = &packet->next;
+    struct queue *queue = queue_of(flow);
+    *queue->last = packet;
+    queue->last = &packet->next;
 }
 
 static void pass_on(int device, const void *bytes, int size)
@@ -291,10 +330,10 @@ static void pass_on(int device, const void *bytes, int size)
     if (write(device, bytes, size) < 0) die("cannot write to a TUN device: %s", strerror(errno));
 }
 
-static void release(int receivers)
+static void release(struct queue *queue, int receivers)
 {
-    struct packet *packet = first;
-    if (!(first = packet->next)) last = &first;
+    struct packet *packet = queue->first;
+    if (!(queue->first = packet->next)) queue->last = &queue->first;
     packet->record->released = monotonic() - origin;
     pass_on(receivers, packet->bytes, packet->size);
     held -= packet->size;
@@ -309,9 +348,9 @@ static int next_packet(int device, unsigned char *bytes)
     return size < 0 ? 0 : size;
 }
 
-static int due(int64_t now)
+static int due(const struct queue *queue, int64_t now)
 {
-    return first && first->record->planned <= now;
+    return queue->first && queue->first->record->planned <= now;
 }
 
 /* Packets both ways until the duration is over. Towards the senders they are passed on at once, but after what is due:
@@ -323,13 +362,16 @@ static void run(int senders, int receivers)
     for (;;) {
         int64_t now = records_count ? monotonic() - origin : 0;
         if (now >= config.duration) return;
-        int busy = due(now), size;
-        if (busy) release(receivers);
+        struct queue *next = next_queue();
+        int busy = due(next, now), size;
+        if (busy) release(next, receivers);
         if ((size = next_packet(senders, bytes))) busy = 1, arrive(bytes, size);
-        if (due(now)) continue;
+        if (due(next = next_queue(), now)) continue;
         if ((size = next_packet(receivers, bytes))) busy = 1, pass_on(senders, bytes, size);
         if (busy) continue;
-        int64_t until = first && first->record->planned < config.duration ? first->record->planned : config.duration;
+        next = next_queue();
+        int64_t until = next->first ? next->first->record->planned : config.duration;
+        if (until > config.duration) until = config.duration;
         int64_t sleep = until - SPIN - (records_count ? monotonic() - origin : 0);
         struct timespec wait = {sleep / SECOND, sleep % SECOND};
         if (sleep > 0) ppoll(devices, 2, records_count ? &wait : NULL, NULL);
@@ -388,6 +430,7 @@ int main(int count, char **arguments)
 {
     if (count != 5) die("usage: emulator SENDERS RECEIVERS DEVICE LOG < configuration");
     read_config();
+    make_queues();
     int senders = open_device(arguments[1], arguments[3]), receivers = open_device(arguments[2], arguments[3]);
     records = mmap(NULL, sizeof(struct record) * RECORDS, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -29,7 +29,11 @@ class Udp:
             export = replace(export, horizon=len(schedule.points) + 1, at_start=None)
             options += ["--step", schedule.step, "--queue", schedule.queue, *_start(export, schedule.beliefs)]
         sender, receiver = build.build_udp(_written(export, "udp", context))
-        yield flows.Commands([receiver, context.port], [sender, *options, context.address, context.port], log=log)
+        yield flows.Commands(
+            [receiver, context.port],
+            [sender, *options, context.address, context.port],
+            log=flows.Log(log, export.model, export.horizon - 1),
+        )
 
 
 def _start(export, beliefs):
@@ -58,7 +62,7 @@ class Bpf:
             device = ["ip", "-n", context.senders, "link", "set", machine.DEVICE]
             subprocess.run([*device, "gso_max_segs", "1"], check=True)
             with flows.Kernel(name).prepare(context) as commands:
-                yield replace(commands, log=log)
+                yield replace(commands, log=flows.Log(log, self.export.model, self.export.horizon - 1))
 
 
 def _place(context):

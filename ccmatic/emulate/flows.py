@@ -12,9 +12,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccmatic.base import InputError
+from ccmatic.contracts import Model
 from ccmatic.emulate.link import Link
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A flow that is asked for.
+
+    name: as it was written. flow: what has `prepare`. start, stop: in ns of the run, from when until when it sends;
+    to the end if `stop` is None. rtt: its R_m in ns, None if it is the link's.
+    """
+
+    name: str
+    flow: object
+    start: int = 0
+    stop: int | None = None
+    rtt: int | None = None
 
 
 @dataclass(frozen=True)
@@ -38,16 +54,26 @@ class Context:
 
 
 @dataclass(frozen=True)
+class Log:
+    """Where a sender logs its steps, as CSV (docs/deploy.md); the model whose beliefs it forms, and the steps of a
+    window, at whose end they time out."""
+
+    file: Path
+    model: Model
+    window: int
+
+
+@dataclass(frozen=True)
 class Commands:
     """Commands, as lists of words, that run in the namespace of receivers and in that of senders until they are killed.
     The receiver's prints a line once it may be sent to; only then does the sender's start. If either ends early, the
     last line of its standard error says why. congestion_control: what the kernel is to run for it, None if it is not
-    TCP. log: where the sender logs its steps, None if it does not."""
+    TCP. log: None if the sender keeps none."""
 
     receiver: list
     sender: list
     congestion_control: str | None = None
-    log: Path | None = None
+    log: Log | None = None
 
 
 class Kernel:

@@ -29,6 +29,7 @@ class Link:
     pattern: one of PATTERNS. seed: of its choices.
     schedule: a Schedule that says what is admitted and what is released when, or None.
     opportunities: Opportunities that say when the bottleneck serves, or None; rates are then their mean.
+    rtts:    R_m of each flow, in ns, by its number; of further ones, and of all if it is empty, `rtt`.
     """
 
     rates: tuple
@@ -39,11 +40,15 @@ class Link:
     seed: int = 0
     schedule: Schedule | None = None
     opportunities: Opportunities | None = None
+    rtts: tuple = ()
 
-    @property
-    def propagation(self):
-        """In ns, from the box that holds packets to the receivers."""
-        return 0 if self.schedule else self.rtt
+    def rtt_of(self, flow):
+        """R_m of a flow, by its number, -1 for packets of none; in ns."""
+        return self.rtts[flow] if 0 <= flow < len(self.rtts) else self.rtt
+
+    def propagation(self, flow=-1):
+        """Of a flow's packets, in ns, from the box that holds packets to the receivers."""
+        return 0 if self.schedule else self.rtt_of(flow)
 
     @property
     def mtu(self):
@@ -68,9 +73,10 @@ class Link:
         points = self.schedule.segments(self.rates[0][1]) if self.schedule else ()
         instants = [ms * MS for ms in self.opportunities.milliseconds] if self.opportunities else ()
         numbers = [
-            duration, self.buffer, self.propagation, self.jitter, PATTERNS.index(self.pattern), self.seed, port,
-            len(self.rates), len(points), len(instants), OPPORTUNITY,
-            *(n for rate in self.rates for n in rate), *(n for p in points for n in p), *instants,
+            duration, self.buffer, self.propagation(), self.jitter, PATTERNS.index(self.pattern), self.seed, port,
+            len(self.rates), len(points), len(instants), OPPORTUNITY, len(self.rtts),
+            *map(self.propagation, range(len(self.rtts))), *(n for rate in self.rates for n in rate),
+            *(n for p in points for n in p), *instants,
         ]  # fmt: skip
         return "\n".join(map(str, numbers)) + "\n"
 
@@ -81,7 +87,7 @@ def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0):
     for (before, _), (time, _), change in zip(rates, rates[1:], changes, strict=False):
         if time <= before:
             raise InputError(f"a change '{change}'; expected later than 0 and than the change before it")
-    return _with_buffer(Link(tuple(rates), _nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern), seed), buffer)
+    return _with_buffer(Link(tuple(rates), nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern), seed), buffer)
 
 
 def of_opportunities(file, rtt, buffer="infinite", jitter=None, pattern=None, seed=0):
@@ -89,7 +95,7 @@ def of_opportunities(file, rtt, buffer="infinite", jitter=None, pattern=None, se
     InputError."""
     opportunities = Opportunities.load(file)
     bits = opportunities.by(opportunities.period) * OPPORTUNITY * 8 * 1000 // opportunities.period
-    link = Link(((0, bits),), _nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern), seed, opportunities=opportunities)
+    link = Link(((0, bits),), nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern), seed, opportunities=opportunities)
     return _with_buffer(link, buffer)
 
 
@@ -110,10 +116,11 @@ def _bits(text):
     return _whole(quantities.rate(text) * 8, f"rate '{text}'", "bits per second")
 
 
-def _nanoseconds(text, what):
+def nanoseconds(text, what, least=1):
+    """Whole ns, `least` and at most an hour, of a text such as "40ms". Raises InputError."""
     value = _whole(quantities.duration(text) * SECOND, f"{what} '{text}'", "nanoseconds")
-    if not 0 < value <= 3600 * SECOND:
-        raise InputError(f"{what} is '{text}'; expected above 0, at most an hour")
+    if not least <= value <= 3600 * SECOND:
+        raise InputError(f"{what} is '{text}'; expected {'above' if least else 'at least'} 0, at most an hour")
     return value
 
 
@@ -127,7 +134,7 @@ def _change(text):
     time, equals, rate = text.partition("=")
     if not equals:
         raise InputError(f"cannot read a change '{text}'; expected a time and a rate, such as 5s=48mbit")
-    return _nanoseconds(time, "time of a change"), _bits(rate)
+    return nanoseconds(time, "time of a change"), _bits(rate)
 
 
 def _jitter(jitter, pattern):
@@ -141,7 +148,7 @@ def _jitter(jitter, pattern):
     pattern = pattern or "aggregation"
     if pattern == "none":
         raise InputError(f"pattern 'none' with a jitter of '{jitter}'; expected uniform or aggregation")
-    value = _nanoseconds(jitter, "jitter")
+    value = nanoseconds(jitter, "jitter")
     if value < 1000:
         raise InputError(f"jitter is '{jitter}'; expected at least 1us")
     return value, pattern

@@ -169,6 +169,10 @@ class Process:
         return self
 
     def __exit__(self, *_):
+        self.end()
+
+    def end(self):
+        """End it, and all that it started, now."""
         with suppress(ProcessLookupError):
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()

@@ -1,15 +1,17 @@
 """What a run is summed up in: utilisation, queueing delay, losses, round trips; in all and of each flow."""
 
 from io import StringIO
+from itertools import pairwise
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from ccmatic import records
-from ccmatic.emulate.link import ENDLESS, SECOND
+from ccmatic.emulate.link import ENDLESS, MS, SECOND
 
-MS = SECOND // 1000
+#: A flow has ramped up when it has so much of its later rate over so many R_m.
+RAMPED, STRETCH = 0.9, 10
 
 
 def measures(emulation, start):
@@ -24,15 +26,101 @@ def measures(emulation, start):
         seconds=emulation.duration / SECOND,
         from_seconds=start,
         link=_describe(link),
-        flows=[
-            records.FlowMeasures(**summed_up(emulation, emulation.log[emulation.log["flow"] == i], start), flow=name)
-            for i, name in enumerate(emulation.flows)
-        ],
+        flows=[_of_flow(emulation, flow, start) for flow in range(len(emulation.flows))],
         **delivered,
+        least_jitter_ms=None if emulation.jitter is None else emulation.jitter / MS,
+        **({"shares": list(_shares(emulation, start))} if len(emulation.flows) > 1 else {}),
         lateness_ms=records.Lateness(*(_percentile(emulation.lateness, p, MS) for p in (50, 99, 100))),
         real_time=emulation.real_time,
         cpu=emulation.cpu,
     )
+
+
+def warm_up(emulation):
+    """Seconds until the beliefs of all flows that are there at first and form any had converged; a third of the run if
+    none forms any, or one's had not; none of a schedule."""
+    if emulation.link.schedule:
+        return 0
+    at_first = [steps for (start, _), steps in zip(emulation.spans, emulation.steps, strict=True) if not start]
+    converged = [steps.converged for steps in at_first if steps]
+    if not converged or None in converged:
+        return emulation.duration / SECOND / 3
+    return max(time for _, time in converged) / SECOND
+
+
+def _of_flow(emulation, flow, start):
+    log = emulation.log[emulation.log["flow"] == flow]
+    rtt = emulation.link.rtt_of(flow)
+    return records.FlowMeasures(
+        **summed_up(emulation, log, start, rtt),
+        flow=emulation.flows[flow],
+        R_m_ms=rtt / MS,
+        ramp_seconds=_ramp(log, emulation.spans[flow], start, rtt),
+        **({"beliefs": _beliefs(emulation, flow)} if emulation.steps[flow] else {}),
+    )
+
+
+def _beliefs(emulation, flow):
+    steps = emulation.steps[flow]
+    windows, time = steps.converged or (None, None)
+    return records.BeliefsRecord(
+        steps=len(steps),
+        judged_until_seconds=emulation.alone_until(flow) / SECOND,
+        false=[_false(steps, *found) for found in emulation.false_beliefs[flow]],
+        converged_seconds=None if time is None else time / SECOND,
+        converged_windows=windows,
+    )
+
+
+def _false(steps, step, name, truth):
+    return records.FalseBelief(
+        step=step,
+        seconds=int(steps.columns["time"][step]) / SECOND,
+        belief=name,
+        value=int(steps.columns[name][step]),
+        C=float(truth.C),
+        queue_bytes=float(truth.queue),
+    )
+
+
+def _ramp(log, span, start, rtt):
+    """Seconds from the beginning of a flow's span until it had RAMPED of its mean rate since `start` over STRETCH R_m;
+    None if it never had. log: of its packets."""
+    begin, end = span
+    served, since = log[log["lost"] == 0], max(begin, int(start * SECOND))
+    later = served["size"][(served["admitted"] > since) & (served["admitted"] <= end)].sum()
+    edges = np.arange(begin, end + 1, STRETCH * rtt)
+    if not later or len(edges) < 2:
+        return None
+    sizes, _ = np.histogram(served["admitted"], edges, weights=served["size"])
+    there = np.flatnonzero(sizes >= RAMPED * later / (end - since) * STRETCH * rtt)
+    return float(edges[there[0]] - begin) / SECOND if len(there) else None
+
+
+def _shares(emulation, start):
+    """A records.SharesRecord for each time from `start` on in which the same flows were to send."""
+    begin, end = int(start * SECOND), emulation.duration
+    changes = {time for span in emulation.spans for time in span if begin < time < end}
+    for now, then in pairwise([begin, *sorted(changes), end]):
+        there = [first <= now and then <= last for first, last in emulation.spans]
+        rates = [rate if is_there else None for rate, is_there in zip(_rates(emulation, now, then), there, strict=True)]
+        index = jain([rate for rate in rates if rate is not None])
+        yield records.SharesRecord(now / SECOND, then / SECOND, rates, index)
+
+
+def _rates(emulation, begin, end):
+    """Mbit/s of each flow between two instants."""
+    log = emulation.log
+    served = log[(log["lost"] == 0) & (log["flow"] >= 0) & (log["admitted"] > begin) & (log["admitted"] <= end)]
+    return [
+        float(size) * 8e3 / (end - begin) for size in np.bincount(served["flow"], served["size"], len(emulation.flows))
+    ]
+
+
+def jain(rates):
+    """Jain's index of fairness: 1 if all are equal, 1/n if one of n has all; None if nobody has anything."""
+    squares = sum(rate * rate for rate in rates)
+    return sum(rates) ** 2 / (len(rates) * squares) if squares else None
 
 
 def _beside_schedule(emulation):
@@ -61,9 +149,10 @@ def _describe(link):
     )
 
 
-def summed_up(emulation, log, start):
-    """The fields of records.Measures, by name, of some of the packets from `start` seconds on."""
-    link, end = emulation.link, emulation.duration
+def summed_up(emulation, log, start, rtt=None):
+    """The fields of records.Measures, by name, of some of the packets from `start` seconds on. rtt: their R_m in
+    ns, by default the link's."""
+    link, end, rtt = emulation.link, emulation.duration, rtt or emulation.link.rtt
     begin = int(start * SECOND)
     capacity = link.capacity(begin, end) / (8 * SECOND)
     lost, admitted = log["lost"] != 0, log["admitted"]
@@ -76,12 +165,12 @@ def summed_up(emulation, log, start):
         "utilisation": served / capacity,
         "mbit_per_second": served * 8 / (end - begin) * SECOND / 1e6,
         "queueing_delay_ms": _spread(waits, MS),
-        "queueing_delay_rm": _spread(waits, link.rtt),
+        "queueing_delay_rm": _spread(waits, rtt),
         "rtt_ms": _spread(trips, MS),
         "packets": int(came.sum()),
         "lost": len(drops),
-        "lost_mean_in_rm": len(drops) * link.rtt / (end - begin),
-        "lost_max_in_rm": most_within(drops, link.rtt),
+        "lost_mean_in_rm": len(drops) * rtt / (end - begin),
+        "lost_max_in_rm": most_within(drops, rtt),
     }
 
 
@@ -117,6 +206,8 @@ def as_text(found):
     console.print(grid)
     if found.trace:
         console.print(_beside(found.trace, found.emulated))
+    for line in (*map(_told, found.flows), *_over_time(found)):
+        console.print(line)
     console.print(_worth(found))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
@@ -136,6 +227,27 @@ def _beside(trace, emulated):
         f"utilisation {emulated.utilisation:.1%} (the trace: {trace.utilisation:.1%}), "
         f"{emulated.lost_bytes} bytes lost (the trace: {trace.lost_bytes})"
     )
+
+
+def _told(flow):
+    """When a flow was there, and whether what it believed was true."""
+    said = ["never ramped up" if flow.ramp_seconds is None else f"ramped up in {flow.ramp_seconds:.3g} s"]
+    if beliefs := flow.beliefs:
+        when = f"after {beliefs.converged_windows} windows, at {beliefs.converged_seconds or 0:.3g} s"
+        said.append(
+            "beliefs had not converged" if beliefs.converged_windows is None else f"beliefs had converged {when}"
+        )
+        said.append(f"{len(beliefs.false)} were false by {beliefs.judged_until_seconds:.3g} s")
+    return f"{flow.flow}: {'; '.join(said)}"
+
+
+def _over_time(found):
+    """What each of several flows got, from when until when."""
+    for part in found.shares or ():
+        rates = [(flow, rate) for flow, rate in zip(found.flows, part.mbit_per_second, strict=True) if rate is not None]
+        total = sum(rate for _, rate in rates) or 1
+        said = ", ".join(f"{flow.flow} {rate:.2f} Mbit/s ({rate / total:.1%})" for flow, rate in rates)
+        yield f"{part.from_seconds:.3g} to {part.until_seconds:.3g} s: {said}; Jain's index {_short(part.jain)}"
 
 
 def _short(value):
@@ -163,4 +275,5 @@ def _worth(found):
     late, priority = found.lateness_ms, "real-time" if found.real_time else "no real-time priority"
     cost = f"lateness ms: p50 {_short(late.p50)}, p99 {_short(late.p99)}, max {_short(late.max)}"
     verdict = "valid" if found.valid else f"NOT VALID: {'; '.join(found.faults)}"
-    return f"{verdict}; {cost}; {found.cpu:.0%} of a processor, {priority}"
+    jitter = f"least D {_short(found.least_jitter_ms)} ms (asked: {found.link.jitter_ms:g})"
+    return f"{verdict}; {jitter}; {cost}; {found.cpu:.0%} of a processor, {priority}"

@@ -35,11 +35,10 @@ def _capacity(emulation):
 
 
 def _packets(emulation):
-    propagation = emulation.link.propagation
-    for now, released, size, lost in emulation.log[["arrival", "released", "size", "lost"]].tolist():
+    for now, released, size, lost, flow in emulation.log[["arrival", "released", "size", "lost", "flow"]].tolist():
         yield now, ARRIVAL, f"+ {size}"
         if lost:
             yield now, ARRIVAL, f"d 1 {size}"
         if released >= 0:
-            left = released - propagation
+            left = released - emulation.link.propagation(flow)
             yield left, DEPARTURE, f"- {size} {left // MS - now // MS}"

@@ -9,15 +9,24 @@ from ccmatic.trace_export import OPPORTUNITY
 MASK = 2**64 - 1
 
 
-def decisions(link, arrivals, sizes):
+def decisions(link, arrivals, sizes, flows=None):
     """For each packet whether it is lost, else when its last byte is admitted and when it is to be released, in ns:
-    (lost, admitted, planned), the latter two -1 if it is lost. arrivals: in ns, in order; sizes: in bytes."""
+    (lost, admitted, planned), the latter two -1 if it is lost. arrivals: in ns, in order; sizes: in bytes; flows: their
+    numbers, by default of none."""
     kind = Curves if link.schedule else Ticks if link.opportunities else VirtualClock
     bottleneck = kind(link)
-    return [bottleneck.offer(now, size) for now, size in zip(map(int, arrivals), map(int, sizes), strict=True)]
+    propagation = {flow: link.propagation(flow) for flow in range(-1, len(link.rtts))}
+    flows = [-1] * len(sizes) if flows is None else [flow if flow in propagation else -1 for flow in map(int, flows)]
+    packets = zip(map(int, arrivals), map(int, sizes), flows, strict=True)
+    return [_delayed(bottleneck.offer(now, size), propagation[flow]) for now, size, flow in packets]
 
 
 LOST = (True, -1, -1)
+
+
+def _delayed(decision, propagation):
+    lost, admitted, passed = decision
+    return decision if lost else (lost, admitted, passed + propagation)
 
 
 class VirtualClock:
@@ -38,7 +47,7 @@ class VirtualClock:
             self.end, self.rest = now, 0
         self._serve(work)
         admitted = self.end + (self.rest > 0)
-        return False, admitted, self.release.after(admitted) + self.link.propagation
+        return False, admitted, self.release.after(admitted)
 
     def _backlog(self, now):
         """What is accepted and not served, in bits · 10^-9."""
@@ -72,7 +81,7 @@ class Ticks:
             return LOST
         self.taken = over + waiting + size
         admitted = self.opportunities.instant(-(-self.taken // OPPORTUNITY)) * MS
-        return False, admitted, self.release.after(admitted) + self.link.propagation
+        return False, admitted, self.release.after(admitted)
 
 
 class Release:

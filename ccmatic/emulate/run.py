@@ -1,17 +1,18 @@
 """One run: flows over an emulated link, and the log of what became of each packet."""
 
 import time
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from ccmatic.base import InputError
-from ccmatic.emulate import machine, replay
+from ccmatic.emulate import beliefs, machine, replay
 from ccmatic.emulate.flows import Context
-from ccmatic.emulate.link import SECOND, Link
+from ccmatic.emulate.link import MS, SECOND, Link
+from ccmatic.emulate.turns import Turn
 
 SOURCE = Path(__file__).with_name("emulator.c")
 
@@ -39,6 +40,8 @@ class Emulation:
     """What happened: a Link, the flows' names, how long it lasted in ns, and the log, in order of arrival.
 
     real_time: whether the emulator had priority. cpu: its share of a processor. dropped: packets that the machine lost.
+    spans: from when until when each flow was to send, in ns. steps: beliefs.Steps of each flow that logs them, None of
+    others.
     """
 
     link: Link
@@ -48,15 +51,46 @@ class Emulation:
     real_time: bool
     cpu: float
     dropped: int
+    spans: tuple
+    steps: tuple
 
     @cached_property
     def lateness(self):
         """How late each packet was released that was to be before the end, in ns: after the plan, or PACE after the
         packet before it was due, if that is later."""
         packets = self.log[(self.log["lost"] == 0) & (self.log["planned"] < self.duration)]
+        packets = packets[np.argsort(packets["planned"], kind="stable")]
         paces = PACE * np.arange(len(packets))
         due = np.maximum.accumulate(packets["planned"] - paces) + paces if len(packets) else paces
         return np.maximum(0, np.where(packets["released"] < 0, self.duration, packets["released"]) - due)
+
+    @cached_property
+    def jitter(self):
+        """The least D in ns, None without packets: what is passed on was delayed, after the bottleneck and but for its
+        propagation, by from least to most of it."""
+        kept = self.log[self.log["released"] >= 0]
+        if not len(kept):
+            return None
+        propagation = np.array([self.link.propagation(flow) for flow in range(-1, len(self.flows))])
+        delays = kept["released"] - kept["admitted"] - propagation[kept["flow"] + 1]
+        return int(delays.max() - delays.min())
+
+    def alone_until(self, flow):
+        """Until when the link was one flow's alone and had one rate, in ns: 0 if it never was."""
+        if self.link.schedule or self.link.opportunities:
+            return 0
+        others = self.log["arrival"][(self.log["flow"] != flow) & (self.log["flow"] >= 0)]
+        changes = [time for time, _ in self.link.rates[1:]]
+        return int(min([self.spans[flow][1], *changes, *others[:1]]))
+
+    @cached_property
+    def false_beliefs(self):
+        """Of each flow that logs its steps a list, None of others: (step, belief's name, beliefs.Truth)."""
+        kept = self.log[self.log["lost"] == 0]
+        return [
+            steps and list(steps.false(self.link, kept, self.alone_until(flow)))
+            for flow, steps in enumerate(self.steps)
+        ]
 
     @cached_property
     def faults(self):
@@ -67,70 +101,87 @@ class Emulation:
             found.append(f"1 % of the packets are over {late / 1e6:.2f} ms late; {TOLERANCE / 1e6:g} ms are tolerated")
         if self.dropped:
             found.append(f"{self.dropped} packets were dropped outside the link")
-        again = replay.decisions(self.link, self.log["arrival"], self.log["size"])
+        again = replay.decisions(self.link, self.log["arrival"], self.log["size"], self.log["flow"])
         if again != [tuple(row) for row in self.log[["lost", "admitted", "planned"]].tolist()]:
             found.append("the log does not replay")
-        return found
+        most = self.link.rtt + self.link.jitter
+        if (self.jitter or 0) > most:
+            found.append(f"the least D is {self.jitter / MS:.2f} ms; R_m + D asked are {most / MS:g} ms")
+        return found + list(self._false_beliefs_told())
+
+    def _false_beliefs_told(self):
+        for name, steps, false in zip(self.flows, self.steps, self.false_beliefs, strict=True):
+            if false:
+                step, belief, truth = false[0]
+                yield (
+                    f"{name} believed falsely in {len(false)} of {len(steps)} steps, first at "
+                    f"{steps.columns['time'][step] / SECOND:.3f} s (step {step}): {belief} was "
+                    f"{steps.columns[belief][step]}, while {truth}"
+                )
 
 
 def emulate(link, flows, seconds):
-    """Run flows, (name, flow) each, over the link for so many seconds from the first packet on; an Emulation.
+    """Run flows, each a flows.Asked, over the link for so many seconds from the first packet on; an Emulation.
 
-    Raises InputError if this machine cannot, or if a flow fails."""
+    One of them has to start at 0. Raises InputError if this machine cannot, or if a flow fails."""
     machine.require()
     duration = int(seconds * SECOND)
-    fastest = max(bits for _, bits in link.rates)
-    window = fastest * (link.rtt + link.jitter) // (8 * SECOND) + min(link.buffer, MOST_WAITING)
+    if any(asked.rtt for asked in flows):
+        link = replace(link, rtts=tuple(asked.rtt or link.rtt for asked in flows))
     with machine.stopping_cleanly(), ExitStack() as stack:
-        senders, receivers, folder = stack.enter_context(machine.workplace(link.mtu, window))
-        program, log = machine.build(SOURCE, folder), folder / "log"
-        configuration = folder / "configuration"
-        configuration.write_text(link.configuration(duration, PORT))
-        with open(configuration) as stdin:
-            command = [program, senders, receivers, machine.DEVICE, log]
-            emulator = stack.enter_context(machine.Process("the emulator", command, folder, stdin=stdin))
+        senders, receivers, folder = stack.enter_context(machine.workplace(link.mtu, _window(link)))
+        log = folder / "log"
+        emulator = stack.enter_context(_emulator(link, duration, senders, receivers, folder, log))
         emulator.wait_until_ready()
-        processes = []
-        commands = {}
-        for number, (name, flow) in enumerate(flows):
+        turns = []
+        for number, asked in enumerate(flows):
             context = Context(machine.RECEIVER, PORT + number, senders, receivers, folder, seconds, link)
-            commands[f"of flow {number} ({name})"] = stack.enter_context(flow.prepare(context))
-        for what, pair in commands.items():
-            processes.append(machine.Process(f"the receiver {what}", pair.receiver, folder, receivers))
-            stack.enter_context(processes[-1]).wait_until_ready()
-        for what, pair in commands.items():
-            processes.append(machine.Process(f"the sender {what}", pair.sender, folder, senders))
-            stack.enter_context(processes[-1])
-        _wait(emulator, processes, seconds)
-        for number, (what, pair) in enumerate(commands.items()):
-            _check_identity(what, pair, senders, PORT + number)
-        real, cpu, dropped = emulator.output[-1].split()
+            turns.append(stack.enter_context(Turn(asked, number, context)))
+        for turn in turns:
+            turn.receive()
+        _follow(emulator, turns, seconds)
+        _, origin, (real, cpu, dropped) = map(str.split, emulator.output)
         return Emulation(
             link=link,
-            flows=tuple(name for name, _ in flows),
+            flows=tuple(asked.name for asked in flows),
             duration=duration,
             log=np.fromfile(log, RECORD),
             real_time=real == "1",
             cpu=float(cpu) / seconds,
             dropped=int(dropped),
+            spans=tuple((asked.start, duration if asked.stop is None else asked.stop) for asked in flows),
+            steps=tuple(turn.log and beliefs.read(turn.log, int(*origin)) for turn in turns),
         )
 
 
-def _check_identity(what, commands, senders, port):
-    """InputError if the kernel ran something else for a flow than was asked for."""
-    asked, found = commands.congestion_control, machine.congestion_control(senders, port)
-    if asked and found not in (asked, None):
-        raise InputError(f"the sender {what} ran the kernel's {found}; expected {asked}")
+def _window(link):
+    """How many bytes a TCP flow may have in flight."""
+    fastest = max(bits for _, bits in link.rates)
+    return fastest * (max((link.rtt, *link.rtts)) + link.jitter) // (8 * SECOND) + min(link.buffer, MOST_WAITING)
 
 
-def _wait(emulator, processes, seconds):
-    """Until the emulator is done; InputError if a flow ends before, or never sends."""
+@contextmanager
+def _emulator(link, duration, senders, receivers, folder, log):
+    program, configuration = machine.build(SOURCE, folder), folder / "configuration"
+    configuration.write_text(link.configuration(duration, PORT))
+    with open(configuration) as stdin:
+        command = [program, senders, receivers, machine.DEVICE, log]
+        with machine.Process("the emulator", command, folder, stdin=stdin) as process:
+            yield process
+
+
+def _follow(emulator, turns, seconds):
+    """Until the emulator is done; InputError if a flow ends before its turn is over, or none ever sends."""
     end = time.monotonic() + seconds + PATIENCE
     while emulator.code is None:
-        for process in processes:
-            process.check()
+        _, *begun = emulator.output
+        now = time.monotonic_ns() - int(begun[0]) if begun else 0
+        for turn in turns:
+            turn.follow(now)
         if time.monotonic() > end:
             raise InputError(f"no packet was sent within {PATIENCE} s")
         time.sleep(0.02)
     if emulator.code:
         emulator.check()
+    for turn in turns:
+        turn.end()

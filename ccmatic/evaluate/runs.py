@@ -17,9 +17,9 @@ from ccmatic import records
 from ccmatic.base import InputError, parse_json, read_text, writable_folder
 from ccmatic.codegen import header
 from ccmatic.codegen.library import Library
-from ccmatic.emulate.kinds import flow
+from ccmatic.emulate.kinds import asked
 from ccmatic.emulate.link import SECOND, Link, of_texts
-from ccmatic.emulate.measures import summed_up
+from ccmatic.emulate.measures import summed_up, warm_up
 from ccmatic.emulate.run import RECORD, Emulation, emulate
 from ccmatic.records import ResultRecord
 from ccmatic.simulation import NEVER, Path, Simulation
@@ -38,8 +38,8 @@ JITTERS = ("none", "aggregation")
 #: Seconds of a run; those at its beginning that are left out; those between changes of the link rate.
 SECONDS, WARM_UP, BETWEEN = 60, 20, 20
 
-#: The same of a run on a real stack.
-REAL_SECONDS, REAL_WARM_UP = 20, 7
+#: Seconds of a run on a real stack.
+REAL_SECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,10 @@ def emulated(name, scenario):
     """The same of a flow on this machine's stack, as `ccmatic emulate` names it."""
     jitter = None if scenario.jitter == "none" else f"{scenario.rtt}ms"
     link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
-    done = emulate(link, [(name, flow(name))], REAL_SECONDS)
-    summary = summed_up(done, done.log, REAL_WARM_UP)
-    return summary | {"faults": done.faults, "delivered_mbit": throughput(done)}
+    done = emulate(link, [asked(name)], REAL_SECONDS)
+    start = warm_up(done)
+    summary = summed_up(done, done.log, start)
+    return summary | {"from_seconds": start, "faults": done.faults, "delivered_mbit": throughput(done)}
 
 
 def of_steps(done, step):
@@ -234,7 +235,7 @@ def _as_emulation(done, name, scenario):
     log["size"], log["lost"] = PACKET, done.lost
     rates = tuple((i * BETWEEN * SECOND, rate * 10**6) for i, rate in enumerate(scenario.rates))
     link = Link(rates, scenario.rtt * SECOND // 1000, scenario.buffer_bytes)
-    return Emulation(link, (name,), SECONDS * SECOND, log, False, 0.0, 0)
+    return Emulation(link, (name,), SECONDS * SECOND, log, False, 0.0, 0, ((0, SECONDS * SECOND),), (None,))
 
 
 def _propagation(rng, bound, step):

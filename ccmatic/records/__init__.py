@@ -37,7 +37,9 @@ from ccmatic.records.lines import (
     VerifyLine,
 )
 from ccmatic.records.measures import (
+    BeliefsRecord,
     Delivery,
+    FalseBelief,
     FlowMeasures,
     Lateness,
     LinkRecord,
@@ -45,6 +47,7 @@ from ccmatic.records.measures import (
     MeasuresFile,
     RateRecord,
     ResultRecord,
+    SharesRecord,
     Spread,
 )
 from ccmatic.records.tradeoff import (
@@ -69,6 +72,7 @@ __all__ = [
     "AllowanceLine",
     "AnswerRecord",
     "BeliefSetLine",
+    "BeliefsRecord",
     "BrokenRecord",
     "CertificateFile",
     "CertifiedLine",
@@ -83,6 +87,7 @@ __all__ = [
     "EntryLine",
     "ExplanationRecord",
     "ExportLine",
+    "FalseBelief",
     "FamilyLine",
     "FigureLine",
     "FileLine",
@@ -111,6 +116,7 @@ __all__ = [
     "RunAbout",
     "RunEvent",
     "RunLine",
+    "SharesRecord",
     "SolutionLine",
     "SolutionsFile",
     "Spread",

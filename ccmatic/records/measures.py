@@ -30,10 +30,49 @@ class Measures(Record, kw_only=True):
     lost_max_in_rm: int
 
 
+class FalseBelief(Record):
+    """A belief that was false: at the end of which step of the sender's, and when; its value, and what was true of the
+    link then, in the sender's units: C and, in bytes, what waited."""
+
+    step: int
+    seconds: float
+    belief: str
+    value: int
+    C: float
+    queue_bytes: float
+
+
+class BeliefsRecord(Record):
+    """What a sender believed at the end of each of its steps. They are judged until `judged_until_seconds`, while the
+    link was its alone and had one rate. converged_seconds, converged_windows: when all its bounds on the link's rate
+    had come within a tenth of what they were half of the time from then on, a whole number of windows; null if they
+    had not by half of the steps."""
+
+    steps: int
+    judged_until_seconds: float
+    false: list[FalseBelief]
+    converged_seconds: float | None
+    converged_windows: int | None
+
+
 class FlowMeasures(Measures, kw_only=True):
-    """Of the packets of one flow, as it was named."""
+    """Of the packets of one flow, as it was named; R_m_ms is its own. ramp_seconds: from its start until it first had
+    nine tenths of its measured rate over ten R_m; null if it never had. beliefs: of a sender that logs them."""
 
     flow: str
+    R_m_ms: float | Absent = ABSENT
+    ramp_seconds: float | Absent | None = ABSENT
+    beliefs: BeliefsRecord | Absent = ABSENT
+
+
+class SharesRecord(Record):
+    """What each flow got of the link, between two times when one began or ended: in Mbit/s, null if it was not to send
+    then, and Jain's index of those that were."""
+
+    from_seconds: float
+    until_seconds: float
+    mbit_per_second: list[float | None]
+    jain: float | None
 
 
 class RateRecord(Record):
@@ -78,7 +117,8 @@ class Delivery(Record):
 class MeasuresFile(Measures, tag_field="format", tag="ccmatic measures 1", kw_only=True):
     """One run of `emulate`: measures of all packets from `from_seconds` on, and of each flow's. faults: why the run is
     not one of the link asked for. trace, emulated: of a schedule, what it foretells and what happened. real_time:
-    whether the emulator had priority. cpu: its share of a processor. The first files do not say their format."""
+    whether the emulator had priority. cpu: its share of a processor. least_jitter_ms: the least D of what happened.
+    shares: of several flows. The first files do not say their format."""
 
     valid: bool
     faults: list[str]
@@ -88,6 +128,8 @@ class MeasuresFile(Measures, tag_field="format", tag="ccmatic measures 1", kw_on
     flows: list[FlowMeasures]
     trace: Delivery | Absent = ABSENT
     emulated: Delivery | Absent = ABSENT
+    least_jitter_ms: float | Absent | None = ABSENT
+    shares: list[SharesRecord] | Absent = ABSENT
     lateness_ms: Lateness
     real_time: bool
     cpu: float
@@ -96,8 +138,9 @@ class MeasuresFile(Measures, tag_field="format", tag="ccmatic measures 1", kw_on
 class ResultRecord(Measures, tag_field="format", tag="ccmatic result 1", kw_only=True):
     """A run of `evaluate`. scenario: its name, of what follows it here. delivered_mbit: in each half second. Of a
     simulated one, after the warm-up: the most packets lost in a step, the most inflight at a step's end, and whether
-    the sender never left its start. faults: of one on a real stack. outside: what is outside the proved bounds;
-    printed, not kept. The first results do not say their format."""
+    the sender never left its start. faults: of one on a real stack. from_seconds: how long its
+    warm-up was. outside: what is outside the proved bounds; printed, not kept. The first results do not say their
+    format."""
 
     sender: str
     scenario: str
@@ -111,4 +154,5 @@ class ResultRecord(Measures, tag_field="format", tag="ccmatic result 1", kw_only
     inflight_max_bdp: float | Absent = ABSENT
     at_start: bool | Absent = ABSENT
     faults: list[str] | Absent = ABSENT
+    from_seconds: float | Absent = ABSENT
     outside: list[str] | Absent = ABSENT

@@ -1,0 +1,65 @@
+"""A flow in its turn: from when it is to start until it is to stop."""
+
+from contextlib import ExitStack
+
+from ccmatic.base import InputError
+from ccmatic.emulate import machine
+
+
+class Turn:
+    """A flow of a run, a context manager: what the flow needs on the machine is there within it.
+
+    asked: a flows.Asked; number: of the flow; context: a flows.Context."""
+
+    def __init__(self, asked, number, context):
+        self._asked, self._context = asked, context
+        self._who = f"of flow {number} ({asked.name})"
+        self._receiver = self._sender = None
+        self.over = False
+
+    def __enter__(self):
+        with ExitStack() as stack:
+            self._commands = stack.enter_context(self._asked.flow.prepare(self._context))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *failure):
+        return self._stack.__exit__(*failure)
+
+    @property
+    def log(self):
+        """Of the sender, a flows.Log or None."""
+        return self._commands.log
+
+    def receive(self):
+        """Begin to receive; returns once packets may be sent."""
+        self._receiver = self._begin("receiver", self._commands.receiver, self._context.receivers)
+        self._receiver.wait_until_ready()
+
+    def follow(self, now):
+        """Send, or send no more, as is its turn `now`, in ns of the run. Raises InputError if the flow failed."""
+        if not self._sender and now >= self._asked.start:
+            self._sender = self._begin("sender", self._commands.sender, self._context.senders)
+        if self._asked.stop is not None and now >= self._asked.stop and not self.over:
+            self.end()
+        if not self.over:
+            for process in filter(None, (self._receiver, self._sender)):
+                process.check()
+
+    def end(self):
+        """Send no more, not even what waits in the kernel. Raises InputError if the kernel ran something else for it
+        than was asked for."""
+        if self.over or not self._sender:
+            return
+        self.over = True
+        asked, place = self._commands.congestion_control, (self._context.senders, self._context.port)
+        found = machine.congestion_control(*place)
+        self._sender.end()
+        machine.close_connections(*place)
+        if asked and found not in (asked, None):
+            raise InputError(f"the sender {self._who} ran the kernel's {found}; expected {asked}")
+
+    def _begin(self, what, command, namespace):
+        return self._stack.enter_context(
+            machine.Process(f"the {what} {self._who}", command, self._context.folder, namespace)
+        )
