@@ -119,7 +119,8 @@ def _queues(log, kept, fits):
         return None
     left = departures(rows(kept, np.array([0]), np.array([len(kept.sent)])), np.array([1 / found]))[0]
     sent = (kept.sent - kept.delivered[0]) / SECOND
-    lost = (log.sent[log.lost] - kept.delivered[0]) / SECOND
+    lost = log.sent[log.lost & (log.sent <= kept.sent[-1])]  # what was sent later met a queue that no delivery shows
+    lost = (lost - kept.delivered[0]) / SECOND
     before = np.searchsorted(sent, lost, side="right") - 1
     waiting = np.where(before >= 0, np.maximum(0, left[before] - lost), 0)
     return Queues(float(np.max((left - sent)[known])) * found, waiting * found)
