@@ -57,14 +57,12 @@ class Lines:
 
     def reach(self, level):
         """By how much x may fall, and rise, until some line has fallen to the level, at most its value; (rows,)."""
-        over = self.value - level[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
-            far = over / np.abs(self.slope)
+            far = (self.value - level[:, None]) / self.slope
         rising, falling = self.slope > 0, self.slope < 0
-        return (
-            np.min(far, axis=1, where=rising, initial=np.inf),
-            np.min(far, axis=1, where=falling, initial=np.inf),
-        )
+        left = np.where(rising, far, np.inf).min(axis=1)
+        right = np.where(falling, far, -np.inf).max(axis=1)
+        return left, -right
 
 
 def cbr_delay(row, x):
@@ -75,21 +73,21 @@ def cbr_delay(row, x):
     where K_0, which is what queued before the stretch, is as is best. e_i = d_i - K_i is between propagation and
     propagation + D, so D is its greatest less its least.
     """
+    each = np.arange(len(row))
     backlogged = row.delivered - x[:, None] * row.through
     arrival = row.sent - x[:, None] * row.before
     left = backlogged - np.maximum.accumulate(arrival, axis=1)
     first, soonest = backlogged.argmin(1), left.argmin(1)
-    each = np.arange(len(row))
-    queued = backlogged - backlogged[each, first][:, None]
-    held = np.minimum(queued, left - left[each, soonest][:, None])
+    held = np.minimum(backlogged - backlogged[each, first, None], left - left[each, soonest, None])
     worst = held.argmax(1)
-    numbers = np.arange(row.sent.shape[1])
+    some = slice(max(worst.max(), soonest.max()) + 1)
+    numbers = np.arange(some.stop)
+    arrival, before, after = arrival[:, some], row.before[:, some], numbers > worst[:, None]
     at = np.where(numbers <= soonest[:, None], arrival, -np.inf).argmax(1)
-    base = row.through[each, soonest] - row.before[each, at]
     value = (backlogged[each, worst] - left[each, soonest])[:, None] - arrival
-    slope = (base - row.through[each, worst])[:, None] + row.before
-    value[numbers > worst[:, None]] = np.inf
-    value = np.column_stack((value, queued[each, worst]))
+    value[after] = np.inf
+    slope = before + (row.through[each, soonest] - row.before[each, at] - row.through[each, worst])[:, None]
+    value = np.column_stack((value, backlogged[each, worst] - backlogged[each, first]))
     slope = np.column_stack((slope, row.through[each, first] - row.through[each, worst]))
     return held[each, worst], Lines(value, slope)
 
@@ -110,21 +108,23 @@ def ccac(row, x):
     A token is never wasted while a packet waits; one for which none waits is kept, or wasted. The latest T_i is the
     least of the right side and of d_j - (P_j - P_i)·x for all j ≥ i; D is the greatest d_i - T_i.
     """
+    each = np.arange(len(row))
     propagation = np.min(row.delivered - row.sent, axis=1)
     arrival = row.sent + propagation[:, None] - x[:, None] * row.before
     backlogged = row.delivered - x[:, None] * row.through
     latest = np.minimum.accumulate(backlogged[:, ::-1], axis=1)[:, ::-1]
     queued = latest <= arrival
     queued[:, 0] = True
-    token = np.maximum.accumulate(np.where(queued, latest, arrival), axis=1)
-    held = backlogged - token
-    worst, each, numbers = held.argmax(1), np.arange(len(row)), np.arange(row.sent.shape[1])
-    follower = np.where(backlogged == latest, numbers, len(numbers))
+    token = np.where(queued, latest, arrival)
+    held = backlogged - np.maximum.accumulate(token, axis=1)
+    worst = held.argmax(1)
+    follower = np.where(backlogged == latest, row.through, np.inf)
     follower = np.minimum.accumulate(follower[:, ::-1], axis=1)[:, ::-1]
-    bytes_ahead = np.where(queued, np.take_along_axis(row.through, follower, axis=1), row.before)
-    value = backlogged[each, worst][:, None] - np.where(queued, latest, arrival)
-    value[numbers > worst[:, None]] = np.inf
-    return held[each, worst], Lines(value, bytes_ahead - row.through[each, worst][:, None])
+    some = slice(worst.max() + 1)
+    value = backlogged[each, worst, None] - token[:, some]
+    value[np.arange(some.stop) > worst[:, None]] = np.inf
+    ahead = np.where(queued[:, some], follower[:, some], row.before[:, some])
+    return held[each, worst], Lines(value, ahead - row.through[each, worst, None])
 
 
 #: For each model the function that says what jitter a row needs.
