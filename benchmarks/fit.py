@@ -1,4 +1,4 @@
-"""How long `ccmatic fit` takes: for a log of as many packets as are asked for, on both models, as a whole and in windows.
+"""How long `ccmatic fit` takes for a log of so many packets, on both models, as a whole and in windows.
 
 usage: python benchmarks/fit.py [PACKETS]    (10^7 by default)
 """
@@ -35,7 +35,9 @@ def main(packets):
         before = time.process_time()
         (found,) = fit(made, (model,)).fits
         seconds = time.process_time() - before
-        print(f"{model}: {packets} packets, {len(found.jitters)} windows: {seconds:.1f} s, D {found.jitter * 1e3:.3f} ms")
+        print(
+            f"{model}: {packets} packets, {len(found.jitters)} windows: {seconds:.1f} s, D {found.jitter * 1e3:.3f} ms"
+        )
     clock, processor = time.perf_counter() - begun[0], time.process_time() - begun[1]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"together {processor:.1f} s of a processor, {clock:.1f} s on the clock, {peak:.2g} GiB")

@@ -13,7 +13,7 @@ import numpy as np
 from ccmatic import language, records
 from ccmatic.contracts import Buffer, load_definition
 from ccmatic.evaluate.bounds import results
-from ccmatic.fitting import SECOND
+from ccmatic.fitting import SECOND, milliseconds
 
 #: Factors up to this are none; and the percentage of windows that is looked at beside all of the log.
 SAME, SHARE = 1.1, 95
@@ -61,10 +61,9 @@ def sentence(line):
     missing = "; ".join(line.missing)
     if line.step is None:
         return f"{named}: not covered; what is missing: {missing}"
-    about = f"{named} ({line.model}), {line.basis}, D {_ms(line.jitter)} ms, in steps of {_ms(line.step)} ms"
-    return (
-        f"{about}: {f'not covered; what is missing: {missing}. With that' if missing else 'covered'}: {_bounds(line)}"
-    )
+    times = f"D {milliseconds(line.jitter)} ms, in steps of {milliseconds(line.step)} ms"
+    verdict = f"not covered; what is missing: {missing}. With that" if missing else "covered"
+    return f"{named} ({line.model}), {line.basis}, {times}: {verdict}: {_bounds(line)}"
 
 
 def _bounds(line):
@@ -72,9 +71,8 @@ def _bounds(line):
     if line.utilisation is not None:
         says.append(f"at least {line.utilisation:.1%} of C is used")
     if line.inflight is not None:
-        says.append(
-            f"at most {line.inflight:.0f} bytes are inflight, which are {_ms(line.inflight / line.rate)} ms of C"
-        )
+        of_link = milliseconds(line.inflight / line.rate)
+        says.append(f"at most {line.inflight:.0f} bytes are inflight, {of_link} ms of C")
     if line.lost_in_step is not None:
         says.append(f"at most {line.lost_in_step} packets are lost in a step")
     if line.lossless_buffer is not None:
@@ -82,10 +80,6 @@ def _bounds(line):
     if line.buffer:
         says.append(f"all that if it holds {line.buffer:.0f} bytes")
     return ", ".join(says)
-
-
-def _ms(seconds):
-    return f"{seconds * 1e3:.4g}"
 
 
 def _paths(fitted, fit):

@@ -5,7 +5,7 @@ from ccmatic.fitting.least import RESOLUTION, least
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog, packet_log
 from ccmatic.fitting.picture import draw
 from ccmatic.fitting.readers import read
-from ccmatic.fitting.report import lines, text
+from ccmatic.fitting.report import lines, milliseconds, text
 from ccmatic.fitting.rows import MODELS
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "fit",
     "least",
     "lines",
+    "milliseconds",
     "packet_log",
     "read",
     "text",

@@ -65,10 +65,10 @@ def text(fitted):
 
 
 def _cells(fitted, fit):
-    yield _ms(fit.jitter)
+    yield milliseconds(fit.jitter)
     yield _mbit(fit.rate)
     spread = _spread(fit.jitters)
-    yield from ("-" if value is None else _ms(value) for value in _values(spread))
+    yield from ("-" if value is None else milliseconds(value) for value in _values(spread))
     for times in WITHIN:
         share = fit.within(times * fitted.rtt)
         yield "-" if share is None else f"{share:.1%}"
@@ -81,7 +81,7 @@ def _heading(fitted):
     log = fitted.log
     kept = log.delivered[~log.lost]
     seconds = (kept[-1] - kept[0]) / SECOND
-    steps = f"R_m {_ms(fitted.rtt)} ms, windows of {fitted.horizon - 1} R_m"
+    steps = f"R_m {milliseconds(fitted.rtt)} ms, windows of {fitted.horizon - 1} R_m"
     return f"{log.source}: {len(log.sent)} packets in {seconds:.6g} s, {int(log.lost.sum())} lost; {steps}"
 
 
@@ -90,10 +90,8 @@ def _sentences(fitted):
     if fitted.queues:
         yield _buffer(fitted.queues)
     if fitted.offset is not None:
-        yield (
-            f"clocks of two machines: if the least delay is R_m, the receiver's is {_ms(abs(fitted.offset))} ms "
-            f"{'ahead' if fitted.offset > 0 else 'behind'}; a constant offset counts for nothing above"
-        )
+        where = f"{milliseconds(abs(fitted.offset))} ms {'ahead' if fitted.offset > 0 else 'behind'}"
+        yield f"clocks of two machines: the receiver's is {where} if the least delay is R_m; D and C need no such thing"
     if not len(fitted.fits[0].jitters):
         yield f"the log is shorter than a window of {fitted.window:.3g} s"
     waited = int((log.sent == NEVER).sum())
@@ -122,8 +120,9 @@ def _finite(rate):
     return float(rate) if np.isfinite(rate) else None
 
 
-def _ms(seconds):
-    return f"{seconds * 1e3:.4g}"
+def milliseconds(seconds):
+    """A number of them, to four digits where that is no power of ten."""
+    return f"{seconds * 1e3:.4g}" if seconds < 10 else f"{seconds * 1e3:.0f}"
 
 
 def _mbit(rate):
