@@ -1,5 +1,7 @@
 """Flows that start and stop, each over its own R_m: when they send, what they get of the link, and what they leave."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -108,15 +110,17 @@ def test_a_ramp_is_how_long_a_flow_takes_to_get_what_it_gets_later():
     assert measures.measures(silent, 0.5).flows[0].ramp_seconds is None
 
 
-def test_the_least_jitter_is_that_of_what_was_passed_on():
-    asked = link.of_texts("12mbit", "10ms", "3000")
-    emulation = in_time(asked, ("cubic",), [(ms * MS, 0) for ms in range(100)])
-    assert emulation.jitter == 0 and not emulation.faults
-    emulation.log["released"][50] += 9 * MS
-    assert again(emulation).jitter == 9 * MS
-    assert not [fault for fault in again(emulation).faults if "least D" in fault]
-    emulation.log["released"][50] += 2 * MS
-    assert "the least D is 11.00 ms; R_m + D asked are 10 ms" in again(emulation).faults
+@pytest.mark.parametrize("held, valid", [(0, True), (9, True), (11, False)])
+@pytest.mark.parametrize("rtts", [(), (10 * MS,)], ids=["by the log", "by the link"])
+def test_the_least_jitter_is_that_of_what_was_passed_on(held, valid, rtts):
+    """The fiftieth packet of a hundred is held for some ms, and those after it until then; R_m is 10 ms."""
+    asked = replace(link.of_texts("12mbit", "10ms", "3000"), rtts=rtts)
+    made = in_time(asked, ("cubic",), [(ms * MS, 0) for ms in range(100)])
+    released = made.log["released"]
+    released[50:] = np.maximum(released[50:], released[50] + held * MS)
+    assert again(made).jitter == pytest.approx(held * MS, abs=2)
+    said = [fault for fault in again(made).faults if "least D" in fault]
+    assert said == ([] if valid else ["the least D is 11.00 ms; R_m + D asked are 10 ms"])
 
 
 def test_a_flow_has_no_rtt_on_a_schedule(tmp_path):

@@ -96,11 +96,22 @@ def test_with_two_jobs(tmp_path):
     assert are_gone(workers)
 
 
-def test_while_evaluating(tmp_path):
+@pytest.mark.parametrize("everyone", [True, False], ids=["by a terminal", "by a signal"])
+def test_while_evaluating(everyone, tmp_path):
     process = begin("evaluate", "cc_qdel", "cc_probe_slow", "--jobs", "2", cwd=tmp_path)
     process.stdout.readline()
     workers = workers_of(process.pid)
-    ends(process, everyone=True)
+    ends(process, everyone)
+    assert len(workers) == 2 and are_gone(workers)
+
+
+def test_workers_end_with_an_evaluation_that_is_killed(tmp_path):
+    """Which cannot end them itself."""
+    process = begin("evaluate", "cc_qdel", "cc_probe_slow", "--jobs", "2", cwd=tmp_path)
+    process.stdout.readline()
+    workers = workers_of(process.pid)
+    process.kill()
+    process.communicate(timeout=60)
     assert len(workers) == 2 and are_gone(workers)
 
 

@@ -207,7 +207,7 @@ def as_text(found):
     if found.trace:
         console.print(_beside(found.trace, found.emulated))
     for line in (*map(_told, found.flows), *_over_time(found)):
-        console.print(line)
+        console.print(line, soft_wrap=True)
     console.print(_worth(found))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 

@@ -13,6 +13,7 @@ from ccmatic.emulate import beliefs, machine, replay
 from ccmatic.emulate.flows import Context
 from ccmatic.emulate.link import MS, SECOND, Link
 from ccmatic.emulate.turns import Turn
+from ccmatic.fitting import least, packet_log
 
 SOURCE = Path(__file__).with_name("emulator.c")
 
@@ -66,11 +67,15 @@ class Emulation:
 
     @cached_property
     def jitter(self):
-        """The least D in ns, None without packets: what is passed on was delayed, after the bottleneck and but for its
-        propagation, by from least to most of it."""
+        """The least D in ns with which what was passed on is an execution of CBR-delay, None of less than two packets;
+        where rates or flows' R_m differ, with which it is one of the link asked for."""
         kept = self.log[self.log["released"] >= 0]
-        if not len(kept):
+        if len(kept) < 2:
             return None
+        if len(self.link.rates) == 1 and not (self.link.rtts or self.link.schedule or self.link.opportunities):
+            log = packet_log("the log", kept["arrival"], kept["released"], kept["size"])
+            [jitter], _ = least(log, "cbr_delay", np.array([0]), np.array([len(kept)]))
+            return round(jitter * SECOND)
         propagation = np.array([self.link.propagation(flow) for flow in range(-1, len(self.flows))])
         delays = kept["released"] - kept["admitted"] - propagation[kept["flow"] + 1]
         return int(delays.max() - delays.min())
