@@ -65,7 +65,7 @@ static inline bool cbr_delay_too_long(const struct ccm_window *w, unsigned t)
 /* As many losses at t as no such link has. */
 static inline bool cbr_delay_too_many_lost(const struct ccm_window *w, unsigned t)
 {
-    const uint64_t lost = w->lost[t] - w->lost[t - 1];
+    const uint64_t lost = w->excess[t] - w->excess[t - 1];
 
     return t >= 2 && lost > 0 && !w->limited[t - 1] &&
            lost + CBR_DELAY_OVER * w->beliefs[t].C_Llambda >

@@ -129,7 +129,7 @@ def _refutations(x):
             yield every(served, x.F.at_least(t, d), no(explained))
         if t >= 2:
             # Rate and buffer let C_Llambda·(T* + D + 1) through in a step.
-            lost = x.Ld[t] - x.Ld[t - 1]
+            lost = x.excess[t] - x.excess[t - 1]
             most = q_U[t - 2] + x.sent(t - 1) - (MEASUREMENT + x.D + 1) * C_Llambda[t]
             yield every(lost > 0, lost > most, no(x.limited[t - 1]))
 

@@ -112,16 +112,19 @@ def observations(happened, steps, length, packet):
         for step, sent in sorted(zip(found, (sent for *_, kind, sent in happened if kind == "lost"), strict=True))
         if step == -(-sent // length) + 1 and sent > first_out[max(1, step - 1)]
     ]
-    last = first = before = delivered = 0
+    last = first = before = delivered = excess = 0
     for step in range(steps + 1):
         count = {kind: bisect_right(column, step * length) if step else 0 for kind, column in times.items()}
         if count["acked"] > delivered:
             last, first = step - acked[count["acked"] - 1], step - acked[delivered]
             delivered = count["acked"]
         sent, lost = count["sent"] * packet, count["lost"] * packet
+        # Two packets in a step may be lost as they come whole.
+        excess += max(0, (timely.count(step) - 2) * packet)
         told = bisect_right(timely, step) * packet
         rate = Fraction(sent - before)
-        yield Observation(step, sent, delivered * packet, lost, lost, None, last, first, rate, told, step in limited)
+        seen = Observation(step, sent, delivered * packet, lost, lost, None, last, first, rate, told, excess)
+        yield replace(seen, limited=step in limited)
         before = sent
 
 

@@ -32,12 +32,14 @@ TROUBLES = {
     "merged_acks": 256,
     "any_rate": 512,
     "hours": 1024,
+    "timer": 2048,
 }
 
 #: Of what befalls a sender, what does not change R_m, what does and what makes it doubt, and all but hours.
 STEADY = ("idle", "reordering", "late_losses", "lazy", "merged_acks", "any_rate", "spurious")
 CHANGING = ("spurious", "R_m_falls", "R_m_grows", "R_m_unknown")
-TOGETHER = [STEADY, CHANGING, ("reordering", "R_m_grows"), (*STEADY, *CHANGING[1:])]
+TIMED = ("timer", "idle", "merged_acks", "R_m_falls")
+TOGETHER = [STEADY, CHANGING, TIMED, ("reordering", "R_m_grows"), (*STEADY, *CHANGING[1:])]
 
 #: Mistakes in what is exported: the controller and the trouble that show each, what is written and what stands there.
 MISTAKES = [
@@ -54,6 +56,8 @@ MISTAKES = [
     ),
     ("g3_1", "late_losses", "known ?", "known && sent_ns > (early ? s->first_out : s->first_out_before) ?"),
     ("cc_probe_slow", "none", "(1 + CCM_D)", "(1 + CCM_D + 1)"),
+    ("cc_probe_slow", "timer", "w->timely[t] - w->timely[t - 1];", "w->excess[t] - w->excess[t - 1];"),
+    ("cc_probe_slow", "late_losses", "w->lost[t] - w->lost[t - 1];", "w->excess[t] - w->excess[t - 1];"),
     ("cc_probe_slow", "none", "CCM_D + 4 && w->acked", "CCM_D + 2 && w->acked"),
 ]
 

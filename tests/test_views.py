@@ -14,7 +14,7 @@ from ccmatic.logic import Condition, Linear, linear, real
 from ccmatic.simulation import Path, simulate
 from support import own_columns
 
-NUMBERS = ("A", "S", "L", "Ld", "r", "timely")
+NUMBERS = ("A", "S", "L", "Ld", "r", "timely", "excess")
 MODELS = ("ideal", "ccac", "cbr_delay", own_columns.__file__)
 
 
@@ -109,7 +109,8 @@ def test_numbers_of_a_trace_and_what_a_sender_sees_of_it(kind):
         assert getattr(x, name).read(bool) == trace.columns[name]
     watched = Watched(query.model, 10, jitter, Fraction(1))
     for each in seen[4:14]:
-        counted = {"A": each.sent, "S": each.delivered, "L": each.dropped, "Ld": each.lost, "timely": each.timely}
+        counted = {"A": each.sent, "S": each.delivered, "L": each.dropped, "Ld": each.lost}
+        counted |= {"timely": each.timely, "excess": each.excess}
         watched.append(each.last, each.first, each.limited, r=each.rate, **counted)
     watched.beliefs.update({name: [Fraction(1)] * 10 for name in watched.beliefs})
     check_flow(watched)

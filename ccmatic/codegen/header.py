@@ -49,7 +49,8 @@ class Export:
     def header(self):
         """The text of NAME.h. Raises InputError for what C cannot hold."""
         parts = [self._title(), self._constants(), self._beliefs(), shipped("c", "window.h"), *self._runtimes()]
-        parts += [self._model(), *self._decisions(), shipped("c", "sender.h"), self._names(), "#endif\n"]
+        parts += [self._model(), *self._decisions(), shipped("c", "sender.h"), shipped("c", "pacing.h")]
+        parts += [self._names(), "#endif\n"]
         return "\n".join(parts)
 
     def _title(self):

@@ -119,6 +119,10 @@ class Sender:
         """The rate to send at from now on, bytes per second."""
         return self._call("rate", _U64, (_U64, now))
 
+    def next(self, now, due, packets=1):
+        """When the next packet is due after so many that were due at `due` and leave now, in ns."""
+        return self._call("next", _U64, (_U64, now), (_U64, due), (_U64, packets))
+
     @property
     def at_start(self):
         """Whether it sends as the controller does that runs at its start."""

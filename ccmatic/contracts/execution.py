@@ -56,6 +56,7 @@ class Flow(_Bytes):
     F: Delay | None = None
     limited: Sequence[Truth]
     timely: Sequence[Number] = ()
+    excess: Sequence[Number] = ()
     beliefs: Mapping[str, Sequence[Number]] = field(default_factory=dict)
     before_timeout: Mapping[str, Sequence[Number]] = field(default_factory=dict)
     state: Mapping[str, Sequence[Number]] = field(default_factory=dict)
@@ -82,7 +83,8 @@ class Execution(_Bytes):
         self.C, self.buffer, self.beta, self.K, self.bounds = C, buffer, beta, K, bounds
         self.horizon, self.D, self.alpha, self.known = flow.horizon, flow.D, flow.alpha, flow.known
         self.A, self.S, self.L, self.Ld, self.r = flow.A, flow.S, flow.L, flow.Ld, flow.r
-        self.Q, self.F, self.limited, self.timely = flow.Q, flow.F, flow.limited, flow.timely
+        self.Q, self.F, self.limited = flow.Q, flow.F, flow.limited
+        self.timely, self.excess = flow.timely, flow.excess
         self.beliefs, self.before_timeout, self.state = flow.beliefs, flow.before_timeout, flow.state
 
     def __getattr__(self, name: str) -> Sequence[Number]:
@@ -140,7 +142,7 @@ class Watched(Flow):
     limited: list[Truth]
 
     def __init__(self, model: Model, horizon: int, jitter: int, alpha: Fraction) -> None:
-        columns: dict[str, Any] = {name: [] for name in ("A", "S", "L", "Ld", "r", "timely", "limited")}
+        columns: dict[str, Any] = {name: [] for name in ("A", "S", "L", "Ld", "r", "timely", "excess", "limited")}
         columns |= {name: Delay.measured((), horizon) for name in "QF"}
         beliefs: dict[str, list[Number]] = {belief.name: [] for belief in model.beliefs}
         known: dict[str, Any] = {"horizon": horizon, "D": jitter, "alpha": alpha, "known": True}
@@ -183,6 +185,7 @@ def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Boun
         F=F,
         limited=limited,
         timely=Ld,
+        excess=Ld,
         beliefs=beliefs,
         before_timeout=before_timeout,
     )

@@ -32,7 +32,8 @@ class FlowView(Protocol):
     A, S, L, Ld: cumulative bytes sent, served, lost, and lost as far as the sender knows. r: the sending rate over
     (t-1, t]. Q, F: whole steps that the last and the first byte served by t had been in the network beyond R_m; None
     where the model does not measure it. limited: whether in (t-1, t] the sender was application-limited: it sent less
-    than its rate, at any time. timely: of Ld, what tells of a buffer that is full throughout a step.
+    than its rate, at any time. timely: of Ld, what tells of a buffer that is full throughout a step. excess: of Ld,
+    what tells by how much more came in a step than fits.
 
     beliefs: columns by name, each in its unit. before_timeout: the same before the timeout, which is at the end
     of a window of a deployed controller. state: what the controller keeps from step to step, columns by name.
@@ -51,6 +52,7 @@ class FlowView(Protocol):
     F: Delay | None
     limited: Sequence[Truth]
     timely: Sequence[Number]
+    excess: Sequence[Number]
     beliefs: Mapping[str, Sequence[Number]]
     before_timeout: Mapping[str, Sequence[Number]]
     state: Mapping[str, Sequence[Number]]

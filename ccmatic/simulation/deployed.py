@@ -100,6 +100,7 @@ class Deployed:
             Q=seen.last,
             F=seen.first,
             timely=seen.timely,
+            excess=seen.excess,
             limited=seen.limited,
         )
 

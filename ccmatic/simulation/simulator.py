@@ -31,6 +31,8 @@ class Observation:
     rate:      at which it sent in the last step, bytes per unit of time; 0 before the first.
     timely:    of those lost, the bytes that tell of a buffer that was full throughout a step: all, where each step is
                sent at one rate and losses are found within the next.
+    excess:    of those lost, the bytes that tell by how much more came in a step than fits: all, where bytes are lost
+               one by one and losses are found within the next.
     limited:   whether it sent less than its rate in the last step, as its application had nothing to send.
     """
 
@@ -44,6 +46,7 @@ class Observation:
     first: int
     rate: Fraction
     timely: int
+    excess: int
     limited: bool = False
 
 
@@ -180,6 +183,7 @@ class Simulation:
             first=self._first,
             rate=rate,
             timely=self._detected * packet,
+            excess=self._detected * packet,
         )
 
     def _steps_since_sent(self, number):

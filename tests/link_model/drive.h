@@ -3,9 +3,9 @@
 static struct random dice;
 static uint64_t rate, last_sent; /* of the sender: bytes a second; when it sent last */
 static uint64_t packets = 1;     /* that it sends in a step, if not what the controller says */
-static uint64_t clock_now;       /* what happens next, happens then or later */
 static uint64_t has, wakes;      /* of the application: packets to send; when there are more of them */
 static uint64_t next_trouble;
+static uint64_t next_due;        /* when the next packet leaves, by ccm_next */
 static uint64_t lost[RING], first_lost, revealed, next_lost; /* numbers of packets lost; those that are to be found */
 
 static bool troubled(unsigned by)
@@ -28,6 +28,8 @@ static void ask_rate(uint64_t now)
 
 static uint64_t due(void)
 {
+    if (troubled(TIMER))
+        return next_due > clock_now ? next_due : clock_now;
     const unsigned __int128 gap = ((unsigned __int128)drawn.bytes * 1000000000 + rate - 1) / (rate ? rate : 1);
     const uint64_t at = last_sent + (uint64_t)(gap < never / 4 ? gap : never / 4);
     return at > clock_now ? at : clock_now;
@@ -54,19 +56,33 @@ static bool crowded(void)
     return waits || (first_lost < next_lost && path.next - lost[first_lost % RING] > RING / 2);
 }
 
+/* A packet leaves: by a timer, when the next does is settled as well. */
+static void tell_sent(uint64_t when)
+{
+    if (troubled(TIMER))
+        next_due = ccm_next(&sender, when, next_due, 1);
+    ccm_sent(&sender, when, drawn.bytes);
+    look();
+}
+
 static void send_one(uint64_t now)
 {
+    /* The sender may be told that a packet left when it was last told anything. */
+    const bool early = troubled(TIMER) && due() <= now && !crowded() && between(&dice, 0, 19) == 0;
+
+    if (early)
+        tell_sent(told_at);
     ask_rate(now);
-    if (due() > now)
+    if (due() > now && !early)
         return;
     if (crowded()) {
-        last_sent = now;
+        last_sent = next_due = now;
         ccm_limited(&sender, now);
         look();
         return;
     }
-    ccm_sent(&sender, now, drawn.bytes);
-    look();
+    if (!early)
+        tell_sent(now);
     if (!offer(&path, now))
         lost[next_lost++ % RING] = path.next - 1;
     last_sent = now;

@@ -7,14 +7,16 @@
 enum { GRACE = 2 * CCM_PERIOD };
 
 static struct link path;
+static uint64_t clock_now; /* what happens next, happens then or later */
 static struct ccm_sender sender;
 static struct scenario drawn;
 static const uint64_t never = UINT64_MAX;
-static uint64_t judged, seen_start, steps;
+static uint64_t judged, seen_start, steps, told_at; /* the last: when the sender was last told anything */
 static uint64_t grace, begun_before; /* windows of it that are left; how often the sender had begun again before it */
 static unsigned was_at;              /* of its window, the step that was over before */
 static uint64_t longer, shorter;     /* the first packet of the longer path; those out that took the shorter one */
 static bool measured, told;          /* a packet of the longer path was acknowledged; any, in this window */
+static uint64_t kept, begun_then, step_then; /* C_Llambda when it was judged last, and what may make it fall */
 static bool excused;                 /* something false was believed in it */
 
 static uint64_t belief(const char *wanted, uint64_t otherwise)
@@ -58,12 +60,16 @@ static void judge(void)
     must(C_U == CCM_MOST || (unsigned __int128)C_U * path.tx >= carried, true, "C_U", C_U, C); /* MOST claims nothing */
     must((unsigned __int128)C_Llambda * path.tx <= carried, C < drawn.bytes, "C_Llambda", C_Llambda, C);
     must(waiting <= q_U + unsure, C < drawn.bytes, "q_U", q_U, waiting);
+    must(C_Llambda >= kept || sender.begun_again != begun_then || sender.step != step_then, true,
+         "what was true, but it timed out: C_Llambda", C_Llambda, kept);
+    kept = C_Llambda, begun_then = sender.begun_again, step_then = sender.step;
     judged += !grace;
 }
 
 /* After each call of the sender, before the link has what the call was about. */
 static void look(void)
 {
+    told_at = clock_now;
     if (sender.start == seen_start)
         return;
     seen_start = sender.start;

@@ -15,10 +15,10 @@ static void begin(uint64_t seed, unsigned troubles)
     drawn = draw(&path, seed, troubles);
     dice.state = any(&path.random) | 1;
     first_lost = revealed = next_lost = 0;
-    steps = grace = 0;
+    steps = grace = kept = 0;
     packets = 1;
     told = false;
-    last_sent = seen_start = clock_now = drawn.begins;
+    last_sent = next_due = seen_start = clock_now = told_at = drawn.begins;
     ccm_init(&sender, drawn.begins, drawn.claimed, (uint32_t)drawn.bytes);
     if (troubled(R_M_UNKNOWN) && drawn.claimed < drawn.R_m)
         begin_grace();

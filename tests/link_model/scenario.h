@@ -13,6 +13,7 @@ enum trouble {
     MERGED_ACKS = 256, /* packets that arrive at once are acknowledged as one */
     ANY_RATE = 512,    /* the sender does not follow its controller: its rate is another in each step */
     HOURS = 1024,      /* as IDLE, for up to an hour */
+    TIMER = 2048,      /* packets leave when ccm_next says, some after the time that the sender is told */
 };
 
 #define LONGEST_R_M UINT64_C(2000000000)

@@ -91,6 +91,11 @@ uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns)
     return ccm_rate(s, now_ns);
 }
 
+uint64_t NAME_next(struct ccm_sender *s, uint64_t now_ns, uint64_t due_ns, uint64_t packets)
+{
+    return ccm_next(s, now_ns, due_ns, packets);
+}
+
 /* For simulators that know what happened in a step: cumulative bytes at its end, and the whole steps of delay of the
  * last and the first byte acknowledged in the last step that had any. Returns the next step's rate, bytes per step. */
 uint64_t NAME_step(struct ccm_sender *s, uint64_t sent, uint64_t acked, uint64_t lost, uint64_t last_delay,
@@ -98,7 +103,7 @@ uint64_t NAME_step(struct ccm_sender *s, uint64_t sent, uint64_t acked, uint64_t
 {
     s->sent = sent;
     s->acked = acked;
-    s->lost = s->timely = lost;
+    s->lost = s->timely = s->excess = lost;
     s->last_delay = last_delay;
     s->first_delay = first_delay;
     ccm_end_step(s);

@@ -28,6 +28,8 @@ struct ccm_sender {
     uint64_t sent, acked, lost; /* bytes so far */
     uint64_t lost_early; /* bytes found to be lost that were sent in the step under way */
     uint64_t timely, timely_early; /* of those lost, what tells that the link was busy */
+    uint64_t excess; /* and what tells by how much more was sent than fits */
+    uint64_t burst, burst_before; /* most bytes sent at once in the step under way, and in that before */
     uint64_t first_out, first_out_before; /* when the first bytes of the step under way, and of that before, left */
     bool limited, paused; /* the application had nothing to send in the step under way, and has nothing now */
     uint64_t doubted, doubted_sent; /* bytes given up that may be acknowledged yet; the last of them was sent at */
@@ -38,6 +40,8 @@ struct ccm_sender {
     uint64_t first_wait, last_wait; /* from then to the end of the last step that had any, ns */
     uint64_t last_delay, first_delay; /* the same in whole steps */
     bool started; /* past the start: see CCM_START_WITH */
+    uint64_t planned; /* the step, by when it began, of which `budget` is: bytes that may be sent in it, */
+    uint64_t budget, left; /* with what was left of the step before, less than a packet */
 };
 
 static inline uint64_t ccm_step_of(uint64_t rtt)
@@ -51,6 +55,7 @@ static inline void ccm_look(struct ccm_sender *s, unsigned t)
     s->w.acked[t] = s->acked;
     s->w.lost[t] = s->lost;
     s->w.timely[t] = s->timely;
+    s->w.excess[t] = s->excess;
     s->w.limited[t] = s->limited;
     s->w.last_delay[t] = s->last_delay;
     s->w.first_delay[t] = s->first_delay;
@@ -84,13 +89,16 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     s->windows_over = 0;
     s->begun_again = 0;
     s->sent = s->acked = s->lost = s->lost_early = 0;
-    s->timely = s->timely_early = 0;
+    s->timely = s->timely_early = s->excess = 0;
+    s->burst = s->burst_before = 0;
     s->first_out = s->first_out_before = now_ns;
     s->doubted = s->doubted_sent = s->doubted_until = s->newest = 0;
     s->last_wait = s->first_wait = 0;
     s->last_delay = s->first_delay = s->last_sent = s->first_sent = 0;
     s->any = s->windows = s->started = s->guessed = s->limited = s->paused = false;
     s->measured = s->grown = false;
+    s->planned = now_ns;
+    s->budget = s->left = 0;
     ccm_begin_window(s);
     return s->rtt == rtt_ns && packet > 0;
 }
@@ -209,6 +217,15 @@ static inline bool ccm_uneven(const struct ccm_sender *s)
     return packets < 2 || ccm_less(s->first_out, s->start) > ccm_down(2 * s->step, ccm_at_most(64, packets));
 }
 
+/* A step is over: by how much more than fits was sent in the one before, as far as losses tell. What is sent at once
+ * comes early by that much, and of the packet that does not fit a part would have. */
+static inline void ccm_count_excess(struct ccm_sender *s)
+{
+    s->excess += ccm_less(s->timely - s->w.timely[ccm_index(s->t)], s->w.packet + s->burst_before);
+    s->burst_before = s->burst;
+    s->burst = 0;
+}
+
 /* Takes the steps that were over before now. After a long pause those that nobody could see are left out, and a new
  * window begins: no window spans the gap. */
 static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
@@ -223,6 +240,7 @@ static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
             s->first_delay = ccm_down(s->first_wait, s->step);
             s->any = false;
         }
+        ccm_count_excess(s);
         ccm_end_step(s);
         s->lost += s->lost_early;
         s->timely += s->timely_early;
@@ -256,6 +274,7 @@ static inline void ccm_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t byte
         s->first_out = now_ns;
     s->paused = false;
     s->sent += bytes;
+    s->burst = ccm_at_least(s->burst, bytes);
 }
 
 /* The application has nothing more to send for now, though the rate would let it: until bytes are sent again. A step in

@@ -35,14 +35,15 @@ enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_MAP_TYPE_RINGBUF = 27, BPF_F_NO_PREALLO
 #define CCM_TEXT_OF(name) CCM_TEXT(name)
 
 enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
-enum { TCP_CA_Loss = 4 };
+enum { TCP_CA_Recovery = 3, TCP_CA_Loss = 4 };
 enum { WINDOW = 1 << 16, RTT_NS = 100000000 /* until one is measured */ };
 
 #define FOUND __attribute__((preserve_access_index))
 
 struct sock {
     unsigned long sk_pacing_rate, sk_max_pacing_rate;
-    uint32_t sk_pacing_status;
+    uint32_t sk_pacing_status, sk_gso_max_size;
+    uint16_t sk_gso_max_segs;
 } FOUND;
 
 struct minmax_sample {
@@ -68,6 +69,7 @@ struct tcp_sock {
     uint32_t data_segs_out, delivered, lost, total_retrans;    /* segments so far */
     uint32_t packets_out, sacked_out, lost_out, retrans_out;   /* segments now */
     uint32_t write_seq, snd_nxt; /* up to which the application has written, and sent, in bytes */
+    uint64_t tcp_wstamp_ns, tcp_clock_cache; /* when a segment may be sent again; when the kernel last looked */
     uint64_t first_tx_mstamp; /* when that last acknowledged was sent, in microseconds */
     struct tcp_rack rack;
     struct minmax rtt_min; /* microseconds; ~0 if none is measured */
@@ -84,9 +86,13 @@ struct tcp_congestion_ops {
 
 struct flow {
     struct ccm_sender sender;
+    uint64_t told;        /* when the sender was last told what happened */
+    uint64_t due;         /* when the segment to be sent next is, or was, due */
+    uint32_t written;     /* up to which the application had written then */
     uint32_t sent, delivered, lost, retransmitted; /* segments that the sender knows of */
     uint32_t unambiguous; /* what ends after this was not retransmitted, so its RTT is known */
     uint64_t measured;    /* when the segment of the last RTT was sent */
+    uint64_t acked_sent;  /* when the segment last acknowledged was sent; 0 where losses may be older than that */
     uint64_t logged;      /* when the step of the last record was over */
 };
 
@@ -105,8 +111,10 @@ struct {
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
-static __always_inline void count(struct flow *flow, const struct tcp_sock *tcp)
+static __always_inline void count(struct flow *flow, const struct tcp_sock *tcp, uint64_t now)
 {
+    flow->told = now;
+    flow->written = tcp->write_seq;
     flow->sent = tcp->data_segs_out;
     flow->delivered = tcp->delivered;
     flow->lost = tcp->lost;
@@ -135,28 +143,58 @@ static __always_inline uint64_t in_flight(const struct tcp_sock *tcp)
     return ccm_less(tcp->packets_out + tcp->retrans_out, tcp->sacked_out + tcp->lost_out);
 }
 
+/* Segments were sent since the sender was last told, and that is when they left: it is told just before the kernel
+ * sends. Of what had been written by then less than a segment is left: so the application may have had nothing to send
+ * since. */
+static __always_inline void tell_sent(struct flow *flow, const struct tcp_sock *tcp)
+{
+    uint32_t sent = tcp->data_segs_out - flow->sent;
+
+    if (sent) {
+        flow->due = ccm_next(&flow->sender, flow->told, flow->due, sent);
+        ccm_sent(&flow->sender, flow->told, sent * flow->sender.w.packet);
+    }
+    if ((int32_t)(flow->written - tcp->snd_nxt) < (int32_t)tcp->mss_cache)
+        ccm_limited(&flow->sender, flow->told);
+}
+
+static __always_inline unsigned char state(struct sock *sk)
+{
+    return BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
+}
+
+/* At the latest, just before what is acknowledged now. If that is of a step whose first segment may be what was lost,
+ * as nothing of the step was acknowledged before, then as early as that. */
+static __always_inline uint64_t lost_sent(const struct flow *flow, uint64_t acked_sent)
+{
+    const struct ccm_sender *s = &flow->sender;
+    uint64_t first = acked_sent > s->start ? s->first_out : s->first_out_before;
+
+    return flow->acked_sent > first ? ccm_less(acked_sent, 1) : ccm_at_most(ccm_less(acked_sent, 1), first);
+}
+
 /* Tell the sender what happened since it was last told. What a timeout gives up is any of what is out; what else is
- * lost was sent before the segment last acknowledged. */
+ * lost was sent before what is acknowledged now, and after what was acknowledged before: but when recovery begins, the
+ * kernel has waited. */
 static __always_inline void tell(struct flow *flow, struct sock *sk, uint64_t now)
 {
     const struct tcp_sock *tcp = (struct tcp_sock *)sk;
     uint64_t segment = flow->sender.w.packet, acked_sent = tcp->first_tx_mstamp * 1000;
-    uint32_t sent = tcp->data_segs_out - flow->sent, lost = tcp->lost - flow->lost;
-    uint32_t delivered = tcp->delivered - flow->delivered;
-    bool gave_up = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state) == TCP_CA_Loss;
+    uint32_t lost = tcp->lost - flow->lost, delivered = tcp->delivered - flow->delivered;
 
-    if (sent)
-        ccm_sent(&flow->sender, now, sent * segment);
+    tell_sent(flow, tcp);
+    ccm_advance(&flow->sender, now);
     measure(flow, tcp);
     if (delivered)
         ccm_acked(&flow->sender, now, acked_sent, delivered * segment);
-    if (lost && gave_up)
+    if (lost && state(sk) == TCP_CA_Loss)
         ccm_gave_up(&flow->sender, now, now, lost * segment);
     else if (lost)
-        ccm_lost(&flow->sender, now, ccm_less(acked_sent, 1), lost * segment);
+        ccm_lost(&flow->sender, now, lost_sent(flow, acked_sent), lost * segment);
+    flow->acked_sent = state(sk) == TCP_CA_Recovery ? acked_sent : 0;
     if (delivered)
         ccm_in_flight(&flow->sender, now, in_flight(tcp) * segment);
-    count(flow, tcp);
+    count(flow, tcp, now);
 }
 
 static __always_inline void log_step(struct flow *flow, uint64_t rate)
@@ -173,26 +211,40 @@ static __always_inline void log_step(struct flow *flow, uint64_t rate)
     bpf_ringbuf_submit(record, 0);
 }
 
-static __always_inline void pace(struct sock *sk, struct flow *flow, uint64_t now)
+/* How many segments the kernel sends at once, as it makes them of a 2^-10 of a second. */
+static __always_inline uint32_t at_once(const struct sock *sk, uint64_t rate, uint32_t segment)
 {
-    uint64_t rate = ccm_rate(&flow->sender, now), most = sk->sk_max_pacing_rate;
+    uint64_t bytes = ccm_at_most(rate >> 10, sk->sk_gso_max_size);
 
-    sk->sk_pacing_rate = rate < most ? rate : most;
-    log_step(flow, rate);
+    return ccm_at_least(1, ccm_at_most(bytes / segment, sk->sk_gso_max_segs));
 }
 
-static __always_inline void advance(struct sock *sk)
+/* Make the kernel wait, after what it sends now, until the next is due: from the rate it computes a length of time, of
+ * which it leaves out by how much it is late now, but half of it at most. Returns how many segments to send. */
+static __always_inline uint32_t pace(struct sock *sk, struct flow *flow, uint64_t now)
 {
     const struct tcp_sock *tcp = (struct tcp_sock *)sk;
+    uint32_t segment = ccm_at_least(1, tcp->mss_cache);
+    uint64_t wanted = ccm_rate(&flow->sender, now), most = sk->sk_max_pacing_rate;
+    uint32_t segments = at_once(sk, wanted, segment);
+    uint64_t wait = 1 + ccm_less(ccm_next(&flow->sender, now, flow->due, segments), tcp->tcp_clock_cache);
+    uint64_t late = ccm_less(tcp->tcp_clock_cache, tcp->tcp_wstamp_ns);
+    uint64_t rate = segments * segment * UINT64_C(1000000000) / (wait + ccm_at_most(wait, late));
+
+    sk->sk_pacing_rate = rate < most ? rate : most;
+    log_step(flow, wanted);
+    return segments;
+}
+
+static __always_inline uint32_t advance(struct sock *sk)
+{
     struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
     uint64_t now = bpf_ktime_get_ns();
 
     if (!flow)
-        return;
+        return 1;
     tell(flow, sk, now);
-    if (tcp->write_seq - tcp->snd_nxt < tcp->mss_cache)
-        ccm_limited(&flow->sender, now);
-    pace(sk, flow, now);
+    return pace(sk, flow, now);
 }
 
 SEC("struct_ops")
@@ -212,10 +264,11 @@ void BPF_PROG(ccm_begin, struct sock *sk)
     flow->retransmitted = tcp->total_retrans;
     flow->unambiguous = tcp->snd_nxt;
     flow->measured = tcp->rack.mstamp;
-    count(flow, tcp);
+    count(flow, tcp, now);
+    flow->due = now;
     if (sk->sk_pacing_status == SK_PACING_NONE)
         sk->sk_pacing_status = SK_PACING_NEEDED;
-    pace(sk, flow, now);
+    (void)pace(sk, flow, now);
     tcp->snd_cwnd = WINDOW;
 }
 
@@ -223,15 +276,14 @@ SEC("struct_ops")
 void BPF_PROG(ccm_acknowledged, struct sock *sk)
 {
     ((struct tcp_sock *)sk)->snd_cwnd = WINDOW;
-    advance(sk);
+    (void)advance(sk);
 }
 
 /* The kernel asks for this before it sends. */
 SEC("struct_ops")
 uint32_t BPF_PROG(ccm_least_segments, struct sock *sk)
 {
-    advance(sk);
-    return 1;
+    return advance(sk);
 }
 
 SEC("struct_ops")

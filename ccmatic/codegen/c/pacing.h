@@ -1,0 +1,23 @@
+/* How many packets to send in the step under way; what is less than one is left for the next step. */
+static inline uint64_t ccm_packets(struct ccm_sender *s)
+{
+    if (s->planned != s->start) {
+        s->planned = s->start;
+        s->left = s->budget % s->w.packet;
+    }
+    s->budget = s->left + ccm_rate_per_step(s);
+    return s->budget / s->w.packet;
+}
+
+/* When the next packet is due after `packets` that were due at `due_ns` and leave now: for stacks whose timer cannot be
+ * set anew when the rate rises. Packets leave evenly, the first at the start of each step, whatever the rate was before.
+ * What is late is made up for at up to twice the rate; of what is later than a 32nd of the step, nothing: a stall does
+ * not end in a burst. */
+static inline uint64_t ccm_next(struct ccm_sender *s, uint64_t now_ns, uint64_t due_ns, uint64_t packets)
+{
+    ccm_advance(s, now_ns + 1);
+    const uint64_t take = packets * ccm_up(s->step, ccm_packets(s)), end = s->start + s->step;
+    const uint64_t planned = ccm_at_least(due_ns, ccm_less(now_ns, s->step / 32));
+
+    return ccm_at_least(now_ns + take / 2, ccm_at_most(planned + take, end));
+}
