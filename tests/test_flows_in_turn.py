@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.emulate import command, kinds, link, measures, run
+from ccmatic.emulate import command, kinds, link, measures, picture, run
 from support.cli import here
 from support.emulations import again, in_time
 from support.machine import on_time
@@ -130,3 +130,13 @@ def test_a_flow_has_no_rtt_on_a_schedule(tmp_path):
     )
     with pytest.raises(InputError, match="a flow's rtt on a schedule"):
         command.run({"schedule": str(tmp_path / "schedule.csv")}, ["udp:cc_qdel,rtt=80ms"])
+
+
+def test_shares_are_drawn(tmp_path):
+    asked = link.of_texts("12mbit", "10ms", "3000")
+    arrivals = [(ms * MS, flow) for ms in range(1000) for flow in (0, 1) if flow == 0 or ms >= 400]
+    spans = ((0, 1000 * MS), (400 * MS, 1000 * MS))
+    picture.draw(in_time(asked, ("cubic", "reno"), arrivals, spans=spans), 0.1, tmp_path / "two.svg")
+    picture.draw(in_time(asked, ("cubic",), arrivals[:400]), 0.1, tmp_path / "one.svg")
+    two, one = ((tmp_path / name).read_text() for name in ("two.svg", "one.svg"))
+    assert "Jain" in two and "Shares" in two and "Jain" not in one

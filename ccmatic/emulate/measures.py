@@ -103,12 +103,12 @@ def _shares(emulation, start):
     changes = {time for span in emulation.spans for time in span if begin < time < end}
     for now, then in pairwise([begin, *sorted(changes), end]):
         there = [first <= now and then <= last for first, last in emulation.spans]
-        rates = [rate if is_there else None for rate, is_there in zip(_rates(emulation, now, then), there, strict=True)]
-        index = jain([rate for rate in rates if rate is not None])
-        yield records.SharesRecord(now / SECOND, then / SECOND, rates, index)
+        each = [rate if is_there else None for rate, is_there in zip(rates(emulation, now, then), there, strict=True)]
+        index = jain([rate for rate in each if rate is not None])
+        yield records.SharesRecord(now / SECOND, then / SECOND, each, index)
 
 
-def _rates(emulation, begin, end):
+def rates(emulation, begin, end):
     """Mbit/s of each flow between two instants."""
     log = emulation.log
     served = log[(log["lost"] == 0) & (log["flow"] >= 0) & (log["admitted"] > begin) & (log["admitted"] <= end)]

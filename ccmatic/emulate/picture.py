@@ -1,10 +1,11 @@
-"""A drawing of a run: throughput, what packets wait for, and losses, over time."""
+"""A drawing of a run: throughput, of several flows their shares, what packets wait for, and losses, over time."""
 
 from itertools import pairwise
 
 import numpy as np
 
 from ccmatic import traces
+from ccmatic.emulate import measures
 from ccmatic.emulate.link import SECOND
 from ccmatic.traces import JITTER, LOSS, NETWORK, SENDER
 
@@ -12,13 +13,19 @@ from ccmatic.traces import JITTER, LOSS, NETWORK, SENDER
 COLOURS = (SENDER, "#E69F00", NETWORK, "#CC79A7", JITTER, "#666666")
 BINS, POINTS = 200, 4000
 
+#: Shares are of bins of so many R_m at least, and of so many at most.
+LONG, FEW = 10, 60
+
 
 def draw(emulation, start, path):
     """Draw the run to a file: PNG, SVG or PDF, by the name's suffix. What is before `start` seconds is shaded. Raises
     InputError."""
-    with traces.figure(path, (8, 6.6)) as figure:
-        panels = figure.subplots(3, sharex=True, height_ratios=(2, 2, 1))
-        painters = {"Throughput (Mbit/s)": _rates, "Delay (ms)": _delays, "Packets lost in R_m": _losses}
+    painters = {"Throughput (Mbit/s)": _rates, "Delay (ms)": _delays, "Packets lost in R_m": _losses}
+    if len(emulation.flows) > 1:
+        painters = {"Throughput (Mbit/s)": _rates, "Shares": _shares, **painters}
+    heights = [1 if painter is _losses else 2 for painter in painters.values()]
+    with traces.figure(path, (8, 1.6 + sum(heights))) as figure:
+        panels = figure.subplots(len(painters), sharex=True, height_ratios=heights)
         for axes, (title, painter) in zip(panels, painters.items(), strict=True):
             axes.set_title(title, loc="left", fontweight="bold")
             axes.spines[["top", "right"]].set_visible(False)
@@ -44,6 +51,21 @@ def _rates(axes, emulation):
     spans = pairwise(map(int, edges))
     offered = [link.capacity(start, stop) / (stop - start) / 1e6 for start, stop in spans]
     axes.stairs(offered, edges / SECOND, baseline=None, color="#000000", linestyle="--", label="link")
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _shares(axes, emulation):
+    """What of all that left the bottleneck was each flow's, one upon another, and Jain's index of those that were to
+    send all the while."""
+    end = emulation.duration
+    edges = np.linspace(0, end, max(2, min(FEW, end // (LONG * emulation.link.rtt)) + 1))
+    rates = np.array([measures.rates(emulation, *span) for span in pairwise(map(int, edges))]).T
+    middles = (edges[1:] + edges[:-1]) / 2 / SECOND
+    colours = [COLOURS[number % len(COLOURS)] for number in range(len(rates))]
+    axes.stackplot(middles, rates / np.maximum(rates.sum(axis=0), 1e-9), colors=colours, alpha=0.5, linewidth=0)
+    there = [[first <= begin and until <= last for begin, until in pairwise(edges)] for first, last in emulation.spans]
+    indices = [measures.jain(list(now[sends])) for now, sends in zip(rates.T, np.array(there).T, strict=True)]
+    axes.plot(middles, [np.nan if index is None else index for index in indices], color="#000000", label="Jain's index")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 
