@@ -15,7 +15,8 @@ READ_NOTHING = {
     "--buffer", "--horizon", "--jitter", "--utilisation", "--constrain-loss", "--delay", "--solver", "--timeout",
     "--seed", "--smt2", "--save", "--plot", "--csv", "--json", "--jobs", "--format", "--rate", "--rtt", "--mss",
     "--certify", "--target", "--pattern", "--change", "--seconds", "--warmup", "--real", "--buffer-time", "--from",
-    "--up-to", "--html", "--allow-code", "--verify-solutions", "kinds",
+    "--up-to", "--html", "--allow-code", "--verify-solutions", "kinds", "--lead",
+    "--two-clocks",
 }  # fmt: skip
 
 #: Where --out is a folder in which a command goes on, it is read, too.
