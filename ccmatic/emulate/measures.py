@@ -237,7 +237,8 @@ def _told(flow):
         said.append(
             "beliefs had not converged" if beliefs.converged_windows is None else f"beliefs had converged {when}"
         )
-        said.append(f"{len(beliefs.false)} were false by {beliefs.judged_until_seconds:.3g} s")
+        until = beliefs.judged_until_seconds
+        said.append(f"{len(beliefs.false)} were false by {until:.3g} s" if until else "they are not judged")
     return f"{flow.flow}: {'; '.join(said)}"
 
 

@@ -7,6 +7,12 @@ from ccmatic.base import write_text
 from ccmatic.proving.claim import CHANGES, sentences, windows_after
 from ccmatic.proving.diagram import draw
 
+#: Under what all of it is proved, beside the network.
+CONDITIONS = """\
+Of one flow, which always has something to send, alone on a link of this network whose rate stays. Nothing is said of
+several flows, of a buffer that is not of this network, or of more jitter.
+"""
+
 #: Said of a lemma whose premise is true of no window.
 OF_NONE = " (no window is so)"
 
@@ -30,6 +36,7 @@ def _report(result, prover, picture):
     yield ""
     yield f"![states and transitions]({picture})"
     yield "\n## What is proved\n"
+    yield CONDITIONS
     yield from (f"- {sentence}" for sentence in sentences(proof, result.horizon, values))
     yield from _after_changes(proof, result.horizon, values)
     yield "\n## Constants\n"
