@@ -9,6 +9,7 @@ from ccmatic.base import InputError
 from ccmatic.emulate import link, mm_log, run
 from ccmatic.fitting import NEVER, read
 from support import ROOT
+from support.emulations import emulation
 
 MS = 10**6
 
@@ -98,8 +99,8 @@ def test_the_emulators_log_is_the_same_as_mm_links(tmp_path):
     log["lost"] = rng.random(60) < 0.3
     kept = log["lost"] == 0
     log["released"][kept] = np.maximum.accumulate(arrivals[kept] + rng.integers(0, 9 * MS, kept.sum())) + 40 * MS
-    emulation = run.Emulation(link.of_texts("12mbit", "40ms", "9kb"), ("cubic",), 100 * MS, log, True, 0.0, 0)
-    (tmp_path / "link.log").write_text(mm_log.text(emulation))
+    made = emulation(link.of_texts("12mbit", "40ms", "9kb"), ("cubic",), log, 100 * MS)
+    (tmp_path / "link.log").write_text(mm_log.text(made))
     np.save(tmp_path / "packets.npy", log)
     theirs, ours = read(tmp_path / "link.log"), read(tmp_path / "packets.npy")
     assert (theirs.sent // MS == ours.sent // MS).all() and (theirs.lost == ours.lost).all() and theirs.lost.any()
@@ -184,6 +185,21 @@ def test_a_qlog_of_the_sender(tmp_path, text):
     (tmp_path / "a.qlog").write_text(text)
     log = read(tmp_path / "a.qlog")
     assert in_ms(log) == SEEN and "acknowledgement" in log.notes[0]
+
+
+def test_packets_are_named_beside_the_header_or_in_it(tmp_path):
+    """As picoquic has it, and aioquic of what is lost; a packet for a new version of QUIC has no number."""
+    old = {"packet_type": "1RTT", "header": {"packet_number": "7", "packet_size": 90}}
+    received = {"packet_type": "1RTT", "frames": acknowledged(40, [8])["data"]["frames"]}
+    events = [
+        {"time": 0, "name": "transport:packet_sent", "data": {"header": {"packet_type": "retry"}}},
+        {"time": 1, "name": "transport:packet_sent", "data": old},
+        sent(2, 8),
+        {"time": 30, "name": "recovery:packet_lost", "data": {"type": "1RTT", "packet_number": 7}},
+        {"time": 40, "name": "transport:packet_received", "data": received},
+    ]
+    (tmp_path / "a.qlog").write_text(document(events))
+    assert in_ms(read(tmp_path / "a.qlog")) == [(1, None, 118), (2, 40, 1228)]
 
 
 def test_of_several_traces_the_one_that_sends_most(tmp_path):

@@ -23,8 +23,8 @@ NOTES = (
     f"a packet loads the link with its bytes in the qlog and {HEADERS} of IPv4 and UDP",
 )
 
-#: Packet types that share a space of numbers.
-_SPACES = {"0rtt": "application", "1rtt": "application"}
+#: The space of numbers of each type of packet that has one.
+_SPACES = {"initial": "initial", "handshake": "handshake", "0rtt": "application", "1rtt": "application"}
 
 
 def read(path, two_clocks=False):
@@ -101,18 +101,20 @@ class _Trace:
             raise InputError(f"an event at {self.now:g} ms; expected below {1000 * LATEST}", self.path, number)
         name = str(event.get("name")).rpartition(":")[2]
         if name in ("packet_sent", "packet_received", "packet_lost"):
+            # What the drafts have in the header, some have beside it.
             data = _within(event, "data")
-            header = _within(data, "header")
-            kind = str(header.get("packet_type", data.get("packet_type"))).lower()
-            getattr(self, f"_{name}")(number, data, header, (event.get("group_id"), _SPACES.get(kind, kind)))
+            packet = {**data, **_within(data, "header")}
+            space = _SPACES.get(str(packet.get("packet_type", packet.get("type"))).lower())
+            if space:
+                getattr(self, f"_{name}")(number, packet, (event.get("group_id"), space))
 
-    def _packet_sent(self, number, data, header, space):
-        size = _within(data, "raw").get("length", header.get("packet_size", data.get("packet_size")))
+    def _packet_sent(self, number, data, space):
+        size = _within(data, "raw").get("length", data.get("packet_size"))
         if not isinstance(size, int) or abs(size) >= BIGGEST:
             said = f"a packet_sent without its size; expected `raw` with `length`, in bytes, below {BIGGEST}"
             raise InputError(said, self.path, number)
         row = [round(self.now * 10**6), None, size + HEADERS, number]
-        packet = self._number(number, header)
+        packet = self._number(number, data)
         numbers, rows = self.out.setdefault(space, ([], {}))
         if numbers and packet <= numbers[-1]:
             said = f"packet {packet} is sent after packet {numbers[-1]}; expected numbers that grow"
@@ -121,12 +123,12 @@ class _Trace:
         numbers.append(packet)
         rows[packet] = row
 
-    def _packet_lost(self, number, data, header, space):
-        row = self.out.get(space, ([], {}))[1].get(self._number(number, header))
+    def _packet_lost(self, number, data, space):
+        row = self.out.get(space, ([], {}))[1].get(self._number(number, data))
         if row:
             row[1] = NEVER
 
-    def _packet_received(self, number, data, header, space):
+    def _packet_received(self, number, data, space):
         frames = data.get("frames")
         for frame in frames if isinstance(frames, list) else ():
             if isinstance(frame, dict) and frame.get("frame_type") == "ack":
@@ -145,8 +147,8 @@ class _Trace:
                 rows.pop(packet)[1] = round(self.now * 10**6)
             del numbers[begin:end]
 
-    def _number(self, number, header):
-        found = header.get("packet_number")
+    def _number(self, number, data):
+        found = data.get("packet_number")
         if not isinstance(found, int | str) or not str(found).isdecimal() or len(str(found)) > 20:
             raise InputError("a packet without a number; expected `packet_number` in its header", self.path, number)
         return int(found)
