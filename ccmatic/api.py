@@ -19,7 +19,7 @@ from ccmatic.base import InputError
 from ccmatic.codegen import files as exporting
 from ccmatic.codegen import header
 from ccmatic.explanation import Explanation
-from ccmatic.language import Controller
+from ccmatic.language import Controller, Stateful
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.proving import Check, Listener, Proved
 from ccmatic.query import Network, Query
@@ -29,7 +29,7 @@ from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
 
 #: What people give as a controller: see `language.given`.
-Given = Controller | Callable[..., Fraction] | Path | str
+Given = Controller | Stateful | Callable[..., Fraction] | Path | str
 
 __all__ = [
     "Check",
@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 
-def load_controller(controller: Given, query: Query | None = None) -> Controller:
+def load_controller(controller: Given, query: Query | None = None) -> Controller | Stateful:
     """The controller that is meant by a Python function, a file, a name, or source text.
 
     query: whose beliefs it may read; None: those of any model that ccmatic ships. Its `rate` runs it, its `pretty`
@@ -66,7 +66,7 @@ def load_controller(controller: Given, query: Query | None = None) -> Controller
 
         cm.load_controller("cc_qdel")
     """
-    return language.given(controller, query.units() if query else None)
+    return query.controller(controller) if query else language.given(controller)
 
 
 def verify(

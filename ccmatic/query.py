@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +18,7 @@ from ccmatic.contracts import (
     Branch,
     Buffer,
     Execution,
+    Kept,
     Law,
     Model,
     NetworkView,
@@ -186,15 +187,16 @@ class Query:
         thresholds = "".join(f", {name}={value!r}" for name, value in self.property.parameters().items())
         return f"Query({self.network!r}, {self.names['property']!r}{template}{thresholds})"
 
-    def execution(self, bounds: Bounds = Bounds.MOVE) -> Execution:
+    def execution(self, bounds: Bounds = Bounds.MOVE, state: Sequence[Kept] = ()) -> Execution:
         """The unknowns of one trace. bounds: those of a way to fail; a deployed controller's may be false at first,
-        and time out."""
-        return execution(self.model, self.horizon, self.buffer, self.jitter, self._bounds(bounds))
+        and time out. state: of its controller."""
+        return execution(self.model, self.horizon, self.buffer, self.jitter, self._bounds(bounds), state=state)
 
-    def observed(self, trace: Recorded, reads: Collection[str] = ()) -> Execution:
+    def observed(self, trace: Recorded, reads: Collection[str] = (), state: Sequence[Kept] = ()) -> Execution:
         """A trace's numbers as an execution, with the beliefs named in `reads`. Raises InputError if one is missing."""
+        bounds = self._bounds(Bounds.MOVE)
         try:
-            return observed(self.model, self.buffer, self.jitter, trace, reads, self._bounds(Bounds.MOVE))
+            return observed(self.model, self.buffer, self.jitter, trace, reads, bounds, state)
         except KeyError as error:
             raise InputError(f"the trace has no {error.args[0]}") from None
 
@@ -221,9 +223,17 @@ class Query:
             formulas.append(way.formula(self.execution(way.bounds)))
         every(formulas)
 
-    def units(self) -> dict[str, Unit]:
-        """The unit of each belief that a controller may read."""
-        return {belief.name: belief.unit for belief in self.model.beliefs}
+    def units(self) -> dict[str, Unit | str]:
+        """The unit of each belief, and of each observation, that a controller may read."""
+        return {each.name: each.unit for each in (*self.model.beliefs, *self.model.observations.values())}
+
+    def controller(self, given: Any) -> language.Controller | language.Stateful:
+        """The controller that is meant (`language.given`), as this query's model lets it be."""
+        return language.given(given, self.units(), self.model.observations)
+
+    def read(self, source: str) -> language.Controller | language.Stateful:
+        """The controller that a source defines, likewise."""
+        return language.parse(source, beliefs=self.units(), observations=self.model.observations)
 
     def record(self) -> dict[str, Any]:
         """The query as text, for traces and generated files; `from_record` reads it."""

@@ -22,6 +22,7 @@ from ccmatic.trace_export import FORMATS, Scale, Schedule, export
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.judgement import Judge
 from support import ROOT
+from support.failures import WRONG
 from support.links import (
     DRAIN,
     MS,
@@ -39,8 +40,7 @@ from support.links import (
 )
 
 #: All but one that reads beliefs of CBR-delay alone.
-OTHERS = ("__init__", "blind_additive")
-CONTROLLERS = sorted(path for path in (ROOT / "examples/controllers").glob("*.py") if path.stem not in OTHERS)
+CONTROLLERS = [path for path in WRONG if path.stem != "blind_additive"]
 SAVED = sorted([*(ROOT / "docs/gallery").glob("*.json"), *(ROOT / "proofs").glob("*-traces/*.json")])
 NETWORKS = [(model, buffer) for model in ("ccac", "cbr_delay", "ideal") for buffer in ("infinite", "1")]
 

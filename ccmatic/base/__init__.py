@@ -8,10 +8,11 @@ from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment,
 from ccmatic.base.errors import Disagreement, InputError, Unreadable, located, shown, suggest
 from ccmatic.base.files import LARGEST, parse_json, read_text, writable_folder, write_bytes, write_text
 from ccmatic.base.quantities import exact
-from ccmatic.base.units import BYTES, CONSTANTS, NUMBER, RATE, TIME, Unit
+from ccmatic.base.units import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, Unit
 
 __all__ = [
     "BYTES",
+    "CONDITION",
     "CONSTANTS",
     "KINDS",
     "LARGEST",

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from ccmatic.base import definitions, installed
 from ccmatic.base.files import read_text
 
-#: The folders of each kind and what a file there defines; no name stands for a file of TOML.
+#: The folders of each kind and what a file there defines, one of these names; no name stands for a file of TOML.
 KINDS = {
-    "models": (("models",), "MODEL"),
+    "models": (("models",), ("MODEL",)),
     "queries": (("examples.queries",), None),
-    "templates": (("templates",), "TEMPLATE"),
-    "properties": (("properties",), "PROPERTY"),
-    "proofs": (("proofs",), "PROOF"),
-    "controllers": (definitions.CONTROLLERS, "rate"),
+    "templates": (("templates",), ("TEMPLATE",)),
+    "properties": (("properties",), ("PROPERTY",)),
+    "proofs": (("proofs",), ("PROOF",)),
+    "controllers": (definitions.CONTROLLERS, ("rate", "send")),
 }
 
 
@@ -39,7 +39,7 @@ def entries(kinds=tuple(KINDS)):
                 text = read_text(definitions.find_file([folder], name, suffix))
                 if not defined:
                     yield Entry(kind, name, _first_sentence(_comment(text)))
-                elif defined in _defined(module := ast.parse(text)):
+                elif not {*defined}.isdisjoint(_defined(module := ast.parse(text))):
                     yield Entry(kind, name, _first_sentence(ast.get_docstring(module) or ""))
         added = installed.points(kind, known) if kind in installed.KINDS else {}
         for name, point in added.items():

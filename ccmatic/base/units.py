@@ -30,5 +30,8 @@ RATE = BYTES / TIME
 
 _NAMES = {NUMBER: "number", BYTES: "bytes", TIME: "time", RATE: "rate"}
 
+#: What stands for the unit of what is true or false.
+CONDITION = "condition"
+
 #: The constants that every controller may read: the propagation delay, the jitter bound, the largest packet.
 CONSTANTS = {"R_m": TIME, "D": TIME, "MSS": BYTES}

@@ -63,12 +63,11 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
     """Verify controllers against a property on a network: each holds, or a trace shows how the network breaks it."""
     from ccmatic.cli import reports as report
     from ccmatic.explanation import explain
-    from ccmatic.language import given
     from ccmatic.traces import require
     from ccmatic.verification import Judge
 
     query = _query(query_file, network, thresholds)
-    loaded = [given(name, query.units()) for name in controllers]
+    loaded = [query.controller(name) for name in controllers]
     if plot:
         require()
     judge = Judge(query, **options.asking(solver, timeout, seed))

@@ -1,10 +1,10 @@
 """What a definition file fills: models, beliefs, properties, templates, proofs."""
 
-from ccmatic.base import BYTES, RATE, TIME
+from ccmatic.base import BYTES, CONDITION, RATE, TIME
 from ccmatic.contracts.belief import RunningMax, RunningMin, Sample, StateBelief, is_bound
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.checker import load_definition
-from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Column, MeasuredDelay
+from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Column, Kept, MeasuredDelay, Observation
 from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed
 from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
@@ -17,6 +17,7 @@ from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 __all__ = [
     "BEFORE_TIMEOUT",
     "BYTES",
+    "CONDITION",
     "FIRST",
     "LAST",
     "RATE",
@@ -36,6 +37,7 @@ __all__ = [
     "Flow",
     "FlowView",
     "Implied",
+    "Kept",
     "Law",
     "Lemma",
     "Measure",
@@ -43,6 +45,7 @@ __all__ = [
     "Model",
     "NetworkView",
     "Objective",
+    "Observation",
     "Proof",
     "Property",
     "Reads",

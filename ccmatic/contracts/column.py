@@ -1,6 +1,8 @@
 """Columns: what an execution has at each step, declared once; a model adds those of its own."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from ccmatic.base import BYTES, RATE, TIME, Unit
 
@@ -18,6 +20,33 @@ class Column:
     unit: Unit
     says: str
     with_service: bool = False
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a sender that sends by a window has seen by a step: `read(flow, t)`, a term or a condition; None at a step
+    by which it has not seen it yet.
+
+    unit: one of `ccmatic.base`. constant: it is the same at each step, and known from the first. few: it is one of few
+    numbers, so that terms may be multiplied by it: `read` gives (condition, number) pairs, of which one holds or none.
+    """
+
+    name: str
+    unit: Unit | str
+    says: str
+    read: Callable[..., Any]
+    constant: bool = False
+    few: bool = False
+
+
+class Kept(Protocol):
+    """What a controller remembers: a column of its own, whose unit is CONDITION if it is one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def unit(self) -> Unit | str: ...
 
 
 @dataclass(frozen=True)

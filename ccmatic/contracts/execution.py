@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS
+from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Kept
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.sources import LastStep, NextWindow, Numbers, Recorded, Source, Unknowns
 from ccmatic.contracts.steps import Delay, Number, Steps
@@ -60,13 +60,24 @@ class Flow(_Bytes):
     beliefs: Mapping[str, Sequence[Number]] = field(default_factory=dict)
     before_timeout: Mapping[str, Sequence[Number]] = field(default_factory=dict)
     state: Mapping[str, Sequence[Number]] = field(default_factory=dict)
+    R: int = 1
+    cwnd: Sequence[Number] = ()
+    unlimited: Number = Fraction(100)
+    carrier: "Execution | None" = None
+
+    @property
+    def network(self) -> "NetworkView | None":
+        return self.carrier
 
 
 class Execution(_Bytes):
     """An execution over a network (docs/encoding.md, section 1); a `NetworkView`, which says what each part is.
 
-    bounds: what is known of the beliefs. `flow` is the only one of `flows`, and so what it has is the network's.
+    bounds: what is known of the beliefs. windows: whether its flows send by one. `flow` is the only one of
+    `flows`, and so what it has is the network's.
     """
+
+    windows = False
 
     def __init__(
         self,
@@ -77,7 +88,9 @@ class Execution(_Bytes):
         K: Sequence[Number],
         own: Mapping[str, Sequence[Number]] | None = None,
         bounds: Bounds = Bounds.MOVE,
+        constants: Mapping[str, Number] | None = None,
     ) -> None:
+        self.constants: Mapping[str, Number] = constants or {}
         self.own: Mapping[str, Sequence[Number]] = own or {}
         self.flows: Sequence[FlowView] = (flow,)
         self.C, self.buffer, self.beta, self.K, self.bounds = C, buffer, beta, K, bounds
@@ -86,6 +99,7 @@ class Execution(_Bytes):
         self.Q, self.F, self.limited = flow.Q, flow.F, flow.limited
         self.timely, self.excess = flow.timely, flow.excess
         self.beliefs, self.before_timeout, self.state = flow.beliefs, flow.before_timeout, flow.state
+        self.R, self.cwnd, self.unlimited = flow.R, flow.cwnd, flow.unlimited
 
     def __getattr__(self, name: str) -> Sequence[Number]:
         own: Mapping[str, Sequence[Number]] = self.__dict__.get("own", {})
@@ -94,9 +108,17 @@ class Execution(_Bytes):
             raise AttributeError(f"{type(self).__name__} has no attribute '{name}'; its own columns are {declared}")
         return own[name]
 
+    @property
+    def network(self) -> "NetworkView | None":
+        return self
+
     def queue(self, t: int) -> Number:
         """Bytes that wait at the bottleneck, A - L - K."""
         return self.A[t] - self.L[t] - self.K[t]
+
+    def remembered(self) -> dict[str, Sequence[Number]]:
+        """The columns of a trace that its controllers remember."""
+        return {}
 
     def columns(self) -> dict[str, Sequence[Number]]:
         """The terms of each column of a trace but for the delays, by name."""
@@ -108,19 +130,90 @@ class Execution(_Bytes):
         return columns
 
 
+class Windows(Execution):
+    """An execution of flows that send by a window and may remember: `flows`, in order."""
+
+    windows = True
+
+    def __init__(
+        self,
+        flows: Sequence[Flow],
+        C: Number,
+        buffer: Buffer,
+        beta: Number | None,
+        own: Mapping[str, Sequence[Number]],
+        constants: Mapping[str, Number],
+    ) -> None:
+        first, *others = flows
+        super().__init__(first, C, buffer, beta, (), own, constants=constants)
+        self.flows = tuple(flows)
+        if others:
+            total = {name: _sum([getattr(flow, name) for flow in flows]) for name in ("A", "S", "L", "Ld")}
+            self.A, self.S, self.L, self.Ld = total.values()
+        self.K = self.S
+        for flow in flows:
+            flow.carrier = self
+
+    def columns(self) -> dict[str, Sequence[Number]]:
+        """As its base; of several flows, each column with the number of its flow, from 1."""
+        columns = dict(self.own)
+        for name in BY_FLOW:
+            columns |= self._numbered(name, [getattr(flow, name) for flow in self.flows])
+        return columns | self.remembered()
+
+    def remembered(self) -> dict[str, Sequence[Number]]:
+        """Of these, what controllers remember."""
+        columns: dict[str, Sequence[Number]] = {}
+        for name in self.state:
+            columns |= self._numbered(name, [flow.state[name] for flow in self.flows])
+        return columns
+
+    def _numbered(self, name: str, columns: Sequence[Sequence[Number]]) -> dict[str, Sequence[Number]]:
+        if len(columns) == 1:
+            return {name: columns[0]}
+        return {f"{name}{number}": column for number, column in enumerate(columns, 1)}
+
+
+#: The columns of each flow that sends by a window.
+BY_FLOW = ("A", "S", "L", "Ld", "r", "cwnd")
+
+
+def _sum(columns: Sequence[Sequence[Number]]) -> Steps[Number]:
+    return Steps([sum(values[1:], values[0]) for values in zip(*columns, strict=True)])
+
+
 def execution(
-    model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Bounds = Bounds.MOVE, pauses: bool = False
+    model: Model,
+    horizon: int,
+    buffer: Buffer,
+    jitter: int,
+    bounds: Bounds = Bounds.MOVE,
+    pauses: bool = False,
+    state: Sequence[Kept] = (),
 ) -> Execution:
-    """The unknowns of one trace of a model. pauses: the sender may be application-limited in any step."""
-    return _built(model, horizon, buffer, jitter, bounds, Unknowns(horizon, buffer, bounds, pauses))
+    """The unknowns of one trace of a model. pauses: the sender may be application-limited in any step. state: what its
+    controllers remember, with names and units."""
+    source = Unknowns(horizon, buffer, bounds, pauses)
+    if model.windows:
+        return _windows(model, horizon, buffer, jitter, source, state)
+    return _built(model, horizon, buffer, jitter, bounds, source)
 
 
 def observed(
-    model: Model, buffer: Buffer, jitter: int, trace: Recorded, reads: Collection[str], bounds: Bounds = Bounds.MOVE
+    model: Model,
+    buffer: Buffer,
+    jitter: int,
+    trace: Recorded,
+    reads: Collection[str],
+    bounds: Bounds = Bounds.MOVE,
+    state: Sequence[Kept] = (),
 ) -> Execution:
     """The same of a trace's numbers. reads: names of the beliefs to be read. What follows from other columns is not
     read, such as Ld but for its first value. Raises KeyError for a column or a constant that the trace lacks."""
-    return _built(model, trace.horizon, buffer, jitter, bounds, Numbers(trace, buffer, reads))
+    source = Numbers(trace, buffer, reads)
+    if model.windows:
+        return _windows(model, trace.horizon, buffer, jitter, source, state)
+    return _built(model, trace.horizon, buffer, jitter, bounds, source)
 
 
 def ending(model: Model, x: NetworkView) -> Execution:
@@ -190,3 +283,36 @@ def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Boun
         before_timeout=before_timeout,
     )
     return Execution(flow, source.C, buffer, source.beta, K, own, bounds)
+
+
+def _windows(
+    model: Model, horizon: int, buffer: Buffer, jitter: int, source: Unknowns | Numbers, state: Sequence[Kept]
+) -> Windows:
+    """An execution of the flows that a model has, each with columns of its own."""
+    Q = source.delay(LAST.name) if LAST in model.columns else None
+    flows = []
+    for number in range(1, model.flows + 1):
+        suffix = number if model.flows > 1 else ""
+        A, S, L, Ld, r, cwnd = (Steps(source.column(f"{name}{suffix}")) for name in BY_FLOW)
+        flows.append(
+            Flow(
+                horizon=horizon,
+                D=jitter,
+                R=model.R,
+                alpha=source.alpha,
+                known=source.known,
+                A=A,
+                S=S,
+                L=L,
+                Ld=Ld,
+                r=r,
+                cwnd=cwnd,
+                Q=Q,
+                limited=Steps([False] * horizon),
+                state={each.name: Steps(source.state(f"{each.name}{suffix}", each.unit)) for each in state},
+                unlimited=100 * source.C,
+            )
+        )
+    own = {column.name: Steps(source.column(column.name)) for column in model.own_columns}
+    constants = {name: source.constant(name) for name in model.constants}
+    return Windows(flows, source.C, buffer, source.beta, own, constants)

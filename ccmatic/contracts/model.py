@@ -1,12 +1,13 @@
 """Network models: the contract that a file in models/ fills, and the laws that all of them share."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 from ccmatic.base import InputError, place_of
 from ccmatic.contracts.belief import Belief, RunningBound, StateBelief
-from ccmatic.contracts.column import LAST, SHARED, TOKENS, Column, MeasuredDelay
+from ccmatic.contracts.column import LAST, SHARED, TOKENS, Column, MeasuredDelay, Observation
 from ccmatic.contracts.steps import Delay, Laws, Number
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Condition, Term, Truth, either, equal, every, iff, implies, no, some
@@ -44,6 +45,14 @@ class Model:
     bottleneck: str | None = None
     columns: Sequence[Column | MeasuredDelay] = (TOKENS, LAST)
     runtime: Sequence[str] = ()
+
+    #: Whether senders send by a window, and decide by `observations`, by name: then `laws` says all of senders and of
+    #: losses too. There are `flows` of them; R_m is R steps; `constants` are numbers that the laws leave open, by name.
+    windows: bool = False
+    observations: Mapping[str, Observation] = MappingProxyType({})
+    flows: int = 1
+    R: int = 1
+    constants: Sequence[str] = ()
 
     @property
     def measures(self) -> tuple[str, ...]:

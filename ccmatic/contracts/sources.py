@@ -4,12 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
+from ccmatic.base import CONDITION, Unit
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.column import BEFORE_TIMEOUT, Column
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.steps import Delay, Number
 from ccmatic.contracts.views import Bounds, NetworkView
-from ccmatic.logic import Truth, boolean, linear, real
+from ccmatic.logic import Truth, boolean, choice, linear, real
 
 
 class Source(Protocol):
@@ -81,6 +82,16 @@ class Unknowns(Source):
     def delay(self, name: str) -> Delay:
         return Delay.unknown(f"{self._prefix}{name}", self._horizon)
 
+    def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
+        """A column of what a controller remembers: of a condition, 1 where it holds, else 0."""
+        if unit != CONDITION:
+            return self.column(name)
+        return [linear(choice(boolean(f"{name}_{t}"), 1, 0)) for t in range(self._horizon)]
+
+    def constant(self, name: str) -> Number:
+        """A number that the model leaves open."""
+        return real(name)
+
     def limited(self) -> Sequence[Truth]:
         return [boolean(f"limited_{t}") if self._pauses else False for t in range(self._horizon)]
 
@@ -111,6 +122,14 @@ class Numbers(Source):
 
     def delay(self, name: str) -> Delay:
         return Delay.measured(self._trace.columns[name], self._trace.horizon)
+
+    def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
+        """A column of what a controller remembers."""
+        return self.column(name)
+
+    def constant(self, name: str) -> Number:
+        """A number that the model leaves open."""
+        return Fraction(self._trace.constants[name])
 
     def limited(self) -> Sequence[Truth]:
         return [False] * self._trace.horizon

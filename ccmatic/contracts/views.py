@@ -36,7 +36,11 @@ class FlowView(Protocol):
     what tells by how much more came in a step than fits.
 
     beliefs: columns by name, each in its unit. before_timeout: the same before the timeout, which is at the end
-    of a window of a deployed controller. state: what the controller keeps from step to step, columns by name.
+    of a window of a deployed controller. state: what the controller keeps from step to step, columns by name;
+    a condition is 1 where it holds, else 0.
+
+    R: R_m, in steps. cwnd: of a sender that sends by one, the most bytes that it may have in flight. unlimited: a
+    rate that is so large that it limits nothing. network: that carries it, for what is observed of all flows.
     """
 
     horizon: int
@@ -56,6 +60,12 @@ class FlowView(Protocol):
     beliefs: Mapping[str, Sequence[Number]]
     before_timeout: Mapping[str, Sequence[Number]]
     state: Mapping[str, Sequence[Number]]
+    R: int
+    cwnd: Sequence[Number]
+    unlimited: Number
+
+    @property
+    def network(self) -> "NetworkView | None": ...
 
     def sent(self, t: int) -> Number:
         """Bytes sent in (t-1, t]."""
@@ -87,13 +97,13 @@ class Sender(Protocol):
 
 @runtime_checkable
 class NetworkView(FlowView, Protocol):
-    """A network and all that it carries; what is said of a flow is here said of all of them together. There is one
-    today, so that it is that flow's; laws of a network with several read each of `flows`.
+    """A network and all that it carries; what is said of a flow is here said of all of them together: of bytes, their
+    sums. What only a flow has, such as a rate, is here that of the first, and meant where there is no other.
 
     flows: a view of each. C: the link rate. buffer: what the query says of it; beta: its size in bytes, or None if it
     is infinite. K: cumulative tokens: bytes that the bottleneck let through; S where the model has no tokens.
-    own: the columns that the model declares of its own, by name; each also as `x.NAME`. bounds: what is known of the
-    beliefs.
+    own: the columns that the model declares of its own, by name; each also as `x.NAME`. constants: numbers that it
+    leaves open, by name. bounds: what is known of the beliefs.
     """
 
     flows: Sequence[FlowView]
@@ -103,6 +113,7 @@ class NetworkView(FlowView, Protocol):
     K: Sequence[Number]
     own: Mapping[str, Sequence[Number]]
     bounds: Bounds
+    constants: Mapping[str, Number]
 
     def queue(self, t: int) -> Number:
         """Bytes that wait at the bottleneck, A - L - K."""

@@ -12,7 +12,8 @@ def binding(query, trace):
     """For each step, lines that name a column and the laws which bind it; none for a trace that is too long."""
     if trace.horizon > LONGEST:
         return [[] for _ in range(trace.horizon)]
-    names = ["S", *(["K"] if "K" in query.model.declared() else []), *(["L"] if query.buffer.finite else [])]
+    chosen = ["S", *(["K"] if "K" in query.model.declared() else []), *(["L"] if query.buffer.finite else [])]
+    names = [name for name in chosen if name in trace.columns]
     before = _broken(query, trace)
     return [[line for name in names for line in _lines(query, trace, name, t, before)] for t in range(trace.horizon)]
 

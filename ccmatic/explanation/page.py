@@ -95,6 +95,8 @@ def _controller(trace, controller):
     the step 0."""
     if controller is None:
         return None
+    if isinstance(controller, language.Stateful):
+        return {"lines": controller.pretty().splitlines(), "taken": [{}] * trace.horizon}
     taken = [language.way_taken(controller.body, known) for known in trace.decisions(controller.parameters)]
     allowed = [_band(rates) for rates in trace.allowed(controller)] if controller.is_envelope else [""] * len(taken)
     return {"lines": controller.pretty().splitlines(), "taken": [{}, *taken], "allowed": ["", *allowed]}

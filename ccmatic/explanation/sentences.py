@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ccmatic.base import blamed
+from ccmatic.base import BYTES, blamed
 from ccmatic.contracts import BEFORE_TIMEOUT, Compared, Stated
 from ccmatic.explanation.words import UNITS, number, quantity, told
 from ccmatic.records import ExplanationRecord
@@ -48,7 +48,11 @@ def legend(query, names):
     for name, unit in units.items():
         texts[name] = f"what the sender believes ({_unit(unit)})"
         texts[name + BEFORE_TIMEOUT] = f"{name} before the timeout"
-    texts["r"] += " over (t-1, t]; it follows from the beliefs of the row before"
+    texts["r"] += " over (t-1, t]"
+    if query.model.windows:
+        texts["cwnd"] = f"window, of bytes in flight ({_unit(BYTES)})"
+        return {name: texts.get(name.rstrip("0123456789"), "what the sender remembers") for name in names}
+    texts["r"] += "; it follows from the beliefs of the row before"
     return {name: texts.get(name, "a column of the trace") for name in names}
 
 
@@ -124,6 +128,8 @@ def _sender(trace, report):
     elif report.controller.is_envelope:
         yield "At each t, the envelope allows what follows from the beliefs of the row before, t - 1."
         yield from _within(trace, trace.allowed(report.controller))
+    elif report.query.model.windows:
+        yield "At each t, cwnd and r follow from what the sender remembers, and that from the row before."
     else:
         yield "At each t, r follows from the beliefs of the row before, t - 1."
 

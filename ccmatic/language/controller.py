@@ -1,16 +1,18 @@
 """A controller: a Python function from beliefs to a sending rate; to run, to encode for solvers, to print."""
 
-import operator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache, reduce
+from functools import cache, cached_property, lru_cache
 
 from ccmatic.base import CONSTANTS, InputError, definitions, markup, read_text
 from ccmatic.language import reader
+from ccmatic.language.encoder import Encoder
 from ccmatic.language.literals import Rates, run_exactly
-from ccmatic.language.printer import listing, text
-from ccmatic.language.tree import ORDER, Between, Binary, Comparison, Extreme, If, Logic, Name, Not, Number
-from ccmatic.logic import choice, equal, every, implies, is_max, isolated, linear, no, real, some
+from ccmatic.language.printer import listing
+from ccmatic.language.stateful import Stateful, parse_stateful
+from ccmatic.language.stateful_reader import is_stateful
+from ccmatic.language.tree import Between, Comparison, If, Not
+from ccmatic.logic import every, isolated, real
 
 
 @cache
@@ -26,6 +28,7 @@ class Controller:
 
     parameters: the beliefs and constants that it reads.
     body:       the rate that it returns, as a tree of the classes in `ccmatic.language.tree`.
+    state:      what it remembers: nothing.
     start:      the name of the controller that a deployed flow runs until a large loss (section 6.4), or None; what is
                 verified and proved is from then on.
     """
@@ -36,6 +39,7 @@ class Controller:
     body: object
     file: str | None = field(default=None, compare=False)
     start: str | None = None
+    state = ()
 
     def rate(self, values):
         """The rate that it returns at these values. Raises InputError for an envelope that leaves a choice there."""
@@ -91,11 +95,11 @@ class Controller:
         `values` maps each parameter to a term or a number, as R_m and D have to be; rate and floor are terms.
         A division by 0 raises InputError even where only some values lead to it.
         """
-        return _Encoder(values, self.file).body(self.body, rate, floor)
+        return Encoder(values, self.file).body(self.body, rate, floor)
 
     def unordered(self, values):
         """(condition, line) for each `between(low, high)`: that it is reached, and low > high. values as `encode`'s."""
-        encoder = _Encoder(values, self.file)
+        encoder = Encoder(values, self.file)
         for tests, tree in _returns(self.body):
             if isinstance(tree, Between):
                 reached = [encoder.condition(test) for test in tests]
@@ -107,7 +111,7 @@ class Controller:
         coefficients of the beliefs only, to compare. None if it is more than branches of linear terms."""
         beliefs = {name: real(name) for name in self.parameters if name not in CONSTANTS}
         try:
-            return _shape(_Encoder({**beliefs, "R_m": 1, "D": 1, "MSS": 0}, self.file), self.body)
+            return _shape(Encoder({**beliefs, "R_m": 1, "D": 1, "MSS": 0}, self.file), self.body)
         except _NoShape:
             return None
 
@@ -122,122 +126,31 @@ class Controller:
         return markup.paragraphs([f"{self.name}({', '.join(self.parameters)})"]) + markup.listing(self.pretty())
 
 
-def parse(source, name="controller", file=None, beliefs=None):
+def parse(source, name="controller", file=None, beliefs=None, observations=None) -> Controller | Stateful:
     """The controller that `source` defines; InputError if none. `beliefs` maps what it may read to units; None: those
-    of all shipped models."""
+    of all shipped models. observations: of a model whose senders send by a window, where controllers may have state."""
     source = source.removeprefix("\ufeff")
+    if observations:
+        return parse_stateful(source, name, file, observations)
+    if is_stateful(source):
+        raise InputError(_STATEFUL, file)
     reserved = shipped_beliefs()
     parameters, body = reader.read(source, reserved if beliefs is None else beliefs, reserved, file)
     return Controller(name, source, parameters, body, file, reader.read_start(source))
 
 
-def load(name, beliefs=None):
+def load(name, beliefs=None, observations=None):
     """The controller in a file, by its path or by the name of one that ccmatic ships; it is named after the file."""
     path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
-    return parse(read_text(path), path.stem, str(path), beliefs)
+    return parse(read_text(path), path.stem, str(path), beliefs, observations)
 
+
+_STATEFUL = (
+    "it sends by a window, so it can be verified and replayed on a model of windows (docs/stateful.md), and not yet "
+    "synthesised, proved, exported, simulated or emulated; expected a function `rate` of beliefs"
+)
 
 _run = lru_cache(maxsize=1024)(run_exactly)
-
-_COMPARE = {**ORDER, "==": equal, "!=": lambda left, right: no(equal(left, right))}
-
-
-class _Encoder:
-    """Encodes trees over one map from parameters to terms."""
-
-    def __init__(self, values, file):
-        self.values = values
-        self.file = file
-
-    def body(self, tree, rate, floor):
-        if not isinstance(tree, If):
-            return self.leaf(tree, rate, floor)
-        test = self.condition(tree.test)
-        if isinstance(test, bool):
-            return self.body(tree.then if test else tree.other, rate, floor)
-        return every(
-            implies(test, self.body(tree.then, rate, floor)), implies(no(test), self.body(tree.other, rate, floor))
-        )
-
-    def leaf(self, tree, rate, floor):
-        """That the rate is as it is returned."""
-        if not isinstance(tree, Between):
-            return self.at_least(floor, self.form(tree), rate)
-        low, high = self.form(tree.low), self.form(tree.high)
-        within = every(rate >= floor, rate >= low, some(rate <= high, rate <= floor))
-        return some(low > high, within)
-
-    def at_least(self, floor, form, rate):
-        """rate = max(floor, form), without the choice where one side is never the smaller."""
-        larger = form >= floor
-        if isinstance(larger, bool):
-            return equal(rate, form if larger else floor)
-        return is_max(rate, (True, floor), (True, form))
-
-    def form(self, tree):
-        """The linear term of a tree."""
-        match tree:
-            case Number(value):
-                return linear(value)
-            case Name(name):
-                return linear(self.values[name])
-            case Binary("+", left, right):
-                return self.form(left) + self.form(right)
-            case Binary("-", left, right):
-                return self.form(left) - self.form(right)
-            case Binary("*", left, right):
-                return self.product(self.form(left), self.form(right), tree)
-            case Binary("/", left, right):
-                return self.quotient(self.form(left), self.form(right), tree)
-            case Extreme(pick, terms):
-                first = operator.ge if pick == "max" else operator.le
-                return reduce(lambda a, b: choice(first(a, b), a, b), map(self.form, terms))
-            case If(test, then, other):
-                return self.conditional(self.condition(test), then, other)
-        raise TypeError(f"no term: {tree!r}")
-
-    def product(self, left, right, tree):
-        if left.coefficients:
-            left, right = right, left
-        if left.coefficients:
-            raise ValueError(f"`{text(tree)}` is not linear: R_m and D have to be numbers")
-        return right * left.constant
-
-    def quotient(self, left, right, tree):
-        if right.coefficients:
-            raise ValueError(f"`{text(tree)}` is not linear: R_m and D have to be numbers")
-        if right.constant == 0:
-            message = f"divides by `{text(tree.right)}`, which is 0 here; expected a divisor other than 0"
-            raise InputError(message, self.file, tree.line)
-        return left / right.constant
-
-    def conditional(self, test, then, other):
-        """One branch where the test is decided, so that the other may divide by 0; else a solver's choice."""
-        if isinstance(test, bool):
-            return self.form(then if test else other)
-        return choice(test, self.form(then), self.form(other))
-
-    def condition(self, tree):
-        """The formula of a condition; True or False where the numbers decide it."""
-        match tree:
-            case Comparison(op, left, right):
-                return _COMPARE[op](self.form(left), self.form(right))
-            case Logic(op, parts):
-                return self.logic(op == "and", parts)
-            case Not(part):
-                return no(self.condition(part))
-        raise TypeError(f"no condition: {tree!r}")
-
-    def logic(self, is_and, parts):
-        """As Python does, the parts after one that decides the outcome are left alone."""
-        undecided = []
-        for part in parts:
-            condition = self.condition(part)
-            if not isinstance(condition, bool):
-                undecided.append(condition)
-            elif condition != is_and:
-                return condition
-        return every(undecided) if is_and else some(undecided)
 
 
 class _NoShape(Exception):

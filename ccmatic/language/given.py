@@ -7,24 +7,25 @@ from textwrap import dedent
 
 from ccmatic.base import InputError, shown
 from ccmatic.language.controller import Controller, load, parse
+from ccmatic.language.stateful import Stateful
 
 
-def given(controller, beliefs=None) -> Controller:
+def given(controller, beliefs=None, observations=None) -> Controller | Stateful:
     """The Controller that is meant.
 
     controller: a Controller, a Python function from beliefs to a rate, the path of a file (a Path, or text that looks
-    like one), the name of one that ccmatic ships, or source text, which has several lines. beliefs: as of `parse`.
-    Raises InputError, also for a function whose source is not to be had, as it was typed at a prompt of Python's.
+    like one), the name of one that ccmatic ships, or source text, which has several lines. beliefs, observations: as of
+    `parse`. Raises InputError, also for a function whose source is not to be had, as it was typed at a prompt.
     """
-    if isinstance(controller, Controller):
-        return parse(controller.source, controller.name, controller.file, beliefs)
+    if isinstance(controller, Controller | Stateful):
+        return parse(controller.source, controller.name, controller.file, beliefs, observations)
     if isinstance(controller, str) and "\n" in controller:
-        return parse(controller, beliefs=beliefs)
+        return parse(controller, beliefs=beliefs, observations=observations)
     if isinstance(controller, str | Path):
-        return load(controller, beliefs)
+        return load(controller, beliefs, observations)
     if inspect.isfunction(controller):
         name, source = _source(controller)
-        return parse(source, name, beliefs=beliefs)
+        return parse(source, name, beliefs=beliefs, observations=observations)
     expected = "a function, the name or path of a file, or source text"
     raise InputError(f"{shown(controller)} is no controller; expected {expected}")
 

@@ -35,9 +35,13 @@ class Literals:
 def run_exactly(source, file):
     """The controller's own `rate`, as Python runs it, with every number in it an exact Fraction."""
     scope = {"__builtins__": {}, "max": max, "min": min, "between": Rates}
-    module = ast.fix_missing_locations(_Exact(Literals(source), scope).visit(ast.parse(source)))
-    exec(compile(module, file, "exec"), scope)
+    exec(compile(exactly(source, scope), file, "exec"), scope)
     return scope["rate"]
+
+
+def exactly(source, scope):
+    """The syntax of a source in which every number is an exact Fraction, by names that are put into the scope."""
+    return ast.fix_missing_locations(_Exact(Literals(source), scope).visit(ast.parse(source)))
 
 
 class _Exact(ast.NodeTransformer):
@@ -48,7 +52,7 @@ class _Exact(ast.NodeTransformer):
         self.scope = scope
 
     def visit_Constant(self, node):
-        if not isinstance(node.value, int | float):
+        if not isinstance(node.value, int | float) or isinstance(node.value, bool):
             return node
         number = self.literals.value(node)
         name = f"number {number}"

@@ -2,21 +2,46 @@
 
 from fractions import Fraction
 
-from ccmatic.language.tree import Between, Binary, Comparison, Extreme, If, Logic, Name, Not, Number
+from ccmatic.language.tree import (
+    AnyOf,
+    Between,
+    Binary,
+    Comparison,
+    Extreme,
+    If,
+    Impossible,
+    Logic,
+    Name,
+    Not,
+    Number,
+    Past,
+)
 
 # A polynomial is a dict from a monomial, a tuple of (name, power), to its coefficient, never 0.
 
 _SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
 
 
-def listing(tree, indent="", word="if"):
-    """The lines of a controller's body: if, elif, else and `rate = …`."""
+def listing(tree, leaf=lambda tree: [_rate_text(tree)], indent="", word="if"):
+    """The lines of a controller's body: if, elif, else and `rate = …`, or what `leaf` says of how a path ends."""
     if not isinstance(tree, If):
-        return [f"{indent}{_rate_text(tree)}"]
-    lines = [f"{indent}{word} {_condition_text(tree.test)}:", *listing(tree.then, indent + "    ")]
+        return [f"{indent}{line}" for line in leaf(tree)]
+    lines = [f"{indent}{word} {_condition_text(tree.test)}:", *listing(tree.then, leaf, indent + "    ")]
     if isinstance(tree.other, If):
-        return [*lines, *listing(tree.other, indent, "elif")]
-    return [*lines, f"{indent}else:", *listing(tree.other, indent + "    ")]
+        return [*lines, *listing(tree.other, leaf, indent, "elif")]
+    return [*lines, f"{indent}else:", *listing(tree.other, leaf, indent + "    ")]
+
+
+def became(tree):
+    """The lines of how a path through an update ends: what state becomes, where it changes."""
+    if isinstance(tree, Impossible):
+        return ["impossible"]
+    changed = [(name, value) for name, value in tree.values.items() if value != Name(name)]
+    return [f"{name} = {_condition_or_term(value)}" for name, value in changed] or ["as before"]
+
+
+def _condition_or_term(tree):
+    return _condition_text(tree) if isinstance(tree, Comparison | Logic | Not) else text(tree)
 
 
 def _rate_text(tree):
@@ -29,6 +54,10 @@ def _condition_text(tree):
     match tree:
         case Comparison(op, left, right):
             return f"{text(left)} {_SIGNS[op]} {text(right)}"
+        case Logic(op, ()):
+            return "true" if op == "and" else "false"
+        case Name():
+            return text(tree)
         case Logic(op, parts):
             written = [(_condition_text(part), isinstance(part, Logic)) for part in parts]
             return f" {op} ".join(f"({part})" if nested else part for part, nested in written)
@@ -54,8 +83,12 @@ def _polynomial(tree):
     match tree:
         case Number(value):
             return _constant(value)
+        case Past(name, back):
+            return _atom(f"{name}[{text(back)}]")
         case Name(name):
             return _atom(name)
+        case AnyOf(terms):
+            return _atom(f"any of {', '.join(map(text, terms))}")
         case Binary("+", left, right):
             return _sum(_polynomial(left), _polynomial(right))
         case Binary("-", left, right):

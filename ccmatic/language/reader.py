@@ -8,15 +8,15 @@ import ast
 from fractions import Fraction
 from itertools import pairwise
 
-from ccmatic.base import CONSTANTS, NUMBER, RATE, InputError, shown, suggest
+from ccmatic.base import CONDITION, CONSTANTS, NUMBER, RATE, InputError, shown, suggest
 from ccmatic.language.limits import MAX_DEPTH, MAX_LENGTH, MAX_PATHS, Size, too_deep
 from ccmatic.language.literals import Literals
 from ccmatic.language.statements import (
+    after_docstring,
     always_returns,
     assignment,
     first_line,
     is_constant,
-    is_docstring,
     is_target,
     start_of,
 )
@@ -25,9 +25,6 @@ from ccmatic.language.tree import value as value_of
 
 #: The constants that are numbers in every query, so that terms may be multiplied and divided by them.
 KNOWN = ("R_m", "D")
-
-#: What stands for the unit of a name that is a condition.
-CONDITION = "condition"
 
 
 _ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -40,10 +37,16 @@ def read(source, beliefs, reserved, file=None):
     `beliefs` maps the names that it may read, besides the constants, to their units; it may assign neither these nor
     what is `reserved`.
     """
+    reader = Reader(source, {**beliefs, **CONSTANTS}, reserved, file)
+    return parsed(source, file, reader.module)
+
+
+def parsed(source, file, read_module):
+    """What `read_module` makes of the syntax of a source. Raises InputError."""
     if len(source) > MAX_LENGTH:
         raise InputError(f"found {len(source)} characters, expected at most {MAX_LENGTH} in a controller", file)
     try:
-        return _Reader(source, {**beliefs, **CONSTANTS}, reserved, file).module(ast.parse(source))
+        return read_module(ast.parse(source))
     except SyntaxError as error:
         raise InputError(f"not Python: {error.msg}", file, error.lineno) from None
     except ValueError as error:
@@ -57,7 +60,7 @@ def read_start(source):
     return next((name for statement in ast.parse(source).body if (name := start_of(statement))), None)
 
 
-class _Reader:
+class Reader:
     """Reads one source; its methods give trees, or a tree and its unit (None for 0, which fits any unit)."""
 
     def __init__(self, source, units, reserved, file):
@@ -65,6 +68,7 @@ class _Reader:
         self.units = units
         self.reserved = {*units, *reserved, "max", "min", "between"}
         self.file = file
+        self.called = "rate"  # the function that is read
         self.parameters = None
         self.names = {}  # of those assigned on the path that is read: the tree and its unit
         self.assigned = ()
@@ -76,9 +80,7 @@ class _Reader:
         raise InputError(message, self.file, getattr(node, "lineno", None))
 
     def module(self, module):
-        if node := too_deep(module):
-            self.fail(node, f"nested too deeply, expected at most {MAX_DEPTH} levels")
-        statements = module.body[1:] if is_docstring(module.body) else module.body
+        statements = self.whole_module(module)
         functions = [s for s in statements if isinstance(s, ast.FunctionDef)]
         for statement in statements:
             if is_constant(statement):
@@ -96,16 +98,29 @@ class _Reader:
             self.fail(functions[1], "found a second function `rate`, expected one")
         return self.function(functions[0])
 
+    def whole_module(self, module):
+        """Its statements but for a docstring, if it is not nested too deeply."""
+        if node := too_deep(module):
+            self.fail(node, f"nested too deeply, expected at most {MAX_DEPTH} levels")
+        return after_docstring(module.body)
+
     def function(self, function):
+        body = self.begin(function)
+        return self.parameters, self.block(body, function)
+
+    def begin(self, function):
+        """Begin to read a function; the statements of its body."""
+        self.called = function.name
+        plain = f"expected plain `def {function.name}(...)`"
         if function.decorator_list:
-            self.fail(function.decorator_list[0], "found a decorator, expected plain `def rate(...)`")
+            self.fail(function.decorator_list[0], f"found a decorator, {plain}")
         if function.returns or getattr(function, "type_params", None):
-            self.fail(function, "found types on `rate`, expected plain `def rate(...)`")
+            self.fail(function, f"found types on `{function.name}`, {plain}")
         self.parameters = self.parameter_names(function)
-        body = function.body[1:] if is_docstring(function.body) else function.body
+        body = after_docstring(function.body)
         self.check_block(body)
         self.assigned = {node.id for node in ast.walk(function) if is_target(node)}
-        return self.parameters, self.block(body, function)
+        return body
 
     def parameter_names(self, function):
         arguments = function.args
@@ -195,9 +210,7 @@ class _Reader:
         return tree
 
     def returned(self, statement):
-        self.paths += 1
-        if self.paths > MAX_PATHS:
-            self.fail(statement, f"found more than {MAX_PATHS} paths to a return, expected fewer")
+        self.count_path(statement)
         if statement.value is None:
             self.fail(statement, "found `return` alone, expected a rate after it")
         match statement.value:
@@ -211,6 +224,12 @@ class _Reader:
         if unit not in (None, RATE):
             self.fail(node, f"returns `{ast.unparse(node)}` ({unit}), expected a rate")
         return self.whole(node, tree)
+
+    def count_path(self, end):
+        """Another path has come to its end."""
+        self.paths += 1
+        if self.paths > MAX_PATHS:
+            self.fail(end, f"found more than {MAX_PATHS} paths, expected fewer")
 
     def expression(self, node):
         match node:
@@ -269,10 +288,10 @@ class _Reader:
             known = suggest(name, [*self.units, *self.names])
             self.fail(node, f"unknown name `{name}`, expected a parameter; {known}")
         if self.parameters is None:
-            self.fail(node, f"found `{name}` outside `rate`, expected numbers and constants made of them")
+            self.fail(node, f"found `{name}` outside `{self.called}`, expected numbers and constants made of them")
         if name not in self.parameters:
             wanted = ", ".join((*self.parameters, name))
-            self.fail(node, f"`{name}` is not a parameter, expected it to be: `def rate({wanted})`")
+            self.fail(node, f"`{name}` is not a parameter, expected it to be: `def {self.called}({wanted})`")
         return self.counted(node, Name(name)), self.units[name]
 
     def arithmetic(self, node):
@@ -293,14 +312,22 @@ class _Reader:
                 unit = left_unit / right_unit
         return Binary(op, left, right, node.lineno), unit
 
+    def is_known(self, tree):
+        """Whether a term is a number in every query, by which may be divided."""
+        return names(tree) <= set(KNOWN)
+
+    def is_factor(self, tree):
+        """Whether a term may be a factor of one that is not known."""
+        return self.is_known(tree)
+
     def check_product(self, node, left, right):
-        if not _is_known(left) and not _is_known(right):
+        if not self.is_factor(left) and not self.is_factor(right):
             left, right = ast.unparse(node.left), ast.unparse(node.right)
             self.fail(node, f"multiplies `{left}` by `{right}`, expected one of them {_OF_KNOWN}")
 
     def check_division(self, node, divisor):
         left, right = ast.unparse(node.left), ast.unparse(node.right)
-        if not _is_known(divisor):
+        if not self.is_known(divisor):
             self.fail(node, f"divides `{left}` by `{right}`, expected a divisor {_OF_KNOWN}")
         if not names(divisor):
             if value_of(divisor) == 0:
@@ -356,7 +383,3 @@ class _Reader:
 
 
 _OF_KNOWN = f"made of numbers, {' and '.join(KNOWN)} only"
-
-
-def _is_known(tree):
-    return names(tree) <= set(KNOWN)

@@ -23,6 +23,7 @@ def assignment(statement):
 
 
 def is_constant(statement):
+    """Whether it names a number, or a term of numbers."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=node):
             return name != "start" and not (isinstance(node, ast.Constant) and isinstance(node.value, str))
@@ -30,21 +31,25 @@ def is_constant(statement):
 
 
 def is_target(node):
+    """Whether it is a name that is assigned."""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
-def is_docstring(statements):
+def after_docstring(statements):
+    """The statements, without a docstring that stands first."""
     match statements:
-        case [ast.Expr(value=ast.Constant(value=str())), *_]:
-            return True
-    return False
+        case [ast.Expr(value=ast.Constant(value=str())), *rest]:
+            return rest
+    return statements
 
 
 def always_returns(statement):
+    """Whether every path through it ends in a return."""
     if isinstance(statement, ast.If):
         return all(block and always_returns(block[-1]) for block in (statement.body, statement.orelse))
     return isinstance(statement, ast.Return)
 
 
 def first_line(statement):
+    """What is written there, at first."""
     return ast.unparse(statement).splitlines()[0]

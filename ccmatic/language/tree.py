@@ -20,6 +20,14 @@ class Name:
 
 
 @dataclass(frozen=True)
+class Past(Name):
+    """What the name stood for `back` before: a term of known times."""
+
+    back: object
+    line: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class Binary:
     """left op right, with op one of + - * /; -x is 0 - x."""
 
@@ -79,6 +87,25 @@ class Between:
     line: int | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True)
+class AnyOf:
+    """One of the terms: whichever the network chooses."""
+
+    terms: tuple
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """How a path through an update ends: what each piece of state becomes, by name."""
+
+    values: dict
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """How a path through an update ends that no execution takes: what it assumes there is not so."""
+
+
 #: What the operators of a `Binary` and of a `Comparison` do to numbers.
 ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 ORDER = {
@@ -98,10 +125,12 @@ def parts(tree):
     match tree:
         case Binary(_, left, right) | Comparison(_, left, right):
             return left, right
-        case Extreme(_, several) | Logic(_, several):
+        case Extreme(_, several) | Logic(_, several) | AnyOf(several):
             return several
         case Between(low, high):
             return low, high
+        case Remembered(values):
+            return tuple(values.values())
         case Not(part):
             return (part,)
         case If(test, then, other):

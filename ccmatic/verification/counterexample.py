@@ -78,11 +78,24 @@ def _free(x):
     if x.beta is not None and x.beta.coefficients:
         yield x.beta, lambda trace: trace.constants["beta"]
     columns = x.columns()
+    if x.windows:
+        yield from _free_of_windows(columns, x.horizon)
+        return
     for name in (*x.beliefs, "L", "Ld", "A", "r", "K", *x.own):
         yield columns[name][0], lambda trace, name=name: trace.columns.get(name, (0,))[0]
     for t in range(1, x.horizon):
         for name in ("K", "S", *x.own):
             yield columns[name][t], lambda trace, name=name, t=t: trace.columns[name][t]
+
+
+def _free_of_windows(columns, horizon):
+    """The same where senders send by a window: what there is at first, then what is sent, served and wasted."""
+    for name, column in columns.items():
+        yield column[0], lambda trace, name=name: trace.columns[name][0]
+    for t in range(1, horizon):
+        for name, column in columns.items():
+            if name.rstrip("0123456789") in ("A", "S", "L", "W"):
+                yield column[t], lambda trace, name=name, t=t: trace.columns[name][t]
 
 
 def _rounder(value):

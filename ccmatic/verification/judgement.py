@@ -66,7 +66,8 @@ class Judge:
     def _judge(self, controller):
         verdict, trace, report = self._ask(self.query, controller)
         judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace, report=report)
-        if verdict.verdict != HOLDS or self.query.network.delay != "published":
+        windows = self.query.model.windows
+        if verdict.verdict != HOLDS or windows or self.query.network.delay != "published":
             return judgement
         strict, unmodelled, report = self._ask(self.query.on(delay="executions"), controller)
         unsure = strict.verdict not in (HOLDS, VIOLATED)
@@ -87,7 +88,7 @@ class Judge:
 
     def _verifier(self, query, controller):
         reads = query.units().keys() & set(controller.parameters)
-        key = query.network, frozenset(reads)
+        key = query.network, frozenset(reads), controller.state
         if key not in self._verifiers:
-            self._verifiers[key] = Verifier(query, reads, **self._options)
+            self._verifiers[key] = Verifier(query, reads, state=controller.state, **self._options)
         return self._verifiers[key]

@@ -4,7 +4,7 @@ is by the controller's own Python; and whether the property is broken."""
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from ccmatic import base, language
+from ccmatic import base
 from ccmatic import query as queries
 from ccmatic.base import InputError, located
 from ccmatic.contracts import Bounds, Law
@@ -59,9 +59,9 @@ def check_trace(query, trace):
     """The report on a trace of a query. Raises InputError if it lacks what the query needs."""
     if query.horizon != trace.horizon:
         raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps")
-    controller = None if trace.controller is None else language.parse(trace.controller, beliefs=query.units())
+    controller = None if trace.controller is None else query.read(trace.controller)
     beliefs = _read(query, trace, controller)
-    x = query.observed(trace, beliefs)
+    x = query.observed(trace, beliefs, controller.state if controller else ())
     try:
         laws = [*query.laws(x), *query.model.belief_laws(x, beliefs)]
     except KeyError as error:
@@ -114,7 +114,7 @@ def _names_are_declared(query, x, trace):
     for name in sorted(x.columns().keys() - trace.columns.keys()):
         raise InputError(f"the trace has no {name}")
     columns = {*x.columns(), *query.model.measures}
-    constants = {"C", "R_m", "D", "MSS", *(["beta"] if x.buffer.finite else [])}
+    constants = {"C", "R_m", "D", "MSS", *(["beta"] if x.buffer.finite else []), *x.constants}
     for kind, found, declared in (("column", trace.columns, columns), ("constant", trace.constants, constants)):
         for name in found:
             if name not in declared:
@@ -123,7 +123,7 @@ def _names_are_declared(query, x, trace):
 
 def _columns_agree(x, trace):
     """What follows from the query or from other columns, such as Ld from L a step before, is stated alike."""
-    known = {"C": x.C, "R_m": 1, "D": x.D}
+    known = {"C": x.C, "R_m": x.R, "D": x.D}
     for name, value in known.items():
         if trace.constants.get(name) != value:
             yield f"trace.{name}_as_in_query"

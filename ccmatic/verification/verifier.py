@@ -38,13 +38,14 @@ class Verifier:
     reads: the beliefs that the controllers may read. solvers, seed: see `solver.Checker`. timeout: seconds for a
     controller, or a Clock.
     proved: the ways to fail, by name, that need not be asked, as `prove` ruled them out for this query.
+    state: what the controllers remember, the same for all.
 
     Nothing holds of nothing: before the first that holds, or is proved, an execution of the network is known, with
     what beliefs may be at first. Raises InputError, which names laws that conflict, if there is none.
     """
 
     @blamed()
-    def __init__(self, query, reads, solvers=("z3",), timeout=None, seed=0, proved=()):
+    def __init__(self, query, reads, solvers=("z3",), timeout=None, seed=0, proved=(), state=()):
         self.query, self.reads = query, frozenset(reads)
         self._clock = Clock.of(timeout)
         self._options = {"solvers": solvers, "timeout": self._clock, "seed": seed}
@@ -52,7 +53,8 @@ class Verifier:
         if not ways:
             raise InputError(f"the property {query.property.name} has no way to fail; expected one at least")
         left = [way for way in ways if way.name not in proved]
-        self._parts = [Part(query, way, self._options, () if way.any_rates else reads) for way in left]
+        self._state = state
+        self._parts = [Part(query, way, self._options, () if way.any_rates else reads, state) for way in left]
         self._anyones = {}
         self._inhabited = False
 
@@ -96,7 +98,7 @@ class Verifier:
         """Whether an execution was found. The network is at hand where a way to fail was asked; it is encoded anew only
         if no execution has bounds that stay as that way has them. Raises InputError if there is none."""
         bounds = {bound.name for bound in self.query.model.bounds()}
-        whole = Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds)
+        whole = Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds, self._state)
         for part in (*(part for part in self._parts if not part.way.any_rates), whole):
             answer = part.execution()
             if answer == SAT:
@@ -147,8 +149,8 @@ class Verifier:
 class Part:
     """One way to fail: the network asserted once, a controller pushed and popped."""
 
-    def __init__(self, query, way, options, reads):
-        self.query, self.way = query, way
+    def __init__(self, query, way, options, reads, state=()):
+        self.query, self.way, self._state = query, way, state
         self.reads = {*way.reads, *reads, *(belief.name for belief in query.model.true_states())}
         self.trace = None
         self._checker = None
@@ -157,7 +159,7 @@ class Part:
     @cached_property
     def x(self):
         """The unknowns."""
-        return self.query.execution(self.way.bounds)
+        return self.query.execution(self.way.bounds, self._state)
 
     @property
     def checker(self):
@@ -229,12 +231,14 @@ class Part:
         """The trace that a solver found, with the beliefs that this part encodes."""
         x = self.x
         unknown = x.beliefs.keys() - {belief.name for belief in self._encoded()}
+        unknown |= x.remembered().keys() if controller is None else set()
         stated = {n: column for n, column in x.columns().items() if n.removesuffix(BEFORE_TIMEOUT) not in unknown}
         columns = {name: tuple(map(value, column)) for name, column in stated.items()}
         columns |= {name: getattr(x, name).read(value) for name in self.query.model.measures}
-        constants = {"C": value(x.C), "R_m": Fraction(1), "D": Fraction(x.D), "MSS": value(x.alpha)}
+        constants = {"C": value(x.C), "R_m": Fraction(x.R), "D": Fraction(x.D), "MSS": value(x.alpha)}
         if x.beta is not None:
             constants["beta"] = value(x.beta)
+        constants |= {name: value(number) for name, number in x.constants.items()}
         source = controller.source if controller else None
         return Trace(x.horizon, constants, columns, self.query.record(), source)
 

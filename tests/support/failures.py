@@ -9,6 +9,8 @@ from ccmatic.verification.verifier import VIOLATED, Verifier
 from support import ROOT
 
 CONTROLLERS = ROOT / "examples" / "controllers"
+#: Those that are wrong, each in a way of its own.
+WRONG = sorted(file for file in CONTROLLERS.glob("*.py") if file.read_text().startswith('"""Wrong: '))
 #: A wrong controller, and a network on which it fails.
 FAILURES = (
     ("always_double", "ccac", "any", 5),

@@ -1,0 +1,143 @@
+"""Asks again what CCAC's published tool was asked, on the model `ccac2021`, and compares.
+
+    python benchmarks/ccac.py FILE…
+
+A file maps names to queries with their cases, as tests/peer_verdicts/ccac has them; docs/stateful.md says what they
+mean. A case is sat if some execution is as all of `assume`, and `property`, say; these are parsed, and never run.
+Seconds are of processor time: CCAC's those in the file, which are the solver's alone, ours of all that is done here.
+The last line counts the verdicts that differ; if any does, the exit code is 1.
+"""
+
+import argparse
+import sys
+from fractions import Fraction
+from pathlib import Path
+from time import process_time
+
+from ccmatic.models.ccac2021 import CCAC2021
+from ccmatic.properties.avoids import Expressions, periodic
+
+from ccmatic.base import InputError, exact, parse_json, read_text
+from ccmatic.contracts import load_definition
+from ccmatic.logic import Environment, equal
+from ccmatic.query import Network, Query
+from ccmatic.solving import Checker
+from ccmatic.verification import choices
+
+CONTROLLERS = {"const": "constant_window", "aimd": "aimd", "copa": "copa", "bbr": "bbr", "any": None}
+SLACK = {
+    "zero": "none",
+    "lt_alpha": "less than a packet",
+    "lt_half_alpha": "less than half a packet",
+    "gt_alpha": "more than a packet",
+}
+ENCODINGS = {"main": {}, "prefix": {"before": "sent"}, "fork": {"delay": "consistent", "begins": "anywhere"}}
+#: What the token stands for: of each flow, service grows by a packet at least.
+QUANTUM = "ALLT(1, T, lambda t: Or(S_f[{n}][t] == S_f[{n}][t-1], S_f[{n}][t] >= S_f[{n}][t-1] + alpha))"
+
+
+def network(asked, encoding):
+    """The Network that a query is about."""
+    laws = {"flows": asked["N"], "R": asked["R"], "slack": SLACK[asked["epsilon"]], **ENCODINGS[encoding]}
+    laws["waste"] = "composing" if asked["compose"] else "non-composing"
+    if asked["cca"] != "copa" and asked["N"] == 1:
+        laws["delay"] = "not measured"
+    if asked["cca"] != "aimd":
+        laws["dupacks"] = None if asked["dupacks"] is None else exact(asked["dupacks"])
+    if asked.get("loss_oracle"):
+        laws["detection"] = "oracle"
+    if asked.get("deterministic_loss"):
+        laws["loss"] = "deterministic"
+    buffer = {None: "infinite", "free": "any"}.get(asked["buf_min"], asked["buf_min"])
+    if asked["buf_max"] != asked["buf_min"]:
+        laws["most_queue"] = "any" if asked["buf_max"] is None else exact(asked["buf_max"])
+    model = CCAC2021(**laws)
+    return Network(model, buffer, asked["T"], asked["D"], model_name="ccac2021")
+
+
+def controller(asked):
+    """The name of what decides, or None."""
+    if asked["C"] != 1:
+        raise InputError(f"C is {asked['C']}; expected 1")
+    name = CONTROLLERS.get(asked["cca"], asked["cca"])
+    if asked["pacing"]:
+        name = f"{name}_paced"
+    return "aimd_each_step" if asked["cca"] == "aimd" and asked["aimd_incr_irrespective"] else name
+
+
+class Case:
+    """One query of a file, put to a solver; `ask` then asks each of its cases."""
+
+    def __init__(self, asked, encoding):
+        property = load_definition("properties", "PROPERTY", "avoids")(what="T > 0")
+        query = Query(network(asked, encoding), property, names={"property": "avoids"})
+        name = controller(asked)
+        decides = name and query.controller(name)
+        self.model, self.checker = query.model, Checker()
+        self.x = query.execution(state=decides.state if decides else ())
+        reads = decides.parameters if decides else ()
+        for law in (*query.laws(self.x), *query.model.belief_laws(self.x, reads)):
+            self.checker.add(law.formula)
+        if decides:
+            self.checker.add(choices(self.x, decides))
+        for condition in self.given(asked):
+            self.checker.add(condition)
+
+    def given(self, asked):
+        """What is assumed."""
+        says = Expressions(self.x, self.model, Fraction(0))
+        for text in asked["assume"]:
+            flows = range(asked["N"])
+            texts = [QUANTUM.format(n=n) for n in flows] if text == "min_send_quantum" else [text]
+            yield from map(says.condition, texts)
+        if asked["alpha"] is not None:
+            yield equal(self.x.alpha, exact(asked["alpha"]))
+        if asked["periodic"]:
+            yield periodic(self.model, self.x, asked["periodic"])
+
+    def ask(self, case):
+        """`sat` or `unsat`."""
+        threshold = exact("0" if case["threshold"] is None else str(case["threshold"]))
+        self.checker.push()
+        self.checker.add(Expressions(self.x, self.model, threshold).condition(case["property"]))
+        answer = self.checker.check()
+        self.checker.pop()
+        return answer
+
+
+def differing(name, entry):
+    """A line for each case of a query whose verdict here is another."""
+    with Environment():
+        case = Case(entry["query"], entry["encoding"])
+        for each in entry["cases"]:
+            answer = case.ask(each)
+            if answer != each["verdict"]:
+                yield f"{name}: {each['property']}, x = {each['threshold']}: {each['verdict']}, here {answer}"
+
+
+def main():
+    """Print each verdict that differs, and the sums."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    asked = theirs = differ = 0
+    begin = process_time()
+    for file in parser.parse_args().files:
+        for name, entry in parse_json(read_text(file), str(file)).items():
+            for line in differing(name, entry):
+                differ += 1
+                print(line, flush=True)
+            asked += len(entry["cases"])
+            theirs += sum(float(case.get("cpu_seconds") or case["seconds"] or 0) for case in entry["cases"])
+    seconds = process_time() - begin
+    print(f"CCAC: {theirs:.1f} s")
+    print(f"{differ} of {asked} verdicts differ, {seconds:.1f} s")
+    sys.exit(1 if differ else 0)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except InputError as error:
+        sys.exit(f"ccac.py: {error}")
+    except KeyError as error:
+        sys.exit(f"ccac.py: a query or a case lacks {error}; expected the keys that docs/stateful.md names")

@@ -1,0 +1,109 @@
+"""Trees as formulas, linear in the terms that the parameters stand for."""
+
+import operator
+from functools import reduce
+
+from ccmatic.base import InputError
+from ccmatic.language.printer import text
+from ccmatic.language.tree import ORDER, Between, Binary, Comparison, Extreme, If, Logic, Name, Not, Number
+from ccmatic.logic import choice, equal, every, implies, is_max, linear, no, some
+
+_COMPARE = {**ORDER, "==": equal, "!=": lambda left, right: no(equal(left, right))}
+
+
+class Encoder:
+    """Encodes trees over one map from parameters to terms."""
+
+    def __init__(self, values, file):
+        self.values = values
+        self.file = file
+
+    def body(self, tree, rate, floor):
+        if not isinstance(tree, If):
+            return self.leaf(tree, rate, floor)
+        test = self.condition(tree.test)
+        if isinstance(test, bool):
+            return self.body(tree.then if test else tree.other, rate, floor)
+        return every(
+            implies(test, self.body(tree.then, rate, floor)), implies(no(test), self.body(tree.other, rate, floor))
+        )
+
+    def leaf(self, tree, rate, floor):
+        """That the rate is as it is returned."""
+        if not isinstance(tree, Between):
+            return self.at_least(floor, self.form(tree), rate)
+        low, high = self.form(tree.low), self.form(tree.high)
+        within = every(rate >= floor, rate >= low, some(rate <= high, rate <= floor))
+        return some(low > high, within)
+
+    def at_least(self, floor, form, rate):
+        """rate = max(floor, form), without the choice where one side is never the smaller."""
+        larger = form >= floor
+        if isinstance(larger, bool):
+            return equal(rate, form if larger else floor)
+        return is_max(rate, (True, floor), (True, form))
+
+    def form(self, tree):
+        """The linear term of a tree."""
+        match tree:
+            case Number(value):
+                return linear(value)
+            case Name(name):
+                return linear(self.values[name])
+            case Binary("+", left, right):
+                return self.form(left) + self.form(right)
+            case Binary("-", left, right):
+                return self.form(left) - self.form(right)
+            case Binary("*", left, right):
+                return self.product(self.form(left), self.form(right), tree)
+            case Binary("/", left, right):
+                return self.quotient(self.form(left), self.form(right), tree)
+            case Extreme(pick, terms):
+                first = operator.ge if pick == "max" else operator.le
+                return reduce(lambda a, b: choice(first(a, b), a, b), map(self.form, terms))
+            case If(test, then, other):
+                return self.conditional(self.condition(test), then, other)
+        raise TypeError(f"no term: {tree!r}")
+
+    def product(self, left, right, tree):
+        if left.coefficients:
+            left, right = right, left
+        if left.coefficients:
+            raise ValueError(f"`{text(tree)}` is not linear: R_m and D have to be numbers")
+        return right * left.constant
+
+    def quotient(self, left, right, tree):
+        if right.coefficients:
+            raise ValueError(f"`{text(tree)}` is not linear: R_m and D have to be numbers")
+        if right.constant == 0:
+            message = f"divides by `{text(tree.right)}`, which is 0 here; expected a divisor other than 0"
+            raise InputError(message, self.file, tree.line)
+        return left / right.constant
+
+    def conditional(self, test, then, other):
+        """One branch where the test is decided, so that the other may divide by 0; else a solver's choice."""
+        if isinstance(test, bool):
+            return self.form(then if test else other)
+        return choice(test, self.form(then), self.form(other))
+
+    def condition(self, tree):
+        """The formula of a condition; True or False where the numbers decide it."""
+        match tree:
+            case Comparison(op, left, right):
+                return _COMPARE[op](self.form(left), self.form(right))
+            case Logic(op, parts):
+                return self.logic(op == "and", parts)
+            case Not(part):
+                return no(self.condition(part))
+        raise TypeError(f"no condition: {tree!r}")
+
+    def logic(self, is_and, parts):
+        """As Python does, the parts after one that decides the outcome are left alone."""
+        undecided = []
+        for part in parts:
+            condition = self.condition(part)
+            if not isinstance(condition, bool):
+                undecided.append(condition)
+            elif condition != is_and:
+                return condition
+        return every(undecided) if is_and else some(undecided)

@@ -1,0 +1,277 @@
+"""A controller that remembers: its state is updated once a step, of what its sender has observed; it sends by a window,
+or by a window and a rate."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ccmatic.base import CONDITION, InputError, markup
+from ccmatic.language.encoder import Encoder
+from ccmatic.language.printer import became, listing, text
+from ccmatic.language.stateful_reader import Memory, read_stateful
+from ccmatic.language.stateful_run import Program, Seen, SeenTruth, Unmeasured
+from ccmatic.language.tree import (
+    AnyOf,
+    Comparison,
+    If,
+    Impossible,
+    Logic,
+    Name,
+    Past,
+    Remembered,
+    leaves,
+    names,
+    parts,
+    value,
+)
+from ccmatic.logic import either, equal, every, linear, some
+
+
+@dataclass(frozen=True)
+class Stateful:
+    """A controller with state that has been checked by `parse`.
+
+    parameters: the observations and constants that it reads. state: what it remembers (`stateful_reader.Memory`).
+    update: a tree that ends in what each piece of state becomes. window, rate: trees of state; rate is None where
+    nothing but the window limits what is sent.
+
+    It decides from the first step at which all that it reads has been observed. Before that its state is, at each step
+    anew, anything that its declaration allows.
+    """
+
+    name: str
+    source: str
+    parameters: tuple[str, ...]
+    state: tuple[Memory, ...]
+    update: object
+    window: object
+    rate: object
+    observations: dict = field(compare=False, repr=False)
+    file: str | None = field(default=None, compare=False)
+    start = None
+    is_envelope = False
+
+    def laws(self, view):
+        """The laws of a sender that this controller decides for, as a model's: (law name, t, formula).
+
+        view: of its flow, such as `contracts.FlowView`, with a window and with columns for this state."""
+        decides = False
+        names = tuple(memory.name for memory in self.state)
+        program = Program(self.source, self.file or f"<{self.name}>", names) if view.known else None
+        for t in range(view.horizon):
+            step = _Step(self, view, t, program)
+            decides = self._decides(step, decides)
+            for memory in self.state:
+                yield from step.truth(memory)
+                if not decides:
+                    yield f"{memory.name}_is_as_at_first", t, step.initial(memory)
+            if decides:
+                yield "state_is_the_controllers", t, step.updated()
+            window, rate = step.sends()
+            yield "window_is_the_controllers", t, window
+            yield ("rate_is_not_limited" if self.rate is None else "rate_is_the_controllers"), t, rate
+
+    def _decides(self, step, before):
+        """Whether it does at this step, by whether all that it reads has been observed."""
+        if not self.state or step.t == 0:
+            return False
+        unseen = step.unseen(self.update)
+        if unseen is None or not before:
+            return unseen is None
+        found = f"reads `{unseen.name}` at step {step.t} by when it is not observed, but decides before"
+        raise InputError(f"{found}; expected to read it only later", self.file, getattr(unseen, "line", None))
+
+    def pretty(self):
+        """The controller as mathematics for people: what it does once a step, then what it sends by."""
+        lines = listing(self.update, became) if self.state else []
+        lines += listing(self.window, lambda leaf: [f"window = {text(leaf)}"])
+        if self.rate is not None:
+            lines += listing(self.rate, lambda leaf: [f"rate = {text(leaf)}"])
+        return "\n".join(lines)
+
+    def __repr__(self):
+        return f"<controller {self.name}({', '.join(self.parameters)}) with state {self._names()}>"
+
+    def _repr_html_(self):
+        told = f"{self.name}({', '.join(self.parameters)}), state {self._names()}"
+        return markup.paragraphs([told]) + markup.listing(self.pretty())
+
+    def _names(self):
+        return ", ".join(memory.name for memory in self.state) or "none"
+
+
+def parse_stateful(source, name, file, observations):
+    """The Stateful that a source defines; InputError if none."""
+    parts = read_stateful(source, observations, file)
+    found = parts.parameters, parts.state, parts.update, parts.window, parts.rate
+    return Stateful(name, source, *found, observations, file)
+
+
+class _Step(Encoder):
+    """Encodes an update at one step: state is that of the step before, observations are those of this one."""
+
+    def __init__(self, controller, view, t, program):
+        self.now = {memory.name: view.state[memory.name][t] for memory in controller.state}
+        before = {memory.name: view.state[memory.name][t - 1] for memory in controller.state} if t else {}
+        super().__init__({**before, "R_m": view.R, "D": view.D, "MSS": view.alpha}, controller.file)
+        self.controller, self.view, self.t, self.program = controller, view, t, program
+        self.truths = {memory.name for memory in controller.state if memory.unit == CONDITION}
+        self.chosen = {}
+
+    def truth(self, memory):
+        """That a condition which a trace has as a number is true or false."""
+        if memory.unit == CONDITION and self.view.known:
+            now = self.now[memory.name]
+            yield f"{memory.name}_is_true_or_false", self.t, some(equal(now, 0), equal(now, 1))
+
+    def initial(self, memory):
+        """What state may be before the controller decides."""
+        now = self.now[memory.name]
+        if memory.unit == CONDITION and memory.terms:
+            return equal(now, int(value(memory.terms[0])))
+        terms = [self.form(tree) for tree in memory.terms]
+        match memory.kind:
+            case "equal" | "any_of":
+                return some([equal(now, term) for term in terms])
+            case "above":
+                return now > terms[0]
+            case "between":
+                return every(now >= terms[0], now <= terms[1])
+        return True
+
+    def unseen(self, tree):
+        """A name that the update may read and that has not been observed, as none of the tests that may lead there is
+        decided by the time alone; None if there is none."""
+        names = {"R_m": self.view.R, "D": self.view.D, "time": self.t, "step": 1}
+        reached = dict.fromkeys(_reached(tree, {name: Fraction(number) for name, number in names.items()}))
+        observed = (leaf for leaf in reached if isinstance(leaf, Name) and leaf.name in self.controller.observations)
+        return next((leaf for leaf in observed if self.observed(leaf) is None), None)
+
+    def updated(self):
+        """That the state of this step is what the update makes of that of the step before: of numbers, by its own
+        Python."""
+        if self.view.known:
+            return any(outcome == self.now for outcome in self.program.outcomes(self.arguments()))
+        return self.becomes(self.controller.update)
+
+    def becomes(self, tree):
+        match tree:
+            case If(test, then, other):
+                condition = self.condition(test)
+                if isinstance(condition, bool):
+                    return self.becomes(then if condition else other)
+                return either(condition, self.becomes(then), self.becomes(other))
+            case Impossible():
+                return False
+            case Remembered(values):
+                return every([self.becomes_one(name, tree) for name, tree in values.items()])
+        raise TypeError(f"no update: {tree!r}")
+
+    def becomes_one(self, name, tree):
+        now = self.now[name]
+        if name in self.truths:
+            return either(self.condition(tree), equal(now, 1), equal(now, 0))
+        options = tree.terms if isinstance(tree, AnyOf) else (tree,)
+        return some([equal(now, self.form(option)) for option in options])
+
+    def sends(self):
+        """That the window, and the rate, are what it says of the state of this step."""
+        self.values = {**self.values, **self.now}
+        cwnd, r = self.view.cwnd[self.t], self.view.r[self.t]
+        if self.view.known:
+            window, rate = self.program.sends({**self.arguments(), **self.now})
+            return cwnd == window, r >= self.view.unlimited if rate is None else r == rate
+        rate = self.controller.rate
+        limited = r >= self.view.unlimited if rate is None else self.sent(rate, r)
+        return self.sent(self.controller.window, cwnd), limited
+
+    def sent(self, tree, amount):
+        match tree:
+            case If(test, then, other):
+                return either(self.condition(test), self.sent(then, amount), self.sent(other, amount))
+        return equal(amount, self.form(tree))
+
+    def arguments(self):
+        """What the controller's own Python reads at this step."""
+        constants = {name: Fraction(self.values[name]) for name in ("R_m", "D", "MSS")}
+        before = {name: self.values[name] for name in self.now if name in self.values}
+        return {**constants, **before, **{name: self.seen(name, 0) for name in self.controller.observations}}
+
+    def seen(self, name, back):
+        """An observation, as a number; None where it has not been made."""
+        each = self.controller.observations[name]
+        found = each.read(self.view, self.t - int(back)) if back <= self.t else None
+        if found is None:
+            return None
+        if each.few:
+            numbers = [number for holds, number in found if holds and number <= self.t]
+            found = numbers[0] if numbers else None
+        if found is None:
+            return Unmeasured(lambda more: self.seen(name, back + more))
+        return (SeenTruth if isinstance(found, bool) else Seen)(found, lambda more: self.seen(name, back + more))
+
+    def form(self, tree):
+        if isinstance(tree, Name) and tree.name in self.controller.observations:
+            return linear(self.chosen[tree]) if tree in self.chosen else linear(self.observed(tree))
+        return super().form(tree)
+
+    def condition(self, tree):
+        match tree:
+            case Name(name) if name in self.truths:
+                return equal(self.values[name], 1)
+            case Name():
+                return self.observed(tree)
+            case Comparison():
+                return self.comparison(tree)
+        return super().condition(tree)
+
+    def comparison(self, tree):
+        """One that reads a number of whole steps holds if it does of the one that was observed; of none it does not."""
+        for leaf in leaves(tree):
+            if self.is_few(leaf) and leaf not in self.chosen:
+                found = []
+                for condition, number in self.observed(leaf):
+                    if number > self.t:
+                        continue  # longer than the trace so far
+                    self.chosen[leaf] = number
+                    found.append(every(condition, self.comparison(tree)))
+                    del self.chosen[leaf]
+                return some(found)
+        return super().condition(tree)
+
+    def is_few(self, leaf):
+        observations = self.controller.observations
+        return isinstance(leaf, Name) and leaf.name in observations and observations[leaf.name].few
+
+    def observed(self, leaf):
+        """What was observed of a name; None if it has not been."""
+        back = self.form(leaf.back).constant if isinstance(leaf, Past) else Fraction(0)
+        if back.denominator != 1 or back < 0:
+            found = "is between two steps" if back >= 0 else "is of a step to come, not yet observed"
+            message = f"`{leaf.name}` of {back} steps before {found}; expected a whole number of steps, at least 0"
+            raise InputError(message, self.file, leaf.line)
+        return self.controller.observations[leaf.name].read(self.view, self.t - int(back)) if back <= self.t else None
+
+
+def _reached(tree, known):
+    """The names that may be read in a tree, where the known ones decide some of its tests."""
+    match tree:
+        case If(test, then, other):
+            yield from _reached(test, known)
+            truth = _truth(test, known)
+            yield from _reached(then, known) if truth is not False else ()
+            yield from _reached(other, known) if truth is not True else ()
+        case Logic(op, several):
+            for part in several:
+                yield from _reached(part, known)
+                if _truth(part, known) is (op == "or"):
+                    return
+        case _ if within := parts(tree):
+            for part in within:
+                yield from _reached(part, known)
+        case _:
+            yield tree
+
+
+def _truth(test, known):
+    """Whether a test holds, if the known names tell; else None."""
+    return value(test, known) if names(test) <= known.keys() else None

@@ -1,0 +1,324 @@
+"""Reads a controller that remembers: its state, what it does once a step, and what it sends by.
+
+It is written in the same Python as other controllers, and read by the same reader. A module-level `NAME: UNIT = VALUE`
+declares state; `update` assigns it, of what the sender has observed; `send` returns a window, or a window and a rate.
+"""
+
+import ast
+from dataclasses import dataclass
+
+from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, suggest
+from ccmatic.language.reader import KNOWN, Reader, parsed
+from ccmatic.language.statements import assignment, first_line, is_constant
+from ccmatic.language.tree import AnyOf, If, Impossible, Logic, Name, Past, Remembered, names
+from ccmatic.language.tree import value as value_of
+
+#: The units of state, by the names that declarations have for them.
+UNITS = {"bytes": BYTES, "rate": RATE, "time": TIME, "number": NUMBER, "condition": CONDITION}
+
+TRUTH = {True: Logic("and", ()), False: Logic("or", ())}
+
+_INITIAL = "a number, anything(), above(a), between(a, b) or any_of(a, b, …)"
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A piece of state. kind: of its value at first, `equal`, `anything`, `above`, `between` or `any_of`; terms: of
+    numbers and constants, which that is about."""
+
+    name: str
+    unit: object
+    kind: str
+    terms: tuple
+    line: int
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a source says: its state, its update as a tree that ends in `Remembered`, and the window and the rate that
+    it sends by, as trees; no rate is None. parameters: all names that it reads but for its own state."""
+
+    state: tuple[Memory, ...]
+    update: object
+    window: object
+    rate: object
+    parameters: tuple[str, ...]
+
+
+def read_stateful(source, observations, file=None):
+    """The Parts of a source. observations: what may be read, by name, besides constants (`contracts.Observation`).
+    Raises InputError."""
+    return parsed(source, file, lambda module: _StatefulReader(source, observations, file).parts(module))
+
+
+def is_stateful(source):
+    """Whether a source is one of these, and not a function of beliefs: it defines `send` or `update`."""
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    functions = (statement for statement in module.body if isinstance(statement, ast.FunctionDef))
+    return any(function.name in ("send", "update") for function in functions)
+
+
+class _StatefulReader(Reader):
+    """As its base; in `update` the names of state may be assigned again, and there is no return."""
+
+    WHOLE = "state such as `window: bytes = above(0)`, constants, `def update(…)` and `def send(…)`"
+
+    def __init__(self, source, observations, file):
+        units = {each.name: each.unit for each in observations.values()}
+        super().__init__(source, {**units, **CONSTANTS}, (), file)
+        self.observations = observations
+        self.reserved |= {"any_of", "anything", "above", "between", "assume", "send", "update"}
+        self.state = {}
+        self.updating = False
+        self.read = {}
+        self.constants = {}
+
+    def parts(self, module):
+        functions = self.statements(self.whole_module(module))
+        if "send" not in functions:
+            raise InputError("found no function `send`, expected `def send(…)` that returns a window", self.file, 1)
+        if bool(self.state) != ("update" in functions):
+            found, expected = ("state", "update(…)") if self.state else ("`update`", "state that it sets")
+            place = functions.get("update") or functions["send"]
+            self.fail(place, f"found {found} alone, expected also {expected}")
+        self.constants = dict(self.names)
+        update = self.update(functions["update"]) if self.state else Remembered({})
+        window, rate = self.send(functions["send"])
+        return Parts(tuple(self.state.values()), update, window, rate, tuple(self.read))
+
+    def statements(self, statements):
+        """Read what stands before the functions, which are returned by name."""
+        functions = {}
+        for statement in statements:
+            match statement:
+                case ast.AnnAssign():
+                    self.declare(statement)
+                case ast.FunctionDef(name="update" | "send" as name) if name not in functions:
+                    functions[name] = statement
+                case ast.FunctionDef(name=name):
+                    self.fail(statement, f"found function `{name}`, expected one `update` and one `send`")
+                case _ if is_constant(statement):
+                    self.check_target(statement, self.names)
+                    self.assign(statement)
+                case _:
+                    self.fail(statement, f"found `{first_line(statement)}`, expected {self.WHOLE}")
+        return functions
+
+    def declare(self, statement):
+        """`NAME: UNIT = VALUE`."""
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id=unit), value=ast.expr() as value):
+                pass
+            case _:
+                found = first_line(statement)
+                self.fail(statement, f"found `{found}`, expected state such as `window: bytes = above(0)`")
+        if unit not in UNITS:
+            self.fail(statement, f"`{name}` is in `{unit}`, expected a unit; {suggest(unit, UNITS)}")
+        if name in self.reserved or name in self.state or name in self.names or name.startswith("_"):
+            self.fail(statement, f"declares `{name}`, which has a meaning already; expected another name")
+        kind, terms = self.initial(name, UNITS[unit], value)
+        self.state[name] = Memory(name, UNITS[unit], kind, terms, statement.lineno)
+
+    def initial(self, name, unit, node):
+        """What state may be at first: a kind, and the terms that this is about."""
+        match node:
+            case ast.Constant(value=bool(truth)) if unit == CONDITION:
+                return "equal", (TRUTH[truth],)
+            case ast.Call(func=ast.Name(id="anything"), args=[], keywords=[]):
+                return "anything", ()
+            case _ if unit == CONDITION:
+                self.fail(node, f"`{name}` is a condition, expected True, False or anything()")
+            case ast.Call(func=ast.Name(id="above"), args=[_] as nodes, keywords=[]):
+                kind = "above"
+            case ast.Call(func=ast.Name(id="between"), args=[_, _] as nodes, keywords=[]):
+                kind = "between"
+            case ast.Call(func=ast.Name(id="any_of"), args=[_, *_] as nodes, keywords=[]):
+                kind = "any_of"
+            case ast.Call(func=ast.Name(id="any_of" | "above" | "between" | "anything")):
+                self.fail(node, f"found `{ast.unparse(node)}`, expected {_INITIAL}")
+            case _:
+                kind, nodes = "equal", [node]
+        self.parameters = (*CONSTANTS, *(each.name for each in self.observations.values() if each.constant))
+        terms = tuple(self.in_unit(name, unit, each) for each in nodes)
+        self.parameters = None
+        return kind, terms
+
+    def in_unit(self, name, unit, node):
+        """The tree of a term that state of this unit may be."""
+        tree, found = self.expression(node)
+        if found not in (None, unit):
+            self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({found}), expected the same unit")
+        return self.whole(node, tree)
+
+    def parameter_names(self, function):
+        """What a function reads: state, observations and constants."""
+        self.units |= {memory.name: memory.unit for memory in self.state.values()}
+        found = super().parameter_names(function)
+        for argument, name in zip(function.args.args, found, strict=True):
+            if function.name == "send" and name in self.observations and not self.observations[name].constant:
+                self.fail(argument, f"`send` reads `{name}`, expected only state and constants; `update` may read it")
+        self.read |= dict.fromkeys(name for name in found if name not in self.state)
+        return found
+
+    def enter(self, function):
+        """Begin to read a function."""
+        self.names = dict(self.constants)
+        self.paths = 0
+        return self.begin(function)
+
+    def update(self, function):
+        self.updating = True
+        body = self.enter(function)
+        if not body:
+            self.fail(function, "found an empty `update`, expected assignments to state")
+        for memory in self.state.values():
+            if memory.name in self.parameters:
+                self.names[memory.name] = Name(memory.name), memory.unit
+            if memory.name not in self.assigned:
+                where = ast.copy_location(ast.Pass(), function)
+                where.lineno = memory.line
+                self.fail(
+                    where, f"`{memory.name}` is never set by `update`, expected state that changes, or a constant"
+                )
+        tree = self.block(body, function)
+        self.updating = False
+        return tree
+
+    def send(self, function):
+        """The window and the rate; each path returns the same of them."""
+        body = self.enter(function)
+        self.shapes = set()
+        tree = self.block(body, function)
+        if len(self.shapes) > 1:
+            self.fail(function, "returns a rate on some paths only, expected it on all or on none")
+        return _picked(tree, 0), _picked(tree, 1) if self.shapes == {2} else None
+
+    def returned(self, statement):
+        """A window, or a window and a rate, as a tuple of trees."""
+        self.count_path(statement)
+        value = statement.value
+        nodes = value.elts if isinstance(value, ast.Tuple) else [value]
+        if value is None or len(nodes) > 2:
+            self.fail(statement, f"found `{ast.unparse(statement)}`, expected a window, or a window and a rate")
+        self.shapes.add(len(nodes))
+        return tuple(map(self.sent_by, nodes, (BYTES, RATE), ("window", "rate")))
+
+    def sent_by(self, node, unit, what):
+        tree, found = self.expression(node)
+        if found not in (None, unit):
+            self.fail(node, f"returns `{ast.unparse(node)}` ({found}), expected a {what} ({unit})")
+        if not names(tree) and value_of(tree) <= 0:
+            self.fail(node, f"returns a {what} of `{ast.unparse(node)}`, expected one above 0")
+        return self.whole(node, tree)
+
+    def check_block(self, statements):
+        """In `update` an `assume(…)` may stand, and no return."""
+        if not self.updating:
+            return super().check_block(statements)
+        for statement in statements:
+            if isinstance(statement, ast.If):
+                self.check_block(statement.body)
+                self.check_block(statement.orelse)
+            elif assignment(statement):
+                self.check_target(statement, self.names)
+            elif _assumed(statement) is None:
+                found = first_line(statement)
+                self.fail(statement, f"found `{found}`, expected `if`, `assume(…)` or an assignment to one name")
+        return None
+
+    def check_target(self, statement, taken):
+        name, _ = assignment(statement)
+        if not (self.updating and name in self.state):
+            super().check_target(statement, {*taken, *self.state})
+
+    def block(self, statements, before):
+        if not self.updating:
+            return super().block(statements, before)
+        for index, statement in enumerate(statements):
+            rest = statements[index + 1 :]
+            if isinstance(statement, ast.If):
+                return self.branches(statement, rest)
+            if (assumed := _assumed(statement)) is not None:
+                test = self.whole(assumed, self.condition(assumed))
+                return If(test, self.block(rest, statement), Impossible())
+            self.assign(statement)
+        self.count_path(before)
+        kept = {name: (Name(name), None) for name in self.state}
+        return Remembered({name: self.names.get(name, kept[name])[0] for name in self.state})
+
+    def assign(self, statement):
+        name, node = assignment(statement)
+        if name not in self.state:
+            return super().assign(statement)
+        memory = self.state[name]
+        match node:
+            case ast.Call(func=ast.Name(id="any_of"), args=[_, _, *_] as options, keywords=[]):
+                tree = AnyOf(tuple(self.in_unit(name, memory.unit, option) for option in options))
+            case _ if memory.unit == CONDITION:
+                tree = self.whole(node, self.condition(node))
+            case _:
+                tree = self.in_unit(name, memory.unit, node)
+        self.names[name] = tree, memory.unit
+        return None
+
+    def name(self, node):
+        tree, unit = super().name(node)
+        if isinstance(tree, AnyOf):
+            self.fail(node, f"reads `{node.id}` after any_of has chosen it, expected it to be read at the next step")
+        return tree, unit
+
+    def expression(self, node):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name)) if name in self.observations:
+                return self.past(node, name)
+            case ast.Call(func=ast.Name(id="any_of")):
+                self.fail(node, f"found `{ast.unparse(node)}` in a term, expected it alone: `window = any_of(a, b)`")
+        return super().expression(node)
+
+    def past(self, node, name):
+        """`acked[step]`: what was observed a known time before."""
+        _, unit = self.name(node.value)
+        back, found = self.expression(node.slice)
+        if found not in (None, TIME) or not self.is_known(back):
+            self.fail(
+                node, f"found `{ast.unparse(node)}`, expected a time before made of {', '.join((*KNOWN, 'step'))}"
+            )
+        if self.observations[name].constant:
+            self.fail(node, f"found `{ast.unparse(node)}`, expected `{name}`, which is the same at each step")
+        return Past(name, back, node.lineno), unit
+
+    def condition(self, node):
+        match node:
+            case ast.Constant(value=bool(truth)):
+                return TRUTH[truth]
+            case ast.Subscript():
+                tree, unit = self.expression(node)
+                if unit == CONDITION:
+                    return tree
+        return super().condition(node)
+
+    def is_known(self, tree):
+        return names(tree) <= {*KNOWN, "step"}
+
+    def is_factor(self, tree):
+        """A number of whole steps may be multiplied by too: there are finitely many."""
+        few = {each.name for each in self.observations.values() if each.few}
+        return names(tree) <= {*KNOWN, "step", *few}
+
+
+def _picked(tree, index):
+    """What is at this place of the tuples in which a tree ends."""
+    if isinstance(tree, If):
+        return If(tree.test, _picked(tree.then, index), _picked(tree.other, index))
+    return tree[index]
+
+
+def _assumed(statement):
+    """The condition of `assume(condition)`; None for any other statement."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="assume"), args=[condition], keywords=[])):
+            return condition
+    return None

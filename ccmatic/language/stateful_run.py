@@ -1,0 +1,118 @@
+"""A controller's own `update` and `send`, as Python runs them on exact numbers: what a trace is checked by."""
+
+import ast
+from contextlib import suppress
+from fractions import Fraction
+
+from ccmatic.language.literals import exactly
+from ccmatic.language.statements import is_constant
+
+
+class Unmeasured:
+    """A delay that nobody knows: what is worked out of it is as unknown, and no comparison with it holds."""
+
+    def __init__(self, before):
+        self.before = before
+
+    def __getitem__(self, back):
+        return self.before(back)
+
+    def _unknown(self, *others):
+        return self
+
+    def _never(self, other):
+        return False
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __neg__ = _unknown
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _never
+    __hash__ = None
+
+
+class Seen(Fraction):
+    """What is observed at a step; `[back]` gives what was observed so long before."""
+
+    def __new__(cls, number, before):
+        made = super().__new__(cls, number)
+        made.before = before
+        return made
+
+    def __getitem__(self, back):
+        return self.before(back)
+
+
+class SeenTruth:
+    """The same of a condition."""
+
+    def __init__(self, truth, before):
+        self.truth, self.before = truth, before
+
+    def __bool__(self):
+        return self.truth
+
+    def __getitem__(self, back):
+        return self.before(back)
+
+
+class _Impossible(Exception):
+    """An `assume` is not so."""
+
+
+class Program:
+    """One source, compiled. state: the names of what it remembers, which `update` then returns."""
+
+    def __init__(self, source, file, state):
+        self._scope = {"__builtins__": {}, "max": _extreme(max), "min": _extreme(min)}
+        self._scope |= {"any_of": self._any_of, "assume": _assume}
+        self._given, self._made = [], []
+        module = exactly(source, self._scope)
+        module.body = [each for each in module.body if is_constant(each) or isinstance(each, ast.FunctionDef)]
+        for function in module.body:
+            if isinstance(function, ast.FunctionDef) and function.name == "update":
+                _return_state(function, state)
+        exec(compile(ast.fix_missing_locations(module), file, "exec"), self._scope)
+
+    def outcomes(self, arguments):
+        """What `update` may make of its arguments: state by name, for each way in which the network may choose."""
+        function = self._scope["update"]
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        left = [[]]
+        while left:
+            self._given, self._made = left.pop(), []
+            with suppress(_Impossible):
+                yield function(**{name: arguments[name] for name in names})
+            for place in range(len(self._given), len(self._made)):
+                chosen, of = self._made[place]
+                left += [[*(c for c, _ in self._made[:place]), other] for other in range(chosen + 1, of)]
+
+    def sends(self, arguments):
+        """The window, and the rate or None."""
+        function = self._scope["send"]
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        found = function(**{name: arguments[name] for name in names})
+        return found if isinstance(found, tuple) else (found, None)
+
+    def _any_of(self, *options):
+        place = len(self._made)
+        chosen = self._given[place] if place < len(self._given) else 0
+        self._made.append((chosen, len(options)))
+        return options[chosen]
+
+
+def _return_state(function, state):
+    """Let `update` return what it leaves in the names of state, each of which it is given."""
+    given = {argument.arg for argument in function.args.args}
+    function.args.args += [ast.arg(name) for name in state if name not in given]
+    values = [ast.Name(name, ast.Load()) for name in state]
+    function.body.append(ast.Return(ast.Dict([ast.Constant(name) for name in state], values)))
+
+
+def _assume(condition):
+    if not condition:
+        raise _Impossible
+
+
+def _extreme(pick):
+    def of(*values):
+        return next((value for value in values if isinstance(value, Unmeasured)), None) or pick(values)
+
+    return of

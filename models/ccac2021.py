@@ -1,0 +1,197 @@
+"""The network of CCAC's published tool: senders with windows, losses that they find out about, waste, several flows.
+
+V. Arun, M. Arashloo, A. Saeed, M. Alizadeh, H. Balakrishnan, "Toward Formally Verifying Congestion Control Behavior",
+SIGCOMM 2021, and its tool, venkatarun95/ccac at 229d398. docs/stateful.md has the equations, with what is odd in them.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ccmatic.models.window_sender import observations, senders
+
+from ccmatic.base import InputError
+from ccmatic.contracts import BYTES, LAST, Column, Model
+from ccmatic.logic import either, equal, every, iff, implies, no
+
+#: What each law may be. The first is the published tool's default.
+CHOICES = {
+    "waste": ("composing", "non-composing"),
+    "slack": ("none", "less than a packet", "less than half a packet", "more than a packet"),
+    "detection": ("duplicate acknowledgements", "oracle"),
+    "loss": ("free", "deterministic"),
+    "delay": ("published", "consistent", "not measured"),
+    "begins": ("at origin", "anywhere"),
+    "before": ("admitted", "sent"),
+}
+
+
+@dataclass(frozen=True)
+class CCAC2021(Model):
+    """A path whose laws are chosen.
+
+    flows: how many senders. R: R_m, in steps. waste: tokens are wasted where no more was admitted than there are tokens
+    (composing), or than is served (non-composing), but for a slack. detection: of losses. dupacks: bytes that must be
+    acknowledged beyond a lost one, in packets; None leaves it open. loss: of what does not fit, the network may lose
+    what it likes, or loses all of it at once. most_queue: the most bytes that wait, if not the buffer's; "any" is no
+    limit. delay: how the delay of what was served is measured. begins: whether service is counted from 0, with no more
+    tokens than come at the link rate. before: what counts as older than the trace, for a sender that cannot know its
+    delay.
+    """
+
+    name = "ccac2021"
+    windows = True
+    flows: int = 1
+    R: int = 1
+    waste: str = "composing"
+    slack: str = "none"
+    detection: str = "duplicate acknowledgements"
+    dupacks: Fraction | None = Fraction(3)
+    loss: str = "free"
+    most_queue: Fraction | str | None = None
+    delay: str = "published"
+    begins: str = "at origin"
+    before: str = "admitted"
+
+    def __post_init__(self):
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise InputError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(choices)}")
+        for name, most in {"flows": 8, "R": 100}.items():
+            if type(getattr(self, name)) is not int or not 1 <= getattr(self, name) <= most:
+                raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number from 1 to {most}")
+
+    @property
+    def observations(self):
+        """What its senders may read, by name."""
+        return observations(self.before)
+
+    @property
+    def columns(self):
+        """Wasted tokens, and the delay where it is measured."""
+        return (_WASTED, *(() if self.delay == "not measured" else (LAST,)))
+
+    @property
+    def constants(self):
+        """Numbers that its laws leave open."""
+        open_ones = {
+            "dupacks": self.dupacks is None and self.detection != "oracle",
+            "epsilon": self.waste == "non-composing" and self.slack != "none",
+            "tokens_at_first": self.begins == "anywhere",
+        }
+        return tuple(name for name, is_open in open_ones.items() if is_open)
+
+    def laws(self, x):
+        """Every law; of the beliefs there are none."""
+        yield from self._named(x, self.network(x))
+        for flow in x.flows:
+            yield from self._named(x, senders(self, x, flow))
+
+    def assumptions(self, x):
+        """None: the published delay is a law."""
+        return ()
+
+    def belief_laws(self, x, reads=None):
+        """What the published model says more where delay is read: see docs/stateful.md."""
+        if self.delay == "published" and ("delay" in (reads or ()) or self.flows > 1):
+            yield from self._named(x, _no_second_service(x))
+
+    def network(self, x):
+        """Tokens, service, waste, losses, and how flows share."""
+        yield "packet_size", 0, x.alpha > 0
+        yield from self._service(x)
+        yield from self._waste(x)
+        yield from self._losses(x)
+        if x.Q is not None:
+            yield from self._delays(x)
+        if self.flows > 1:
+            yield from self._first_in_first_out(x)
+
+    def tokens(self, x, t):
+        """Tokens that came by t and were not wasted."""
+        first = x.constants["tokens_at_first"] if self.begins == "anywhere" else 0
+        return first + x.C * t - x.W[t]
+
+    def _service(self, x):
+        for t in range(x.horizon):
+            tokens = self.tokens(x, t)
+            yield "served_after_tokens", t, x.S[t] <= tokens
+            if t >= x.D:
+                yield "served_within_jitter", t, x.S[t] >= self.tokens(x, t - x.D)
+            else:
+                yield "served_within_jitter", t, x.S[t] >= self.tokens(x, 0) - x.C * (x.D - t)
+            if t:
+                yield "waste_grows", t, x.W[t] >= x.W[t - 1]
+            if t and self.begins == "anywhere":
+                yield "waste_is_of_what_comes", t, tokens >= self.tokens(x, t - 1)
+
+    def _waste(self, x):
+        epsilon = x.constants.get("epsilon", 0)
+        if "epsilon" in self.constants:
+            packet = x.alpha / 2 if "half" in self.slack else x.alpha
+            yield "slack", 0, epsilon > packet if "more" in self.slack else epsilon < packet
+        for t in range(1, x.horizon):
+            most = self.tokens(x, t) if self.waste == "composing" else x.S[t] + epsilon
+            yield "no_waste_while_queued", t, implies(x.W[t] > x.W[t - 1], x.admitted(t) <= most)
+
+    def _losses(self, x):
+        buffer = x.beta
+        if x.buffer.kind in ("any", "at least"):
+            yield "buffer", 0, buffer >= (x.buffer.size or 0)
+        for t in range(1, x.horizon):
+            tokens = self.tokens(x, t)
+            if buffer is None:
+                yield "no_loss", t, every([equal(flow.L[t], flow.L[0]) for flow in x.flows])
+            elif self.loss == "deterministic":
+                full = tokens + buffer
+                over = x.A[t] - x.L[t - 1] > full
+                yield "overflow_is_lost", t, either(over, equal(x.admitted(t), full), equal(x.L[t], x.L[t - 1]))
+            else:
+                full = self.tokens(x, t - 1) + buffer
+                yield "only_overflow_is_lost", t, implies(x.L[t] > x.L[t - 1], x.admitted(t) >= full)
+        most = buffer if self.most_queue is None else self.most_queue
+        if most is not None and self.most_queue != "any":
+            for t in range(x.horizon):
+                yield "queue_fits", t, x.admitted(t) <= self.tokens(x, t) + most
+
+    def _delays(self, x):
+        """`x.Q`: whole steps, and the horizon where it is not known, as the bytes served were there at first."""
+        end = x.horizon
+        for k in range(1, end):
+            yield "delay_is_one", 0, implies(x.Q.at_least(0, k + 1), x.Q.at_least(0, k))
+        if self.delay == "published":
+            yield "delay_is_unknown_at_first", 0, x.Q.at_least(0, end)
+        for t in range(1, end):
+            served = x.S[t] > x.S[t - 1]
+            known = t if self.delay == "consistent" else end
+            for k in range(1, end + 1):
+                stays = iff(x.Q.at_least(t, k), x.Q.at_least(t - 1, k))
+                yield "delay_stays_unless_served", t, implies(no(served), stays)
+                if k <= known:
+                    waited = iff(x.Q.at_least(t, k), x.S[t] <= x.admitted(max(t - k, 0)))
+                    yield "delay_is_time_since_sent", t, implies(served, waited)
+                if k < end:
+                    yield "delay_is_one", t, implies(x.Q.at_least(t, k + 1), x.Q.at_least(t, k))
+                if self.delay == "consistent":
+                    before = x.Q.at_least(t - 1, min(k, end - 1) if k < end else end)
+                    grown = x.Q.at_least(t, min(k + 1, end))
+                    yield "delay_grows_by_one_a_step", t, implies(grown, before)
+
+    def _first_in_first_out(self, x):
+        """Where bytes leave that were sent after a step, all that was sent before it has left."""
+        for t in range(1, x.horizon):
+            for k in range(t):
+                for flow in x.flows:
+                    then = flow.A[t - k - 1] - (flow.L[t - k - 1] if self.delay == "consistent" else 0)
+                    yield "shared_in_order", t, implies(x.Q.exactly(t, k), flow.S[t] > then)
+
+
+def _no_second_service(x):
+    """Once service has passed what was there at first, none ends within what was sent in the first step."""
+    for t in range(1, x.horizon):
+        again = every(x.S[t] > x.S[t - 1], x.admitted(0) < x.S[t - 1])
+        yield "no_second_service_in_first_batch", t, implies(again, no(x.Q.exactly(t, t - 1)))
+
+
+_WASTED = Column("W", BYTES, "tokens wasted", with_service=True)
+
+MODEL = CCAC2021()

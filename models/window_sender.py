@@ -1,0 +1,112 @@
+"""Senders by a window: what they may send, how they find out about losses, and what they observe (docs/stateful.md)."""
+
+from functools import cache, partial
+
+from ccmatic.contracts import BYTES, CONDITION, RATE, TIME, Observation
+from ccmatic.logic import equal, every, implies, no, some
+
+
+def senders(model, x, flow):
+    """The laws of one flow's sender, and of what becomes of its bytes."""
+    yield from _bytes(model, flow)
+    yield from _sending(flow)
+    if model.dupacks is None:
+        yield "dupacks", 0, x.constants.get("dupacks", 0) >= 0
+    if model.detection == "oracle":
+        for t in range(flow.R, flow.horizon):
+            yield "loss_detected_at_once", t, equal(flow.Ld[t], flow.L[t - flow.R])
+    else:
+        yield from _detection(flow, x.constants["dupacks"] if model.dupacks is None else model.dupacks * flow.alpha)
+
+
+def timeout(flow, t):
+    """An ideal timeout: all that was sent R_m ago was served or lost by then, and some of what was sent was not served.
+    It fires, as published, whenever the queue is empty after any loss ever."""
+    if t < flow.R:
+        return False
+    then = t - flow.R
+    return every(flow.S[then] < flow.A[t - 1], equal(flow.S[then], flow.admitted(then)))
+
+
+def _bytes(model, flow):
+    yield "first_window", 0, every(flow.cwnd[0] > 0, flow.r[0] > 0)
+    yield "losses_are_counted", 0, every(flow.L[0] >= 0, flow.Ld[0] >= 0)
+    if model.begins == "at origin":
+        yield "origin", 0, equal(flow.S[0], 0)
+    for t in range(flow.horizon):
+        yield "served_after_sent", t, flow.S[t] <= flow.admitted(t)
+        if t:
+            columns = (flow.A, flow.Ld, flow.S, flow.L)
+            yield "bytes_grow", t, every([column[t] >= column[t - 1] for column in columns])
+            yield "loss_is_of_new_bytes", t, flow.admitted(t) >= flow.admitted(t - 1)
+
+
+def _sending(flow):
+    """A(t) = min(max(A(t-1), S(t-R) + Ld(t) + cwnd(t)), A(t-1) + r(t)); acknowledgements take R_m."""
+    for t in range(flow.R, flow.horizon):
+        allowed = flow.S[t - flow.R] + flow.Ld[t] + flow.cwnd[t]
+        before, paced = flow.A[t - 1], flow.A[t - 1] + flow.r[t]
+        within = every(flow.A[t] <= paced, some(flow.A[t] <= before, flow.A[t] <= allowed))
+        yield "sends_by_window_and_rate", t, every(within, some(flow.A[t] >= paced, flow.A[t] >= allowed))
+
+
+def _detection(flow, dupacks):
+    """A loss is detected by so many bytes acknowledged beyond it, or by a timeout."""
+    R = flow.R
+    for t in range(R, flow.horizon):
+        late = timeout(flow, t)
+        yield "detected_after_R_m", t, flow.Ld[t] <= flow.L[t - R]
+        yield "timeout_detects_all", t, implies(late, equal(flow.Ld[t], flow.L[t]))
+        for u in range(t - R + 1):
+            told = flow.admitted(u) + dupacks <= flow.S[t - R]
+            yield "detected_by_dupacks", t, implies(every(no(late), told), flow.Ld[t] >= flow.L[u])
+            yield "not_detected_before_dupacks", t, implies(every(no(late), no(told)), flow.Ld[t] <= flow.L[u])
+
+
+@cache
+def observations(before):
+    """What a controller may read besides its state and the constants, by name. before: of `before_trace`."""
+    old = partial(_before_trace, before)
+    found = (
+        Observation("step", TIME, "the time of a step", lambda flow, t: 1, constant=True),
+        Observation(
+            "line_rate", RATE, "of its own interface: limits nothing", lambda flow, t: flow.unlimited, constant=True
+        ),
+        Observation("time", TIME, "since the trace began", lambda flow, t: t),
+        Observation("acked", BYTES, "bytes acknowledged", _acked),
+        Observation("lost", BYTES, "bytes found to be lost", lambda flow, t: flow.Ld[t]),
+        Observation("timeout", CONDITION, "the retransmission timer fires", timeout),
+        Observation("delay", TIME, "whole steps that the last byte acknowledged waited", _delay, few=True),
+        Observation("measured", CONDITION, "a delay was measured in this step", _measured),
+        Observation("before_trace", CONDITION, "what is acknowledged was sent before the trace began", old),
+        Observation("served", BYTES, "bytes served by the step before, acknowledged or not", _served),
+        Observation("admitted", BYTES, "bytes sent and not lost, detected or not", lambda flow, t: flow.admitted(t)),
+    )
+    return {each.name: each for each in found}
+
+
+def _acked(flow, t):
+    return flow.S[t - flow.R] if t >= flow.R else None
+
+
+def _served(flow, t):
+    return flow.S[t - 1] if t else None
+
+
+def _measured(flow, t):
+    x, then = flow.network, t - flow.R
+    return x.S[then] > x.S[then - 1] if then > 0 else None
+
+
+def _before_trace(before, flow, t):
+    x, then = flow.network, t - flow.R
+    if then < 0:
+        return None
+    return x.S[then] < (x.A[0] if before == "sent" else x.admitted(0))
+
+
+def _delay(flow, t):
+    then = t - flow.R
+    if then < 0:
+        return None
+    return [(flow.Q.exactly(then, k), k) for k in range(flow.horizon)]

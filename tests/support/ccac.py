@@ -1,0 +1,41 @@
+"""Verdicts of CCAC's published tool (tests/peer_verdicts/ccac), asked again by benchmarks/ccac.py."""
+
+import importlib.util
+import json
+
+from support import ROOT, TESTS
+
+#: Of the queries in the sample.
+LONGEST = 6
+FILES = sorted((TESTS / "peer_verdicts" / "ccac").glob("*.json"))
+
+
+def benchmark():
+    """The module."""
+    spec = importlib.util.spec_from_file_location("benchmark_ccac", ROOT / "benchmarks" / "ccac.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def queries():
+    """Every query: its file's stem, its name, and what the file has of it."""
+    for file in FILES:
+        for name, entry in json.loads(file.read_text()).items():
+            yield file.stem, name, entry
+
+
+def sample():
+    """Of each controller, kind of question and encoding the shortest query, with the quickest case of each verdict."""
+    shortest = {}
+    for stem, name, entry in queries():
+        asked = entry["query"]
+        if asked["T"] > LONGEST:
+            continue
+        kind = stem, asked["group"], entry["encoding"], asked["R"], asked["D"]
+        if kind not in shortest or asked["T"] < shortest[kind][1]["query"]["T"]:
+            shortest[kind] = name, entry
+    for name, entry in shortest.values():
+        cases = sorted(entry["cases"], key=lambda case: case.get("cpu_seconds") or 0)
+        quickest = {case["verdict"]: case for case in reversed(cases)}
+        yield name, {**entry, "cases": list(quickest.values())}

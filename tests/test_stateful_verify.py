@@ -1,0 +1,133 @@
+"""Controllers with state are verified and replayed: their own Python says what each step of a trace has to be."""
+
+from fractions import Fraction
+from functools import cache
+
+import pytest
+
+from ccmatic import query as queries
+from ccmatic.base import InputError
+from ccmatic.language import Stateful
+from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace, replay
+from support.cli import lines, run
+
+LOW = {"what": "S[T-1] - S[0] < 1/10 * C * T", "given": "L[0] == 0", "periodic": "2"}
+
+
+def query(buffer="infinite", horizon=8, **thresholds):
+    return queries.make("ccac2021", buffer, horizon, property="avoids", thresholds=thresholds or LOW)
+
+
+def judged(name, asked):
+    return Judge(asked).judge(asked.controller(name))
+
+
+@cache
+def bbr():
+    """The judgement on BBR: it may stay as low as that for ever."""
+    return judged("bbr", query())
+
+
+@pytest.mark.parametrize("name", ["bbr", "copa", "constant_window"])
+def test_what_is_violated_replays(name):
+    judgement = bbr() if name == "bbr" else judged(name, query())
+    assert judgement.verdict == VIOLATED and judgement.report.outcome is Outcome.BREAKS
+    trace = judgement.trace
+    assert trace.columns["S"][7] - trace.columns["S"][0] < Fraction(8, 10)
+    assert trace.columns["cwnd"][7] == trace.columns["cwnd"][1]
+
+
+def test_what_holds_holds():
+    """Where nothing is lost at first and no timeout fires, AIMD with an infinite buffer never stays so low."""
+    assert judged("aimd", query()).verdict == HOLDS
+
+
+@pytest.mark.parametrize("column", ["window", "recover", "recovering", "since", "changed", "cwnd", "Ld", "W"])
+def test_a_trace_whose_state_was_changed_is_refused(column):
+    asked = query("1", 6, what="c_f[0][T-1] < 1/2", given="c_f[0][0] >= 1; L[0] == 0; alpha < 1/4")
+    trace = judged("aimd", asked).trace
+    assert not check_trace(asked, trace).faults
+    found = []
+    for t in range(trace.horizon):
+        values = list(trace.columns[column])
+        values[t] = 1 - values[t] if column in ("recovering", "changed") else values[t] + Fraction(1, 7)
+        found.append(check_trace(asked, trace.with_columns(**{column: tuple(values)})).faults)
+    assert all(found[1:]) if column not in ("recover", "since", "W") else any(found)
+
+
+def as_bbr(edit):
+    """BBR's source with a change."""
+    source = query().controller("bbr").source
+    assert edit[0] in source
+    return source.replace(*edit)
+
+
+FAULTS = [("acked - acked[R_m]", "acked - acked[2 * R_m]"), ("5 / 4", "1"), ("phase == 0", "phase == 2 * R_m")]
+
+
+@pytest.mark.parametrize("edit", FAULTS, ids=[new for _, new in FAULTS])
+def test_a_trace_is_of_its_own_controller_and_of_no_other(edit):
+    asked = query()
+    trace = bbr().trace
+    other = trace.__class__(**{**vars(trace), "controller": as_bbr(edit)})
+    assert any(fault.startswith("sender.") for fault in check_trace(asked, other).faults)
+
+
+def test_an_update_that_reads_the_future_is_refused():
+    asked = query()
+    with pytest.raises(InputError, match="of -1 steps before is of a step to come, not yet observed"):
+        judged(asked.read(as_bbr(("acked[R_m]", "acked[R_m - 2 * step]"))), asked)
+
+
+def test_an_update_that_reads_between_two_steps_is_refused():
+    asked = query()
+    with pytest.raises(InputError, match="of 1/2 steps before is between two steps"):
+        judged(asked.read(as_bbr(("acked[R_m]", "acked[R_m / 2]"))), asked)
+
+
+def test_what_is_observed_later_only_may_not_be_read_after_a_decision():
+    """It reads what was acknowledged five steps before, but from step 3 on only, so it decides at steps 1 and 2."""
+    source = (
+        "window: bytes = above(0)\ndef update(window, acked, time, step, MSS):\n"
+        "    if time >= 3 * step and acked[5 * step] > 0:\n        window = MSS\n"
+        "def send(window):\n    return window\n"
+    )
+    asked = query()
+    with pytest.raises(InputError, match="reads `acked` at step 3 by when it is not observed, but decides before"):
+        judged(asked.read(source), asked)
+
+
+def test_an_assumption_leaves_executions_out():
+    """Copa's published rule has no execution in which acknowledgements stall; without it, there is one."""
+    stalls = {"what": "ANYT(3, T-1, lambda t: And(S[t] == S[t-1], S[t-1] > A[0]))"}
+    asked = query(horizon=7, **stalls)
+    assert judged("copa", asked).verdict == HOLDS
+    free = asked.controller("copa").source.replace("    assume(may_increase or may_decrease)\n", "")
+    assert judged(asked.read(free), asked).verdict == VIOLATED
+
+
+def test_the_program_verifies_and_replays(tmp_path):
+    network = ["--model", "ccac2021", "--buffer", "infinite", "--horizon", "8", "--property", "avoids"]
+    thresholds = [part for name, value in LOW.items() for part in ("--threshold", f"{name}={value}")]
+    code, out, _ = run("verify", "aimd", "constant_window", *network, *thresholds, "--json", cwd=tmp_path)
+    holds, violated = lines(out)
+    assert (code, holds["verdict"], violated["verdict"]) == (1, HOLDS, VIOLATED)
+    code, out, _ = run("replay", violated["trace"], "--json", cwd=tmp_path)
+    assert code == 0 and lines(out)[0]["outcome"] == "breaks"
+
+
+def test_a_saved_trace_names_its_controller(tmp_path):
+    trace = bbr().trace
+    trace.save(tmp_path / "bbr.json")
+    report = replay(trace.load(tmp_path / "bbr.json"))
+    assert isinstance(report.controller, Stateful) and report.outcome is Outcome.BREAKS
+
+
+def test_what_is_not_yet_to_be_had_is_said(tmp_path):
+    code, _, err = run("export", "aimd", "--target", "c", cwd=tmp_path)
+    assert code == 2 and "it sends by a window" in err
+
+
+def test_a_belief_model_has_no_windows(tmp_path):
+    code, _, err = run("verify", "aimd", "--model", "ccac", "--buffer", "any", "--horizon", "5", cwd=tmp_path)
+    assert code == 2 and "aimd.py" in err and "it sends by a window" in err
