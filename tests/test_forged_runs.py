@@ -129,7 +129,10 @@ def changed_trace(run, rng):
     place = run.some(rng)
     if run.events[place].trace is None:
         return
-    trace = Trace.from_json(run.events[place].trace)
+    try:
+        trace = Trace.from_json(run.events[place].trace)
+    except InputError:
+        return  # an edit before made it no trace
     columns, constants = dict(trace.columns), dict(trace.constants)
     name = rng.choice(sorted(columns))
     match rng.randrange(5):
