@@ -4,20 +4,17 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.fitting import MODELS, NEVER, fit, least, packet_log
+from ccmatic.contracts import load_definition
+from ccmatic.fitting import NEVER, fit, least, packet_log
+from ccmatic.fitting.least import NEEDED
 from ccmatic.fitting.rows import departures, rows
 from support.cli import lines, run
 from support.json_schemas import validate
-from support.packet_laws import TICK, logged, simulated
+from support.packet_laws import TICK, logged, simulated, whole
 
+MODELS = {name: load_definition("models", "MODEL", name) for name in ("cbr_delay", "ccac", "varying")}
 HEAD = "sent,delivered,size\n"
 MBIT12 = 1_500_000
-
-
-def whole(log, model):
-    kept = log.kept()
-    jitter, rate = least(kept, model, np.array([0]), np.array([len(kept.sent)]))
-    return jitter[0], rate[0]
 
 
 def random_log(seed, packets=400, jitter=0.02):
@@ -41,7 +38,7 @@ def test_no_more_jitter_than_the_simulator_had(model):
         simulation = simulated(model, seed, bdp=20, steps=12)
         jitter, _ = whole(logged(simulation), model)
         found.append(jitter * 1e9 / TICK / simulation.path.bound)
-    assert max(found) <= 1 + 1e-6 and np.mean(np.array(found) > 0.9) > 0.15
+    assert max(found) <= 1 + 1e-6 and np.mean(np.array(found) > 0.9) > 0.1
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -49,19 +46,19 @@ def test_no_rate_of_many_gives_less(model):
     for seed in range(5):
         log = random_log(seed)
         part = rows(log, np.zeros(2000, int), np.full(2000, len(log.sent)))
-        found, _ = MODELS[model](part, np.concatenate(([0], np.geomspace(1e-9, 1e-4, 1999))))
+        needed, variation = NEEDED[MODELS[model].bottleneck], float(MODELS[model].variation)
+        found, _ = needed(part, np.concatenate(([0], np.geomspace(1e-9, 1e-4, 1999))), variation)
         jitter, rate = whole(log, model)
         assert jitter <= found.min() + 1e-9
-        assert (
-            MODELS[model](rows(log, np.array([0]), np.array([len(log.sent)])), np.array([1 / rate]))[0]
-            <= jitter + 1e-12
-        )
+        alone = rows(log, np.array([0]), np.array([len(log.sent)]))
+        assert needed(alone, np.array([1 / rate]), variation)[0] <= jitter + 1e-12
 
 
-def test_a_link_that_hides_tokens_needs_no_more_than_one_that_does_not():
+def test_a_link_that_may_do_more_needs_no_more_jitter():
     for seed in range(10):
         log = random_log(seed)
-        assert whole(log, "ccac")[0] <= whole(log, "cbr_delay")[0] + 1e-9
+        fixed, hiding, moving = (whole(log, model)[0] for model in MODELS)
+        assert moving <= hiding + 1e-9 <= fixed + 2e-9
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -69,7 +66,7 @@ def test_a_part_of_a_log_needs_no_more_than_all_of_it(model):
     log = random_log(1)
     jitter, _ = whole(log, model)
     starts = np.arange(0, 380, 13)
-    parts, _ = least(log, model, starts, starts + 20)
+    parts, _ = least(log, MODELS[model], starts, starts + 20)
     assert parts.max() <= jitter + 1e-9
 
 
@@ -77,9 +74,9 @@ def test_a_part_of_a_log_needs_no_more_than_all_of_it(model):
 def test_stretches_beside_others_are_as_alone(model):
     log = random_log(2)
     starts, ends = np.array([0, 5, 100, 50]), np.array([2, 300, 130, 58])
-    together = least(log, model, starts, ends)
+    together = least(log, MODELS[model], starts, ends)
     for i in range(4):
-        alone = least(log, model, starts[i : i + 1], ends[i : i + 1])
+        alone = least(log, MODELS[model], starts[i : i + 1], ends[i : i + 1])
         assert (together[0][i], together[1][i]) == pytest.approx((alone[0][0], alone[1][0]), abs=1e-9)
 
 
@@ -94,13 +91,16 @@ def test_departures_are_of_the_link_that_is_found():
     assert left[1:] == pytest.approx(np.maximum(part.sent[0][1:], left[:-1]) + own[1:], abs=1e-9)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_a_link_that_is_always_busy_needs_no_arrivals(model):
-    """Deliveries n/C apart, one 7 ms late: half of it before and half of it after a line, were others free to move."""
+@pytest.mark.parametrize("model, jitter", [("cbr_delay", 0.007), ("ccac", 0.007), ("varying", 0.005)])
+def test_a_link_that_is_always_busy_needs_no_arrivals(model, jitter):
+    """Deliveries 10 ms apart but for one, 7 ms late. Where a packet takes 8 to 12 ms, as the rate moves within 3/2, the
+    late one may have left 12 ms after the one before, 2 ms late, and the next one in time."""
     delivered = np.arange(100) * 10_000_000
     delivered[50] += 7_000_000
     log = packet_log("busy", np.full(100, NEVER), delivered, np.full(100, 15_000))
-    assert whole(log, model) == (pytest.approx(0.007, abs=1e-9), pytest.approx(MBIT12, rel=1e-6))
+    found, rate = whole(log, model)
+    assert found == pytest.approx(jitter, abs=1e-9)
+    assert model == "varying" or rate == pytest.approx(MBIT12, rel=1e-6)
 
 
 def test_a_constant_between_two_clocks_counts_for_nothing():
@@ -174,6 +174,8 @@ def test_the_command_says_jitter_and_rate(tmp_path):
         (HEAD + "0,1,1500\n1,2,1500\n", ("--rtt", "0.1ns"), "a step of at least a nanosecond"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--plot", "x.txt"), "cannot draw"),
         ("", (), "as no log that is known"),
+        (HEAD + "0,1,1500\n1,2,1500\n", ("--model", "ideal"), "the model ideal has no jitter"),
+        (HEAD + "0,1,1500\n1,2,1500\n", ("--model", "ccca"), "did you mean 'ccac'"),
     ],
 )
 def test_bad_input_is_one_message(tmp_path, text, options, says):

@@ -9,29 +9,22 @@ import pytest
 
 from ccmatic import query as queries
 from ccmatic.contracts import execution
-from ccmatic.fitting import least
 from ccmatic.fitting.rows import departures, rows
 from ccmatic.logic import equal, isolated, real
 from ccmatic.solving import SAT, Checker
-from support.packet_laws import logged, may_be, simulated
+from support.packet_laws import logged, may_be, simulated, whole
 
-MODELS = ("cbr_delay", "ccac")
+MODELS = ("cbr_delay", "ccac", "varying")
 
 #: Seconds by which the least jitter may be missed, and by which floats may.
 RESOLUTION, ROUNDING = Fraction(1, 10**9), Fraction(1, 10**12)
-
-
-def fitted(model, log):
-    log = log.kept()
-    jitter, rate = least(log, model, np.array([0]), np.array([len(log.sent)]))
-    return Fraction(jitter[0]), rate[0]
 
 
 def check_packets(model, fitted_by, seeds):
     """The models that made the logs are not always those that are fitted: any log has a least jitter."""
     for seed in seeds:
         log = logged(simulated(model, seed, bdp=3, steps=5))
-        jitter, _ = fitted(fitted_by, log)
+        jitter = Fraction(whole(log, fitted_by)[0])
         assert may_be(fitted_by, log, jitter + ROUNDING), seed
         less = jitter - RESOLUTION - ROUNDING
         assert less < 0 or not may_be(fitted_by, log, less), seed
@@ -73,11 +66,11 @@ def check_samples(model, seed):
     half of both, so of two steps, the samples are an execution; in longer steps of one where that is shorter than any
     step in which a packet is sent, as the models hide no token in a step without. Whether with one step less, too."""
     log = logged(simulated(model, seed, bdp=8, steps=16, fewest=4)).kept()
-    jitter, rate = fitted(model, log)
+    jitter, rate = whole(log, model)
     part = rows(log, np.array([0]), np.array([len(log.sent)]))
     left = departures(part, np.array([1 / rate]))[0] if model == "cbr_delay" else part.sent[0]
     propagation = int((part.delivered[0] - left).min() * 1e9)
-    needed = int((float(jitter) + log.size.max() / rate) * 1e9) + 4
+    needed = int((jitter + log.size.max() / rate) * 1e9) + 4
     step = max(needed // 2 + 1, int(np.diff(log.sent).max()))
     at = log.sent[len(log.sent) // 4] + step * np.arange(8)
     log = replace(log, delivered=log.delivered - propagation)
@@ -86,7 +79,7 @@ def check_samples(model, seed):
     return steps == 1 or sampled(model, log, steps - 1, at)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", MODELS[:2])
 def test_samples_of_the_log_are_an_execution_of_the_model(model):
     """Where one step of jitter is not enough, the jitter that was found is not too much by half of it."""
     answers = [check_samples(model, seed) for seed in range(5)]
@@ -94,6 +87,6 @@ def test_samples_of_the_log_are_an_execution_of_the_model(model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS)
-def test_samples_of_a_hundred_executions_are_executions_of_the_model(model):
-    assert [check_samples(model, seed) for seed in range(100)].count(False) > 20
+@pytest.mark.parametrize("model, refused", [("cbr_delay", 20), ("ccac", 20), ("varying", 1)])
+def test_samples_of_a_hundred_executions_are_executions_of_the_model(model, refused):
+    assert [check_samples(model, seed) for seed in range(100)].count(False) >= refused

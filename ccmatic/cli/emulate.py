@@ -90,8 +90,8 @@ def evaluate(senders, real, out, jobs, as_json):
     "--model",
     "models",
     multiple=True,
-    type=options.Names("ccmatic.fitting", "MODELS"),
-    help="Which link is fitted; repeatable.  [default: each]",
+    shell_complete=options.names_of("models"),
+    help="Whose link is fitted; repeatable.  [default: cbr_delay, ccac, and those of the proofs of a --controller]",
 )
 @click.option("--rtt", help="R_m, a step, such as 40ms.  [default: the least delay in the log]")
 @click.option(
@@ -120,7 +120,8 @@ def fit(log, models, rtt, horizon, two_clocks, received, controllers, plot, as_j
     if plot:
         traces.require(plot)
     packets = fitting.read(log, two_clocks, received)
-    fitted = fitting.fit(packets, models or tuple(fitting.MODELS), horizon, step)
+    models = models or dict.fromkeys((*fitting.MODELS, *coverage.models(controllers)))
+    fitted = fitting.fit(packets, models, horizon, step)
     if plot:
         fitting.draw(fitted, plot)
     covered = [line for name in controllers for line in coverage.guarantees(name, fitted)]

@@ -37,16 +37,20 @@ class Path:
         return self.rtt + self.jitter + self.packet / self.rate
 
 
+def models(names):
+    """The models of the shipped proofs of controllers, by their names or files. Raises InputError."""
+    return [_proof(result).model for name in names for result in _of(name)]
+
+
 def guarantees(name, fitted):
     """For each shipped proof of a controller, by its name or file, and each basis, a records.GuaranteeLine. One without
     a proof if there is none. Raises InputError where there is no such controller."""
-    controller = language.given(name)
-    found = [result for result in results() if result.controller.body == controller.body]
+    found = _of(name)
     if not found:
         proved = sorted({result.controller.name for result in results()})
         yield _none(name, None, f"a proof of it; there are proofs of {', '.join(proved)}")
     for result in found:
-        proof = load_definition("proofs", "PROOF", result.proof)
+        proof = _proof(result)
         fit = next((fit for fit in fitted.fits if fit.model == proof.model), None)
         if fit is None or not np.isfinite(fit.rate):
             what = "a finite C of the log" if fit else f"a fit of the model {proof.model}"
@@ -153,8 +157,18 @@ def _none(name, result, missing):
     """Of a proof, or of none: that it says nothing, and why."""
     proof, model = None, None
     if result is not None:
-        proof, model = result.file.stem, load_definition("proofs", "PROOF", result.proof).model
+        proof, model = result.file.stem, _proof(result).model
     nothing = dict.fromkeys(
         ("basis", "jitter", "rate", "step", "utilisation", "inflight", "lost_in_step", "lossless_buffer", "buffer")
     )
     return records.GuaranteeLine(controller=name, proof=proof, model=model, **nothing, covered=False, missing=[missing])
+
+
+def _of(name):
+    """The Results of the shipped proofs of a controller."""
+    controller = language.given(name)
+    return [result for result in results() if result.controller.body == controller.body]
+
+
+def _proof(result):
+    return load_definition("proofs", "PROOF", result.proof)

@@ -1,12 +1,11 @@
 """Logs of packets, and which executions of a model they are (docs/fit.md)."""
 
-from ccmatic.fitting.fit import Fit, Fitted, fit
+from ccmatic.fitting.fit import MODELS, Fit, Fitted, fit
 from ccmatic.fitting.least import RESOLUTION, least
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog, packet_log
 from ccmatic.fitting.picture import draw
 from ccmatic.fitting.readers import read
 from ccmatic.fitting.report import lines, milliseconds, text
-from ccmatic.fitting.rows import MODELS
 
 __all__ = [
     "MODELS",

@@ -6,9 +6,13 @@ from fractions import Fraction
 import numpy as np
 
 from ccmatic.base import InputError
+from ccmatic.contracts import load_definition
 from ccmatic.fitting.least import least
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog
-from ccmatic.fitting.rows import MODELS, departures, rows
+from ccmatic.fitting.rows import departures, rows
+
+#: The models that are fitted unless others are asked for: those of the paper that have jitter.
+MODELS = ("cbr_delay", "ccac")
 
 #: The fewest packets that tell of jitter: of one delay, none varies.
 FEWEST = 2
@@ -16,11 +20,13 @@ FEWEST = 2
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What a model needs to explain a log. jitter: seconds, of the whole log; rate: C, bytes per second, the least
-    found that gives it, inf if any does. The arrays have an element a window in which FEWEST packets or more were
-    delivered: when it begins, in seconds from the first delivery; its packets; its jitter and rate."""
+    """What a model, by its name and that of its bottleneck, needs to explain a log. jitter: seconds, of the whole log;
+    rate: C, bytes per second, the least found that gives it, inf if any does. The arrays have an element a window in
+    which FEWEST packets or more were delivered: when it begins, in seconds from the first delivery; its packets; its
+    jitter and rate."""
 
     model: str
+    bottleneck: str
     jitter: float
     rate: float
     begin: np.ndarray
@@ -66,16 +72,16 @@ class Fitted:
         return (self.horizon - 1) * self.rtt
 
 
-def fit(log, models=tuple(MODELS), horizon=10, rtt=None):
-    """Fit models to a PacketLog; a Fitted. horizon: T, of windows of T-1 steps; rtt: R_m, a step, in seconds; by
-    default the least delay in the log. Raises InputError if the log has fewer than FEWEST packets that were delivered,
-    or no step can be had from it."""
+def fit(log, models=MODELS, horizon=10, rtt=None):
+    """Fit models, by their names, to a PacketLog; a Fitted. horizon: T, of windows of T-1 steps; rtt: R_m, a step, in
+    seconds; by default the least delay in the log. Raises InputError if the log has fewer than FEWEST packets that were
+    delivered, no step can be had from it, or a model's link is none that can be fitted."""
     kept = log.kept()
     if len(kept.sent) < FEWEST:
         raise InputError(f"{len(kept.sent)} packet is delivered; expected {FEWEST} at least", log.source)
     step = _step(log, rtt)
     starts, ends = _windows(kept, (horizon - 1) * step)
-    fits = tuple(_fit(kept, model, starts, ends) for model in models)
+    fits = tuple(_fit(kept, load_definition("models", "MODEL", model), starts, ends) for model in models)
     delay = log.least_delay()
     offset = (delay - step) / SECOND if log.two_clocks and delay is not None else None
     return Fitted(log, step / SECOND, horizon, fits, _queues(log, kept, fits), offset)
@@ -108,12 +114,12 @@ def _fit(kept, model, starts, ends):
     jitter, rate = least(kept, model, np.array([0]), np.array([len(kept.sent)]))
     jitters, rates = least(kept, model, starts, ends)
     begin = (kept.delivered[starts] - kept.delivered[0]) / SECOND
-    return Fit(model, float(jitter[0]), float(rate[0]), begin, ends - starts, jitters, rates)
+    return Fit(model.name, model.bottleneck, float(jitter[0]), float(rate[0]), begin, ends - starts, jitters, rates)
 
 
 def _queues(log, kept, fits):
-    """The Queues of a log, as the whole of it is on CBR-delay's link."""
-    found = next((fit.rate for fit in fits if fit.model == "cbr_delay" and np.isfinite(fit.rate)), None)
+    """The Queues of a log, as the whole of it is on a link of fixed rate."""
+    found = next((fit.rate for fit in fits if fit.bottleneck == "fixed rate" and np.isfinite(fit.rate)), None)
     known = kept.sent != NEVER
     if found is None or not known.any():
         return None

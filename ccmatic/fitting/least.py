@@ -1,9 +1,16 @@
 """The least jitter of stretches of a log, and the link rate that gives it."""
 
+from functools import partial
+
 import numpy as np
 
-from ccmatic.fitting.rows import MODELS, rows
+from ccmatic.base import InputError
+from ccmatic.fitting.moving_rate import varying_token_bucket
+from ccmatic.fitting.rows import fixed_rate, rows, token_bucket
 from ccmatic.fitting.search import Point, Search
+
+#: For each bottleneck, by the name that models give it, what jitter rows need on it, given x and γ.
+NEEDED = {"fixed rate": fixed_rate, "token bucket": token_bucket, "varying token bucket": varying_token_bucket}
 
 #: Within how many seconds the least jitter is found: a log's own unit.
 RESOLUTION = 1e-9
@@ -13,14 +20,23 @@ TOGETHER = 2**16
 
 
 def least(log, model, starts, ends, resolution=RESOLUTION):
-    """The least jitter in seconds of each stretch of the packets of a log, none of which is lost, at the rate that is
-    best for it; and the least such rate found, in bytes per second (inf where any rate will do). Each stretch, from its
-    start up to its end, which is left out, has two packets or more; arrays as long as starts."""
+    """The least jitter in seconds of each stretch of the packets of a log, none of which is lost, on a Model's link of
+    the rate that is best for it; and the least such rate found, in bytes per second (inf where any rate will do). Each
+    stretch, from its start up to its end, which is left out, has two packets or more; arrays as long as starts. Raises
+    InputError for a model that has no jitter, or no bottleneck that can be fitted."""
+    needed = _needed(model)
     order = np.argsort(ends - starts, kind="stable")
     jitter, rate = np.empty(len(starts)), np.empty(len(starts))
     for chosen in _batches(order, (ends - starts)[order]):
-        jitter[chosen], rate[chosen] = _least(rows(log, starts[chosen], ends[chosen]), MODELS[model], resolution)
+        jitter[chosen], rate[chosen] = _least(rows(log, starts[chosen], ends[chosen]), needed, resolution)
     return jitter, rate
+
+
+def _needed(model):
+    if not model.default_jitter or model.bottleneck not in NEEDED:
+        has = f"the bottleneck {model.bottleneck!r}" if model.default_jitter else "no jitter"
+        raise InputError(f"the model {model.name} has {has}; expected jitter, and one of {', '.join(NEEDED)}")
+    return partial(NEEDED[model.bottleneck], variation=float(model.variation))
 
 
 def _batches(order, lengths):
@@ -38,7 +54,8 @@ def _least(part, needed, resolution):
     each = np.arange(len(part))
     begin = _points(part, needed, np.zeros(len(part)), np.zeros(len(part)))
     span = part.delivered[:, -1] - part.delivered[:, 0]
-    slowest = (np.array([point.value for point in begin]) + span) / (part.through[:, -1] - part.through[:, 0])
+    values = np.array([point.value for point in begin])
+    slowest = needed.keywords["variation"] * (values + span) / (part.through[:, -1] - part.through[:, 0])
     end = _points(part, needed, slowest * (1 + 1e-9), np.zeros(len(part)))
     searches = [Search(*points, resolution) for points in zip(begin, end, strict=True)]
     while True:

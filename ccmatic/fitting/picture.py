@@ -1,9 +1,10 @@
 """A drawing of a fit: jitter and link rate of each window, over time."""
 
 from ccmatic import traces
-from ccmatic.traces import BELIEF, JITTER, NETWORK, QUIET
+from ccmatic.traces import BELIEF, JITTER, NETWORK, PROBE, QUIET
 
-COLOURS = {"cbr_delay": JITTER, "ccac": BELIEF}
+#: Of models, in turn.
+COLOURS = (JITTER, BELIEF, NETWORK, PROBE)
 
 
 def draw(fitted, path):
@@ -15,8 +16,8 @@ def draw(fitted, path):
             axes.set_title(title, loc="left", fontweight="bold")
             axes.spines[["top", "right"]].set_visible(False)
             axes.grid(color="#e6e6e6", linewidth=0.7)
-        for fit in fitted.fits:
-            middle, colour = fit.begin + fitted.window / 2, COLOURS.get(fit.model, NETWORK)
+        for number, fit in enumerate(fitted.fits):
+            middle, colour = fit.begin + fitted.window / 2, COLOURS[number % len(COLOURS)]
             upper.plot(middle, fit.jitters * 1e3, ".-", markersize=3, linewidth=0.7, color=colour, label=fit.model)
             lower.plot(middle, fit.rates * 8 / 1e6, ".-", markersize=3, linewidth=0.7, color=colour)
         upper.axhline(fitted.rtt * 1e3, color=QUIET, linestyle="--", linewidth=0.8)

@@ -20,7 +20,7 @@ def lines(fitted):
 
 
 def _of_model(fitted, fit):
-    log, queues = fitted.log, fitted.queues if fit.model == "cbr_delay" else None
+    log, queues = fitted.log, fitted.queues if fit.bottleneck == "fixed rate" else None
     return records.FitLine(
         model=fit.model,
         jitter=fit.jitter,
@@ -101,7 +101,7 @@ def _sentences(fitted):
 
 
 def _buffer(queues):
-    said = f"queue on cbr_delay's link: at most {queues.longest:.0f} bytes with a packet that got through"
+    said = f"queue on a link of fixed rate: at most {queues.longest:.0f} bytes with a packet that got through"
     if not len(queues.at_losses):
         return f"{said}, none was lost"
     least, middle, most = _values(_spread(queues.at_losses))

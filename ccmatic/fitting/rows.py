@@ -65,7 +65,7 @@ class Lines:
         return left, -right
 
 
-def cbr_delay(row, x):
+def fixed_rate(row, x, variation):
     """The least jitter of each row at x, (rows,) each; and Lines. A packet leaves the bottleneck at
 
         K_i = max(a_i, K_{i-1}) + s_i·x
@@ -93,15 +93,15 @@ def cbr_delay(row, x):
 
 
 def departures(row, x):
-    """When each packet leaves the bottleneck of CBR-delay, K_i at x, by the sender's clock; (rows, packets) seconds."""
+    """When each packet leaves a bottleneck of fixed rate, K_i at x, by the sender's clock; (rows, packets) seconds."""
     backlogged = row.delivered - x[:, None] * row.through
     served = np.maximum.accumulate(row.sent - x[:, None] * row.before, axis=1)
     queued_before = np.min(backlogged, axis=1) - np.min(backlogged - served, axis=1)
     return x[:, None] * row.through + np.maximum(served, queued_before[:, None])
 
 
-def ccac(row, x):
-    """As cbr_delay. Packet i has its token at T_i, where propagation p is the least delay, T_0 is as is best, and
+def token_bucket(row, x, variation):
+    """As fixed_rate. Packet i has its token at T_i, where propagation p is the least delay, T_0 is as is best, and
 
         T_i-1 + s_i·x ≤ T_i ≤ max(a_i + p, T_{i-1}) + s_i·x,  T_i ≤ d_i
 
@@ -125,7 +125,3 @@ def ccac(row, x):
     value[np.arange(some.stop) > worst[:, None]] = np.inf
     ahead = np.where(queued[:, some], follower[:, some], row.before[:, some])
     return held[each, worst], Lines(value, ahead - row.through[each, worst, None])
-
-
-#: For each model the function that says what jitter a row needs.
-MODELS = {"cbr_delay": cbr_delay, "ccac": ccac}

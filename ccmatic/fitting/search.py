@@ -69,7 +69,7 @@ class Search:
     was found with a value within the resolution of the least."""
 
     def __init__(self, begin, end, resolution):
-        self.resolution = resolution
+        self._tolerance = resolution / 2  # once of the least value, and once more of the greatest x that has it
         self.best = min(begin, end, key=lambda point: point.value)
         self._cells = [Cell.between(begin, end, 0.0)]
         self._right, self._left_steps = None, STEPS
@@ -88,18 +88,18 @@ class Search:
 
     def _choose(self):
         cell = self._cells[0]
-        if cell.bound < self.best.value - self.resolution and cell.begin.x < cell.next < cell.end.x:
+        if cell.bound < self.best.value - self._tolerance and cell.begin.x < cell.next < cell.end.x:
             self.x, self.level = cell.next, cell.bound
         else:
             self._least = self.best.value
-            ends = [cell.end for cell in self._cells if cell.bound <= self._least + self.resolution]
+            ends = [cell.end for cell in self._cells if cell.bound <= self._least + self._tolerance]
             self._go_left(max(ends, key=lambda point: point.x))
 
     def _go_left(self, point):
         """From a point to the right of which no value is as small: to where the lines allow one again."""
         self.x, self._right = None, point
-        self.level = self._least + self.resolution / 2
-        if point.value <= self._least + self.resolution:
+        self.level = self._least + self._tolerance / 2
+        if point.value <= self._least + self._tolerance:
             self.best = point
         elif self._left_steps:
             self._left_steps -= 1

@@ -5,7 +5,8 @@ from random import Random
 
 import numpy as np
 
-from ccmatic.fitting import NEVER, packet_log
+from ccmatic.contracts import load_definition
+from ccmatic.fitting import NEVER, least, packet_log
 from ccmatic.logic import every, real, some
 from ccmatic.simulation import HIDING, JITTER, Path, simulate
 from ccmatic.solving import SAT, Checker
@@ -15,7 +16,8 @@ TICK = 1000
 
 
 def may_be(model, log, jitter):
-    """Whether some link of the model with this jitter, in seconds, leaves the log: by the solver, exactly."""
+    """Whether some link of the model, by its name, with this jitter, in seconds, leaves the log: by the solver."""
+    model = load_definition("models", "MODEL", model)
     checker = Checker()
     per_byte, propagation = real("x"), real("p")
     checker.add(per_byte >= 0)
@@ -25,10 +27,11 @@ def may_be(model, log, jitter):
         sent, delivered = (Fraction(int(column[packet]), 10**9) for column in (log.sent, log.delivered))
         own, through = per_byte * int(log.size[packet]), real(f"K_{i}")
         at_once, queued = through - own <= sent, through - own <= before
-        if model == "cbr_delay":
+        if model.bottleneck == "fixed rate":
             checker.add(every(through - own >= sent, through - own >= before, some(at_once, queued)))
         else:
-            checker.add(every(through - own >= before, some(at_once, queued), sent + propagation <= delivered))
+            fastest = own / model.variation
+            checker.add(every(through - fastest >= before, some(at_once, queued), sent + propagation <= delivered))
         checker.add(every(through + propagation <= delivered, delivered <= through + propagation + jitter))
         before = through
     return checker.check() == SAT
@@ -57,3 +60,11 @@ def logged(run):
     delivered = np.where(run.lost, NEVER, run.released * TICK)
     size = np.full(len(run.sent), run.path.packet)
     return packet_log("a run", run.sent[decided] * TICK, delivered[decided], size[decided])
+
+
+def whole(log, model):
+    """The least jitter of all of a log, in seconds, on the link of a model, by its name; and the rate that gives it."""
+    kept = log.kept()
+    stretch = np.array([0]), np.array([len(kept.sent)])
+    jitter, rate = least(kept, load_definition("models", "MODEL", model), *stretch)
+    return jitter[0], rate[0]

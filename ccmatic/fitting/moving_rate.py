@@ -1,0 +1,47 @@
+"""As rows.py, of a link whose rate moves between C and γ·C."""
+
+import numpy as np
+
+from ccmatic.fitting.rows import Lines
+
+
+def varying_token_bucket(row, x, variation):
+    """As `rows.token_bucket`, with tokens that come up to γ times as fast, but no slower while a packet waits:
+
+    T_{i-1} + s_i·x/γ ≤ T_i ≤ max(a_i + p, T_{i-1}) + s_i·x,  T_i ≤ d_i
+    """
+    each, numbers = np.arange(len(row)), np.arange(row.sent.shape[1])
+    fastest = x[:, None] / variation
+    propagation = np.min(row.delivered - row.sent, axis=1)
+    arrival = row.sent + propagation[:, None] - x[:, None] * row.before
+    soonest = row.delivered - fastest * row.through
+    in_time = np.minimum.accumulate(soonest[:, ::-1], axis=1)[:, ::-1]
+    latest = in_time - (x[:, None] - fastest) * row.through
+    backlogged = row.delivered - x[:, None] * row.through
+    held = backlogged - _clamped(arrival, latest)
+    worst = held.argmax(1)
+    followed = np.where(soonest == in_time, row.through, np.inf)
+    followed = np.minimum.accumulate(followed[:, ::-1], axis=1)[:, ::-1]
+    before_worst = np.where(numbers <= worst[:, None], latest, np.inf)
+    bound = np.minimum.accumulate(before_worst[:, ::-1], axis=1)[:, ::-1]
+    by = np.where(before_worst == bound, numbers, numbers[-1])
+    by = np.minimum.accumulate(by[:, ::-1], axis=1)[:, ::-1]
+    ahead = np.take_along_axis((followed - row.through) / variation + row.through, by, axis=1)
+    queued = bound <= arrival
+    queued[:, 0] = True
+    value = backlogged[each, worst, None] - np.where(queued, bound, arrival)
+    value[numbers > worst[:, None]] = np.inf
+    return held[each, worst], Lines(value, np.where(queued, ahead, row.before) - row.through[each, worst, None])
+
+
+def _clamped(low, high):
+    """w_i = min(high_i, max(low_i, w_{i-1})) along each row, where w_0 is infinite. Such steps in a row are one of the
+    same kind, so twice as many are taken together each time."""
+    low, high = np.minimum(low, high), high.copy()
+    together = 1
+    while together < low.shape[1]:
+        below, above = low[:, together:].copy(), high[:, together:].copy()
+        low[:, together:] = np.clip(low[:, :-together], below, above)
+        high[:, together:] = np.clip(high[:, :-together], below, above)
+        together *= 2
+    return high
