@@ -112,8 +112,8 @@ def test_a_log_may_end_in_the_middle_of_a_line(tmp_path):
     assert len(beliefs.read(flows.Log(tmp_path / "log.csv", None, 9), 1000)) == 0
 
 
-def emulate(flow, jitter=None, seconds=2.5):
-    asked = link.of_texts("12mbit", "20ms", "2bdp", jitter)
+def emulate(flow, seconds):
+    asked = link.of_texts("12mbit", "40ms", "2bdp")
     return on_time(
         lambda: run.emulate(asked, kinds.timetable([flow], seconds), seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
@@ -122,10 +122,11 @@ def emulate(flow, jitter=None, seconds=2.5):
 
 @pytest.mark.parametrize("kind", ["udp", pytest.param("bpf", marks=needs_bpf)])
 def test_a_sender_believes_what_is_true(kind, iperf3):
-    done = emulate(f"{kind}:cc_qdel", "10ms")
+    """D = R_m is left for delays of the sender's own: only a machine that is late by much of it may break that."""
+    done = emulate(f"{kind}:cc_qdel", 4)
     found = measures.measures(done, 0).flows[0].beliefs
-    assert found.steps > 30 and found.judged_until_seconds == 2.5
-    late = [fault for fault in done.faults if "late" in fault or "least D" in fault]
+    assert found.steps > 30 and found.judged_until_seconds == 4
+    late = done.lateness.max() > 10 * MS or any("late" in fault for fault in done.faults)
     assert late or not found.false, done.faults
 
 
@@ -141,6 +142,6 @@ def test_a_sender_that_errs_is_found_out(emulator, monkeypatch):
         file.write_text(text.replace("return amount / over;", "return 2 * (amount / over);"))
 
     monkeypatch.setattr(exported.files, "write", write_wrongly)
-    done = emulate("udp:cc_qdel")
+    done = emulate("udp:cc_qdel", 3)
     assert "C_L" in {belief for _, belief, _ in done.false_beliefs[0]}
     assert any("udp:cc_qdel believed falsely" in fault for fault in done.faults)
