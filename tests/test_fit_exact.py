@@ -9,6 +9,7 @@ import pytest
 
 from ccmatic import query as queries
 from ccmatic.contracts import execution
+from ccmatic.fitting import NEVER
 from ccmatic.fitting.rows import departures, rows
 from ccmatic.logic import equal, isolated, real
 from ccmatic.solving import SAT, Checker
@@ -20,10 +21,13 @@ MODELS = ("cbr_delay", "ccac", "varying")
 RESOLUTION, ROUNDING = Fraction(1, 10**9), Fraction(1, 10**12)
 
 
-def check_packets(model, fitted_by, seeds):
-    """The models that made the logs are not always those that are fitted: any log has a least jitter."""
+def check_packets(model, fitted_by, seeds, unknown=0):
+    """The models that made the logs are not always those that are fitted: any log has a least jitter. unknown: of which
+    part of the packets it is not known when they were sent."""
     for seed in seeds:
         log = logged(simulated(model, seed, bdp=3, steps=5))
+        known = np.arange(len(log.sent)) >= unknown * len(log.sent)
+        log = replace(log, sent=np.where(known, log.sent, NEVER))
         jitter = Fraction(whole(log, fitted_by)[0])
         assert may_be(fitted_by, log, jitter + ROUNDING), seed
         less = jitter - RESOLUTION - ROUNDING
@@ -33,6 +37,12 @@ def check_packets(model, fitted_by, seeds):
 @pytest.mark.parametrize("model", MODELS)
 def test_the_least_jitter_is_exact_by_the_solver(model):
     check_packets(model, model, range(12))
+
+
+@pytest.mark.parametrize("unknown", [0.5, 1])
+@pytest.mark.parametrize("model", MODELS)
+def test_packets_that_have_waited_since_before_the_log(model, unknown):
+    check_packets(model, model, range(6), unknown)
 
 
 @pytest.mark.slow

@@ -24,14 +24,16 @@ def may_be(model, log, jitter):
     before = real("K_0")
     kept = np.flatnonzero(~log.lost)
     for i, packet in enumerate(kept.tolist(), 1):
-        sent, delivered = (Fraction(int(column[packet]), 10**9) for column in (log.sent, log.delivered))
+        delivered = Fraction(int(log.delivered[packet]), 10**9)
         own, through = per_byte * int(log.size[packet]), real(f"K_{i}")
-        at_once, queued = through - own <= sent, through - own <= before
-        if model.bottleneck == "fixed rate":
-            checker.add(every(through - own >= sent, through - own >= before, some(at_once, queued)))
+        fixed = model.bottleneck == "fixed rate"
+        checker.add(through - own / model.variation >= before)
+        if log.sent[packet] == NEVER:
+            checker.add(through - own <= before)
         else:
-            fastest = own / model.variation
-            checker.add(every(through - fastest >= before, some(at_once, queued), sent + propagation <= delivered))
+            sent = Fraction(int(log.sent[packet]), 10**9)
+            checker.add(some(through - own <= sent, through - own <= before))
+            checker.add(through - own >= sent if fixed else sent + propagation <= delivered)
         checker.add(every(through + propagation <= delivered, delivered <= through + propagation + jitter))
         before = through
     return checker.check() == SAT
