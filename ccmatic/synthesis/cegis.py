@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from ccmatic import language
-from ccmatic.base import InputError, located
+from ccmatic.base import located
 from ccmatic.synthesis import workers as work
 from ccmatic.synthesis.generators import generator
 from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Event
@@ -34,11 +34,10 @@ def synthesise(query, jobs=1, cluster=None, store=None, **options):
     """Yield a Progress at first and whenever a candidate is decided. When it ends, none is left: each class of
     candidates (docs/encoding.md, section 9, "Counting") was a solution, broken or undecided.
 
-    jobs, cluster: where to verify, see `workers.Team`. store: what is known already, and will be for the next
-    time. options: solvers, timeout and seed of the Verifier.
+    query: a Query. jobs, cluster: where to verify, see `workers.Team`. store: the Store of a run that goes on, to
+    which all that is learned is added; None: nothing is kept. options: solvers, timeout and seed of the Verifier.
+    Raises InputError if the query has no template, or no execution at all, and Disagreement.
     """
-    if query.template is None:
-        raise InputError(f"the query {query.name} has no template to search; expected a section [template]")
     search = _Search(query, store, options)
     yield from search.recall()
     team = work.Team(jobs, cluster)
@@ -56,13 +55,14 @@ class _Search:
 
     def __init__(self, query, store, options):
         self.query, self.store = query, store
-        self.generator = generator(query.template)
-        self.holes = query.template.holes()
-        self.now = Progress(left=self.generator.left, candidates=query.template.size)
+        self.template = query.search_space()
+        self.generator = generator(self.template)
+        self.holes = self.template.holes()
+        self.now = Progress(left=self.generator.left, candidates=self.template.size)
         self.classes = set()
         self.begin = monotonic()
         self.record, self.options = query.record(), options
-        self.reads = sorted(query.template.names & query.units().keys())
+        self.reads = sorted(self.template.names & query.units().keys())
         self.proved = set()
 
     def recall(self):
@@ -73,7 +73,7 @@ class _Search:
                 self.proved.add(event.way)
             elif event.kind != UNDECIDED:
                 with located(str(self.store.path)):
-                    forms = self.query.template.forms(event.candidate)
+                    forms = self.template.forms(event.candidate)
                 trace = Trace.from_json(event.trace, str(self.store.path)) if event.trace else None
                 yield self._learn(event.kind, forms, trace)
 
@@ -103,7 +103,7 @@ class _Search:
             self.store.add(Event(PROVED, way=way))
 
     def _source(self, forms):
-        return self.query.template.source(forms, f"Found by ccmatic for {self.query.name}.")
+        return self.template.source(forms, f"Found by ccmatic for {self.query.name}.")
 
     def _decided(self, forms, verdict):
         kind = {HOLDS: SOLUTION, VIOLATED: COUNTEREXAMPLE}.get(verdict.verdict, UNDECIDED)

@@ -1,10 +1,8 @@
-"""Queries: a network, what a controller must ensure on it, and, to synthesise, what shapes it may take."""
+"""A query: a network, what a controller must ensure on it, and, to synthesise, what shapes it may take."""
 
 import builtins
 import hashlib
 import json
-import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import language, records
-from ccmatic.base import InputError, Unit, absolute, blamed, definitions, exact, located, read_text, shown, suggest
+from ccmatic.base import InputError, Unit, absolute, blamed, definitions, shown
 from ccmatic.contracts import (
     Bounds,
     Branch,
@@ -29,77 +27,8 @@ from ccmatic.contracts import (
     observed,
 )
 from ccmatic.logic import every, isolated
-from ccmatic.records import ABSENT, QueryRecord
-
-#: Every section of a query file and the keys that are read there; None: any key, for parameters and records.
-SECTIONS: dict[str, tuple[str, ...] | None] = {
-    "network": ("model", "buffer", "horizon", "jitter", "delay"),
-    "property": None,
-    "template": ("name",),
-    "expect": ("solutions",),
-    "paper": None,
-}
-
-#: The most steps of a trace, and the most bytes of a query file.
-LONGEST, LARGEST = 1000, 2**18
-
-#: `published`: with the laws of the published model that some executions break; `executions`: without.
-DELAYS = ("published", "executions")
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class Network:
-    """A bottleneck, as people write it; what is kept is what they mean. Raises InputError.
-
-    model: a name in models/, or the path of a file that defines a MODEL; kept as the Model.
-    buffer: `infinite`, `any`, a size such as "1/2", or at least a size such as ">=1", in C·R_m; kept as a Buffer.
-    horizon: steps of a trace, T; a step is R_m. jitter: D, in steps; None: the model's. delay: one of DELAYS.
-    model_name: the model's name or absolute path, which records tell.
-
-        Network("ccac", buffer="any", horizon=11)
-    """
-
-    model: Model
-    buffer: Buffer
-    horizon: int
-    jitter: int
-    delay: str
-    model_name: str
-
-    @blamed()
-    def __init__(
-        self,
-        model: Model | str | Path,
-        buffer: Buffer | str | int | Fraction,
-        horizon: int | str,
-        jitter: int | str | None = None,
-        delay: str = "published",
-        model_name: str | None = None,
-    ) -> None:
-        if isinstance(model, Model):
-            loaded = model
-        else:
-            model_name, loaded = absolute(model), load_definition("models", "MODEL", model, allow_code=True)
-        if model_name is None:
-            raise InputError(f"the model is {shown(model)}; expected its name in models/ or the path of its file")
-        jitter = loaded.default_jitter if jitter is None else _whole("jitter", jitter, 0)
-        if loaded.default_jitter == 0 and jitter:
-            raise InputError(f"the jitter is {jitter}; the {loaded.name} link has none, expected 0")
-        if delay not in DELAYS:
-            raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
-        _keep(
-            self,
-            model=loaded,
-            buffer=buffer if isinstance(buffer, Buffer) else Buffer.parse(buffer),
-            horizon=_whole("horizon", horizon, jitter + 2),
-            jitter=jitter,
-            delay=delay,
-            model_name=model_name,
-        )
-
-    def __repr__(self) -> str:
-        about = f"{self.model_name!r}, buffer={str(self.buffer)!r}, horizon={self.horizon}, jitter={self.jitter}"
-        return f"Network({about}, delay={self.delay!r})"
+from ccmatic.query.network import Network, set_fields
+from ccmatic.records import QueryRecord
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -150,7 +79,7 @@ class Query:
             names["template"] = absolute(template)
             template = load_definition("templates", "TEMPLATE", template, allow_code=True)
         kept = {"network": network, "property": property, "template": template, "name": name, "names": names}
-        _keep(self, **kept, expect=expect or {}, paper=paper or {})
+        set_fields(self, **kept, expect=expect or {}, paper=paper or {})
         if self.template:
             _check_units(self, self.template)
 
@@ -249,11 +178,16 @@ class Query:
         )
         return record
 
-    def search(self) -> dict[str, Any]:
-        """The record and the search space, as text: what a run of synthesis is about."""
+    def search_space(self) -> Branch:
+        """The search space. Raises InputError if the query has none."""
         if self.template is None:
-            raise InputError(f"{self.name} has no template, so nothing to search; expected one")
-        holes = [[str(form) for form in hole] for hole in self.template.holes()]
+            raise InputError(f"the query {self.name} has no template to search; expected a section [template]")
+        return self.template
+
+    def search(self) -> dict[str, Any]:
+        """What a run of synthesis is about, as text: the record, the template's name, and a digest of the forms in each
+        of its holes. Raises InputError if the query has no template."""
+        holes = [[str(form) for form in hole] for hole in self.search_space().holes()]
         digest = hashlib.sha256(json.dumps(holes).encode()).hexdigest()
         return {**self.record(), "template": self.names["template"], "template_digest": digest}
 
@@ -261,58 +195,6 @@ class Query:
         record = self.record()
         thresholds = ", ".join(f"{name} {value}" for name, value in record.pop("property").items())
         return "; ".join([*(f"{name} {value}" for name, value in record.items()), f"property {thresholds}"])
-
-
-def from_record(record: object, allow_code: bool = False) -> Query:
-    """The query that `record` describes: sections `network` and `property`, flattened as in `Query.record`.
-
-    A record is data: it names shipped definitions, others only if `allow_code`. Raises InputError.
-    """
-    asked = records.convert(record, QueryRecord, what="the record of the query")
-    thresholds = dict(asked.property)
-    return make(
-        asked.model,
-        asked.buffer,
-        asked.horizon,
-        None if asked.jitter is ABSENT else asked.jitter,
-        asked.delay or "published",
-        thresholds.pop("name", None),
-        thresholds,
-        asked.template or None,
-        allow_code=allow_code,
-    )
-
-
-@blamed()
-def make(
-    model: str | Path,
-    buffer: str | int,
-    horizon: int | str,
-    jitter: int | str | None = None,
-    delay: str = "published",
-    property: str | None = None,
-    thresholds: Mapping[str, Any] | None = None,
-    template: str | None = None,
-    allow_code: bool = True,
-    **about: Any,
-) -> Query:
-    """A query from names and numbers as people write them; one InputError where one of them will not do.
-
-    allow_code: whether names may be paths of a person's own files, whose code is run."""
-    loaded = load_definition("models", "MODEL", model, allow_code)
-    network = Network(loaded, buffer, horizon, jitter, delay, absolute(model))
-    if property is None:
-        property = definitions.chosen("properties", "DEFAULT")
-    kind = load_definition("properties", "PROPERTY", property, allow_code)
-    shapes = load_definition("templates", "TEMPLATE", template, allow_code) if template else None
-    names = {"property": absolute(property), "template": absolute(template)}
-    return Query(network, kind.from_parameters(thresholds or {}, allow_code), shapes, names=names, **about)
-
-
-def _keep(made: object, **fields: Any) -> None:
-    """Set the fields of what is frozen."""
-    for name, value in fields.items():
-        object.__setattr__(made, name, value)
 
 
 def _check_units(query: Query, template: Branch) -> None:
@@ -325,76 +207,12 @@ def _check_units(query: Query, template: Branch) -> None:
             if kind not in checked:
                 checked.add(kind)
                 body = f"if {form.positive()}: return 0\n    return 0" if kind[0] else f"return {form}"
-                _parse(query, f"def rate({', '.join(sorted(form.names))}):\n    {body}\n")
+                _check_source(query, f"def rate({', '.join(sorted(form.names))}):\n    {body}\n")
 
 
-def _parse(query: Query, source: str) -> None:
+def _check_source(query: Query, source: str) -> None:
     try:
         language.parse(source, beliefs=query.units())
     except InputError as error:
         message = error.message.removesuffix(".")
         raise InputError(f"the template {query.names['template']} does not fit {query.model.name}: {message}") from None
-
-
-def load(name: str | Path) -> Query:
-    """The query in a TOML file, by path or by the name of one in examples/queries. A person's own query may name files
-    with a model, a property and a template of their own, by paths from the query's folder: their code is run."""
-    path = definitions.find_file(["examples.queries"], name, ".toml")
-    text = read_text(path, LARGEST)
-    try:
-        with located(str(path)):
-            sections = tomllib.loads(text, parse_float=lambda digits: exact(digits.replace("_", "")))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"not TOML: {error}", str(path)) from None
-    _check_keys(sections, text, str(path))
-    network, thresholds = dict(sections["network"]), dict(sections.get("property", {}))
-    network["model"] = _beside(path, network["model"])
-    with located(str(path)):
-        return make(
-            **network,
-            property=_beside(path, thresholds.pop("name", None)),
-            thresholds=thresholds,
-            template=_beside(path, sections.get("template", {}).get("name")),
-            name=path.stem,
-            expect=sections.get("expect", {}),
-            paper=sections.get("paper", {}),
-        )
-
-
-def _beside(file: Path, name: Any) -> Any:
-    """A name, or a path in `file` as one from here."""
-    return str(file.parent / name) if isinstance(name, str) and definitions.is_path(name) else name
-
-
-def _check_keys(sections: Mapping[str, Any], text: str, file: str) -> None:
-    for section, keys in sections.items():
-        if section not in SECTIONS:
-            message = f"unknown section [{section}]; {suggest(section, SECTIONS)}"
-            raise InputError(message, file, _line(text, section))
-        if not isinstance(keys, dict):
-            raise InputError(f"'{section}' is a value, expected a section [{section}]", file, _line(text, section))
-        known = SECTIONS[section]
-        for key in keys:
-            if known and key not in known:
-                message = f"unknown key '{key}' in [{section}]; {suggest(key, known)}"
-                raise InputError(message, file, _line(text, key))
-    for key in ("model", "buffer", "horizon"):
-        if key not in sections.get("network", {}):
-            raise InputError(f"expected '{key}' in the section [network]", file)
-
-
-def _line(text: str, word: str) -> int | None:
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(rf"\s*\[?\s*\"?{re.escape(word)}\b", line):
-            return number
-    return None
-
-
-def _whole(name: str, value: object, least: int) -> int:
-    try:
-        number = exact(value)
-    except InputError:
-        number = -1
-    if number.denominator != 1 or not least <= number <= LONGEST:
-        raise InputError(f"the {name} is {shown(value)}; expected a whole number of steps, {least} to {LONGEST}")
-    return int(number)

@@ -1,0 +1,87 @@
+"""The network of a query: a bottleneck, its buffer and its jitter, as people write them."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ccmatic.base import InputError, absolute, blamed, exact, shown, suggest
+from ccmatic.contracts import Buffer, Model, load_definition
+
+#: The most steps of a trace.
+LONGEST = 1000
+
+#: `published`: with the laws of the published model that some executions break; `executions`: without.
+DELAYS = ("published", "executions")
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Network:
+    """A bottleneck with its buffer, and for how long it is looked at. Raises InputError for what names no network.
+
+    model: a name in models/, or the path of a file that defines a MODEL; kept as the Model.
+    buffer: `infinite`, `any`, a size such as "1/2", or at least a size such as ">=1", in C·R_m; kept as a Buffer.
+    horizon: steps of a trace, T, at least D + 2 and at most LONGEST; a step is R_m.
+    jitter: D, in steps; None: the model's. delay: one of DELAYS.
+    model_name: the name or absolute path that records give for the model; only beside a Model need it be said.
+
+        Network("ccac", buffer="any", horizon=11)
+    """
+
+    model: Model
+    buffer: Buffer
+    horizon: int
+    jitter: int
+    delay: str
+    model_name: str
+
+    @blamed()
+    def __init__(
+        self,
+        model: Model | str | Path,
+        buffer: Buffer | str | int | Fraction,
+        horizon: int | str,
+        jitter: int | str | None = None,
+        delay: str = "published",
+        model_name: str | None = None,
+    ) -> None:
+        if isinstance(model, Model):
+            loaded = model
+        else:
+            model_name, loaded = absolute(model), load_definition("models", "MODEL", model, allow_code=True)
+        if model_name is None:
+            raise InputError(f"the model is {shown(model)}; expected its name in models/ or the path of its file")
+        jitter = loaded.default_jitter if jitter is None else _whole_steps("jitter", jitter, 0)
+        if loaded.default_jitter == 0 and jitter:
+            raise InputError(f"the jitter is {jitter}; the {loaded.name} link has none, expected 0")
+        if delay not in DELAYS:
+            raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
+        set_fields(
+            self,
+            model=loaded,
+            buffer=buffer if isinstance(buffer, Buffer) else Buffer.parse(buffer),
+            horizon=_whole_steps("horizon", horizon, jitter + 2),
+            jitter=jitter,
+            delay=delay,
+            model_name=model_name,
+        )
+
+    def __repr__(self) -> str:
+        about = f"{self.model_name!r}, buffer={str(self.buffer)!r}, horizon={self.horizon}, jitter={self.jitter}"
+        return f"Network({about}, delay={self.delay!r})"
+
+
+def set_fields(made: object, **fields: Any) -> None:
+    """Set the fields of a frozen dataclass, in its `__init__`."""
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
+
+
+def _whole_steps(name: str, value: object, least: int) -> int:
+    try:
+        number = exact(value)
+    except InputError:
+        number = -1
+    if number.denominator != 1 or not least <= number <= LONGEST:
+        raise InputError(f"the {name} is {shown(value)}; expected a whole number of steps, {least} to {LONGEST}")
+    return int(number)

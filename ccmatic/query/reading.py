@@ -1,0 +1,127 @@
+"""Queries read: from names and numbers as people write them, from records, and from TOML files."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ccmatic import records
+from ccmatic.base import InputError, absolute, blamed, definitions, exact, located, read_text, suggest
+from ccmatic.contracts import load_definition
+from ccmatic.query.network import Network
+from ccmatic.query.query import Query
+from ccmatic.records import ABSENT, QueryRecord
+
+#: Every section of a query file and the keys that are read there; None: any key, for parameters and records.
+SECTIONS: dict[str, tuple[str, ...] | None] = {
+    "network": ("model", "buffer", "horizon", "jitter", "delay"),
+    "property": None,
+    "template": ("name",),
+    "expect": ("solutions",),
+    "paper": None,
+}
+
+#: The most bytes of a query file.
+LARGEST = 2**18
+
+
+def from_record(record: object, allow_code: bool = False) -> Query:
+    """The query that `record` describes: sections `network` and `property`, flattened as in `Query.record`.
+
+    A record is data: it names shipped definitions, others only if `allow_code`. Raises InputError.
+    """
+    asked = records.convert(record, QueryRecord, what="the record of the query")
+    thresholds = dict(asked.property)
+    return make(
+        asked.model,
+        asked.buffer,
+        asked.horizon,
+        None if asked.jitter is ABSENT else asked.jitter,
+        asked.delay or "published",
+        thresholds.pop("name", None),
+        thresholds,
+        asked.template or None,
+        allow_code=allow_code,
+    )
+
+
+@blamed()
+def make(
+    model: str | Path,
+    buffer: str | int,
+    horizon: int | str,
+    jitter: int | str | None = None,
+    delay: str = "published",
+    property: str | None = None,
+    thresholds: Mapping[str, Any] | None = None,
+    template: str | None = None,
+    allow_code: bool = True,
+    **about: Any,
+) -> Query:
+    """A query from names and numbers as people write them; one InputError where one of them will not do.
+
+    allow_code: whether names may be paths of a person's own files, whose code is run."""
+    loaded = load_definition("models", "MODEL", model, allow_code)
+    network = Network(loaded, buffer, horizon, jitter, delay, absolute(model))
+    if property is None:
+        property = definitions.chosen("properties", "DEFAULT")
+    kind = load_definition("properties", "PROPERTY", property, allow_code)
+    shapes = load_definition("templates", "TEMPLATE", template, allow_code) if template else None
+    names = {"property": absolute(property), "template": absolute(template)}
+    return Query(network, kind.from_parameters(thresholds or {}, allow_code), shapes, names=names, **about)
+
+
+def load(name: str | Path) -> Query:
+    """The query in a TOML file, by path or by the name of one in examples/queries. A person's own query may name files
+    with a model, a property and a template of their own, by paths from the query's folder: their code is run. Raises
+    InputError, which names the file and, where it can, the line."""
+    path = definitions.find_file(["examples.queries"], name, ".toml")
+    text = read_text(path, LARGEST)
+    try:
+        with located(str(path)):
+            sections = tomllib.loads(text, parse_float=lambda digits: exact(digits.replace("_", "")))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not TOML: {error}", str(path)) from None
+    _check_keys(sections, text, str(path))
+    network, thresholds = dict(sections["network"]), dict(sections.get("property", {}))
+    network["model"] = _beside(path, network["model"])
+    with located(str(path)):
+        return make(
+            **network,
+            property=_beside(path, thresholds.pop("name", None)),
+            thresholds=thresholds,
+            template=_beside(path, sections.get("template", {}).get("name")),
+            name=path.stem,
+            expect=sections.get("expect", {}),
+            paper=sections.get("paper", {}),
+        )
+
+
+def _beside(file: Path, name: Any) -> Any:
+    """A name, or a path in `file` as one from here."""
+    return str(file.parent / name) if isinstance(name, str) and definitions.is_path(name) else name
+
+
+def _check_keys(sections: Mapping[str, Any], text: str, file: str) -> None:
+    for section, keys in sections.items():
+        if section not in SECTIONS:
+            message = f"unknown section [{section}]; {suggest(section, SECTIONS)}"
+            raise InputError(message, file, _line(text, section))
+        if not isinstance(keys, dict):
+            raise InputError(f"'{section}' is a value, expected a section [{section}]", file, _line(text, section))
+        known = SECTIONS[section]
+        for key in keys:
+            if known and key not in known:
+                message = f"unknown key '{key}' in [{section}]; {suggest(key, known)}"
+                raise InputError(message, file, _line(text, key))
+    for key in ("model", "buffer", "horizon"):
+        if key not in sections.get("network", {}):
+            raise InputError(f"expected '{key}' in the section [network]", file)
+
+
+def _line(text: str, word: str) -> int | None:
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(rf"\s*\[?\s*\"?{re.escape(word)}\b", line):
+            return number
+    return None
