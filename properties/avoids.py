@@ -8,7 +8,7 @@ from fractions import Fraction
 from ccmatic.models.window_sender import timeout
 
 from ccmatic.base import InputError, exact, shown, suggest
-from ccmatic.contracts import Implied, Property, Stated, WayToFail
+from ccmatic.contracts import Fails, Implied, Property, Stated, WayToFail
 from ccmatic.logic import Condition, equal, every, implies, no, some
 
 #: The longest expression, in characters, and the most that one may say, in its parts, each as often as it is said.
@@ -69,7 +69,7 @@ class Avoids(Property):
         if self.periodic:
             given.append(periodic(model, x, int(self.periodic)))
         premise = Stated(f"it is given that {self.given or 'anything is so'}", every(given))
-        return Implied(premise, Stated(f"then not {self.what}", no(reader.condition(self.what))))
+        return Implied(premise, Fails(Stated(self.what, reader.condition(self.what))))
 
 
 def periodic(model, x, steps):
