@@ -105,6 +105,17 @@ def test_low_above_high_is_an_error_with_the_values(command, tmp_path, monkeypat
     assert error.startswith("ccmatic: e.py:4: low is above high at C_L = ") and len(error.splitlines()) == 1
 
 
+@pytest.mark.parametrize("dead", [
+    "return between(C_L * R_m / (D - R_m), 2 * C_L)",
+    "if C_L * R_m / (D - R_m) > C_L:\n            return between(C_L, C_L)\n        return C_L",
+])  # fmt: skip
+def test_what_the_jitter_leaves_out_may_divide_by_0(dead):
+    """As in a controller that is no envelope."""
+    source = f"def rate(C_L, D, R_m):\n    if D > R_m:\n        {dead}\n    return between(2 * C_L, 3 * C_L)"
+    query = cm.Query(cm.Network("ccac", ">=6", 3))
+    assert cm.verify(source, query).verdict in ("holds", "violated")
+
+
 def test_nothing_follows_from_low_above_high():
     """Were the rate that does not exist taken for one, anything would hold."""
     controller = parse("def rate(C_L):\n    return between(2 * C_L, C_L)")

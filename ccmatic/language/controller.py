@@ -11,8 +11,8 @@ from ccmatic.language.literals import Rates, run_exactly
 from ccmatic.language.printer import listing
 from ccmatic.language.stateful import Stateful, parse_stateful
 from ccmatic.language.stateful_reader import is_stateful
-from ccmatic.language.tree import Between, Comparison, If, Not
-from ccmatic.logic import every, isolated, real
+from ccmatic.language.tree import Between, Comparison, If
+from ccmatic.logic import isolated, real
 
 
 @cache
@@ -51,7 +51,7 @@ class Controller:
     @cached_property
     def is_envelope(self):
         """Whether it leaves a choice of rates somewhere."""
-        return any(isinstance(tree, Between) for _, tree in _returns(self.body))
+        return any(isinstance(tree, Between) for tree in _returns(self.body))
 
     def rates(self, values):
         """The least and the most rate that the controller's own Python returns, exactly: alike but for an envelope.
@@ -99,11 +99,7 @@ class Controller:
 
     def unordered(self, values):
         """(condition, line) for each `between(low, high)`: that it is reached, and low > high. values as `encode`'s."""
-        encoder = Encoder(values, self.file)
-        for tests, tree in _returns(self.body):
-            if isinstance(tree, Between):
-                reached = [encoder.condition(test) for test in tests]
-                yield every(reached, encoder.form(tree.low) > encoder.form(tree.high)), tree.line
+        return Encoder(values, self.file).unordered(self.body)
 
     @isolated
     def shape(self):
@@ -170,13 +166,13 @@ def _shape(encoder, tree):
     return _belief_part(encoder.form(tree))
 
 
-def _returns(tree, tests=()):
-    """What a body returns, on each path: (the tests that lead there, tree)."""
+def _returns(tree):
+    """What a body returns, on each path."""
     if not isinstance(tree, If):
-        yield tests, tree
+        yield tree
         return
-    yield from _returns(tree.then, (*tests, tree.test))
-    yield from _returns(tree.other, (*tests, Not(tree.test)))
+    yield from _returns(tree.then)
+    yield from _returns(tree.other)
 
 
 def _belief_part(form):

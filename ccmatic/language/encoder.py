@@ -36,6 +36,19 @@ class Encoder:
         within = every(rate >= floor, rate >= low, some(rate <= high, rate <= floor))
         return some(low > high, within)
 
+    def unordered(self, tree, reached=()):
+        """(condition, line) for each `between(low, high)`: that it is reached, and low > high. What the numbers say is
+        never reached may divide by 0."""
+        if isinstance(tree, If):
+            test = self.condition(tree.test)
+            if isinstance(test, bool):
+                yield from self.unordered(tree.then if test else tree.other, reached)
+            else:
+                yield from self.unordered(tree.then, (*reached, test))
+                yield from self.unordered(tree.other, (*reached, no(test)))
+        elif isinstance(tree, Between):
+            yield every(reached, self.form(tree.low) > self.form(tree.high)), tree.line
+
     def at_least(self, floor, form, rate):
         """rate = max(floor, form), without the choice where one side is never the smaller."""
         larger = form >= floor
