@@ -58,7 +58,7 @@ class Stateful:
         names = tuple(memory.name for memory in self.state)
         program = Program(self.source, self.file or f"<{self.name}>", names) if view.known else None
         for t in range(view.horizon):
-            step = _Step(self, view, t, program)
+            step = Step(self, view, t, program)
             decides = self._decides(step, decides)
             for memory in self.state:
                 yield from step.truth(memory)
@@ -106,7 +106,7 @@ def parse_stateful(source, name, file, observations):
     return Stateful(name, source, *found, observations, file)
 
 
-class _Step(Encoder):
+class Step(Encoder):
     """Encodes an update at one step: state is that of the step before, observations are those of this one."""
 
     def __init__(self, controller, view, t, program):

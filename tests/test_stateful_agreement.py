@@ -1,0 +1,76 @@
+"""What a solver is told of an update, and what the controller's own Python makes of it, are one thing."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ccmatic.base import CONDITION
+from ccmatic.contracts import Flow, load_definition
+from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.execution import Windows
+from ccmatic.contracts.steps import Delay, Steps
+from ccmatic.language import load
+from ccmatic.language.stateful import Step
+from ccmatic.language.stateful_run import Program
+
+OBSERVATIONS = load_definition("models", "MODEL", "ccac2021").observations
+HORIZON = 7
+NUMBERS = st.fractions(min_value=0, max_value=3, max_denominator=4)
+
+
+@st.composite
+def flows(draw, controller):
+    """What a sender may have seen, and state at each step: any numbers, consistent or not."""
+    growing = {}
+    for name in ("A", "S", "L", "Ld"):
+        steps = draw(
+            st.lists(st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1)]), min_size=HORIZON, max_size=HORIZON)
+        )
+        growing[name] = Steps([sum(steps[: t + 1], Fraction(0)) for t in range(HORIZON)])
+    delays = draw(st.lists(st.integers(0, HORIZON), min_size=HORIZON, max_size=HORIZON))
+    state = {}
+    for memory in controller.state:
+        values = st.sampled_from([Fraction(0), Fraction(1)]) if memory.unit == CONDITION else NUMBERS
+        state[memory.name] = Steps(draw(st.lists(values, min_size=HORIZON, max_size=HORIZON)))
+    numbers = Steps([Fraction(1)] * HORIZON)
+    flow = Flow(
+        horizon=HORIZON,
+        D=1,
+        alpha=draw(st.sampled_from([Fraction(1, 4), Fraction(1)])),
+        known=True,
+        **growing,
+        r=numbers,
+        cwnd=numbers,
+        Q=Delay.measured(delays, HORIZON),
+        limited=Steps([False] * HORIZON),
+        state=state,
+    )
+    Windows([flow], Fraction(1), Buffer.parse("infinite"), None, {}, {})
+    return flow
+
+
+@pytest.mark.parametrize("name", ["aimd", "aimd_each_step", "bbr", "copa"])
+def test_formula_and_python_agree_on_an_update(name):
+    controller = load(name, observations=OBSERVATIONS)
+    names = tuple(memory.name for memory in controller.state)
+    program = Program(controller.source, controller.file, names)
+
+    @settings(max_examples=25, deadline=None, derandomize=True, database=None)
+    @given(flows(controller), st.integers(2, HORIZON - 1))
+    def agree(flow, t):
+        step = Step(controller, flow, t, program)
+        outcomes = list(program.outcomes(step.arguments()))
+        for outcome in outcomes:
+            step.now = {name: Fraction(value) for name, value in outcome.items()}
+            assert step.becomes(controller.update) is True
+            other = dict(step.now)
+            changed = names[t % len(names)]
+            other[changed] = 1 - other[changed] if changed in step.truths else other[changed] + Fraction(1, 7)
+            step.now = other
+            assert step.becomes(controller.update) is (other in outcomes)
+        step.now = {name: Fraction(5) for name in names}
+        assert outcomes or step.becomes(controller.update) is False
+
+    agree()
