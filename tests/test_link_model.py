@@ -33,6 +33,7 @@ TROUBLES = {
     "any_rate": 512,
     "hours": 1024,
     "timer": 2048,
+    "bursts": 4096,
 }
 
 #: Of what befalls a sender, what does not change R_m, what does and what makes it doubt, and all but hours.

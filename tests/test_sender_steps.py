@@ -52,6 +52,19 @@ def test_a_step_is_r_m_and_d_rounded_up(jitter, rtt):
     assert sender.rate(0) == min(2**64 - 1, 2 * PACKET * 10**9 // step)
 
 
+@pytest.mark.parametrize("rtt", [1, MS, 2**34])
+def test_bursts_lengthen_every_step(rtt):
+    """By the time that they take, which R_m does not change."""
+    sender = built().sender(PACKET, rtt)
+    sender.more_jitter(MS)
+    assert sender.step_ns == 2 * rtt + MS
+    sender.rtt(rtt // 4 or 1)
+    for _ in range(40):
+        sender.rate(40 * sender.step_ns)
+        sender.rtt(rtt // 4 or 1)
+    assert sender.step_ns in (2 * rtt + MS, 2 * (rtt // 4 or 1) + MS)
+
+
 def scaled(folder):
     """ccm_scaled, by way of a function that is not inline."""
     write(header.make("cc_qdel"), "c", folder)

@@ -119,6 +119,10 @@ class Sender:
         """The rate to send at from now on, bytes per second."""
         return self._call("rate", _U64, (_U64, now))
 
+    def more_jitter(self, length):
+        """D is longer by so many ns, whatever R_m is."""
+        self._call("more_jitter", None, (ctypes.c_uint32, length))
+
     def next(self, now, due, packets=1):
         """When the next packet is due after so many that were due at `due` and leave now, in ns."""
         return self._call("next", _U64, (_U64, now), (_U64, due), (_U64, packets))

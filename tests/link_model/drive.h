@@ -28,7 +28,7 @@ static void ask_rate(uint64_t now)
 
 static uint64_t due(void)
 {
-    if (troubled(TIMER))
+    if (troubled(TIMER | BURSTS))
         return next_due > clock_now ? next_due : clock_now;
     const unsigned __int128 gap = ((unsigned __int128)drawn.bytes * 1000000000 + rate - 1) / (rate ? rate : 1);
     const uint64_t at = last_sent + (uint64_t)(gap < never / 4 ? gap : never / 4);
@@ -56,22 +56,31 @@ static bool crowded(void)
     return waits || (first_lost < next_lost && path.next - lost[first_lost % RING] > RING / 2);
 }
 
-/* A packet leaves: by a timer, when the next does is settled as well. */
-static void tell_sent(uint64_t when)
+/* Packets leave: by a timer, when the next do is settled as well. */
+static void tell_sent(uint64_t when, uint64_t count)
 {
-    if (troubled(TIMER))
-        next_due = ccm_next(&sender, when, next_due, 1);
-    ccm_sent(&sender, when, drawn.bytes);
+    if (troubled(TIMER | BURSTS))
+        next_due = ccm_next(&sender, when, next_due, count);
+    at_once = count * drawn.bytes > at_once ? count * drawn.bytes : at_once;
+    ccm_sent(&sender, when, count * drawn.bytes);
     look();
+}
+
+static uint64_t to_send(void)
+{
+    const uint64_t burst = (uint64_t)((unsigned __int128)rate * drawn.burst / 1000000000 / drawn.bytes);
+    const uint64_t most = burst < has ? burst : has;
+    return most < RING / 8 ? (most ? most : 1) : RING / 8;
 }
 
 static void send_one(uint64_t now)
 {
     /* The sender may be told that a packet left when it was last told anything. */
+    const uint64_t count = to_send();
     const bool early = troubled(TIMER) && due() <= now && !crowded() && between(&dice, 0, 19) == 0;
 
     if (early)
-        tell_sent(told_at);
+        tell_sent(told_at, count);
     ask_rate(now);
     if (due() > now && !early)
         return;
@@ -82,11 +91,13 @@ static void send_one(uint64_t now)
         return;
     }
     if (!early)
-        tell_sent(now);
-    if (!offer(&path, now))
-        lost[next_lost++ % RING] = path.next - 1;
+        tell_sent(now, count);
+    for (uint64_t i = 0; i < count; i++)
+        if (!offer(&path, now))
+            lost[next_lost++ % RING] = path.next - 1;
     last_sent = now;
-    if (--has == 0)
+    has -= count;
+    if (has == 0)
         pause_at(now);
 }
 

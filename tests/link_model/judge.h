@@ -7,6 +7,7 @@
 enum { GRACE = 2 * CCM_PERIOD };
 
 static struct link path;
+static uint64_t at_once;   /* most bytes that were sent at once */
 static uint64_t clock_now; /* what happens next, happens then or later */
 static struct ccm_sender sender;
 static struct scenario drawn;
@@ -46,14 +47,14 @@ static void must(bool is_true, bool excusable, const char *what, uint64_t believ
 }
 
 /* The link carries bytes/tx a nanosecond, exactly. Its queue is what waits, beyond the packet that is served; it is
- * known to a packet, as a sender that paces sends whole ones, and to two and a 32nd of what the link carries in a step
+ * known to what was sent at once, a packet where each is paced, and to two and a 32nd of what the link carries in a step
  * where the sender may learn of its rate so late. */
 static void judge(void)
 {
     const unsigned __int128 carried = (unsigned __int128)drawn.bytes * sender.step;
     const uint64_t C = (uint64_t)(carried / path.tx);
     const uint64_t C_L = belief("C_L", 0), C_U = belief("C_U", CCM_MOST), C_Llambda = belief("C_Llambda", 0);
-    const uint64_t unsure = drawn.troubles & LAZY ? 2 * drawn.bytes + C / 32 : drawn.bytes;
+    const uint64_t unsure = (drawn.troubles & LAZY ? drawn.bytes + C / 32 : 0) + at_once;
     const uint64_t q_U = belief("q_U", never / 2), waiting = path.waiting * drawn.bytes;
 
     must((unsigned __int128)C_L * path.tx <= carried, path.D > sender.step || C < drawn.bytes, "C_L", C_L, C);

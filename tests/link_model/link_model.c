@@ -16,10 +16,12 @@ static void begin(uint64_t seed, unsigned troubles)
     dice.state = any(&path.random) | 1;
     first_lost = revealed = next_lost = 0;
     steps = grace = kept = 0;
+    at_once = drawn.bytes;
     packets = 1;
     told = false;
     last_sent = next_due = seen_start = clock_now = told_at = drawn.begins;
     ccm_init(&sender, drawn.begins, drawn.claimed, (uint32_t)drawn.bytes);
+    ccm_more_jitter(&sender, drawn.burst);
     if (troubled(R_M_UNKNOWN) && drawn.claimed < drawn.R_m)
         begin_grace();
     next_trouble = troubled(SPURIOUS | R_M_FALLS | R_M_GROWS) ? drawn.begins + 50 * sender.step : never;

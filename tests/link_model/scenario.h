@@ -14,6 +14,7 @@ enum trouble {
     ANY_RATE = 512,    /* the sender does not follow its controller: its rate is another in each step */
     HOURS = 1024,      /* as IDLE, for up to an hour */
     TIMER = 2048,      /* packets leave when ccm_next says, some after the time that the sender is told */
+    BURSTS = 4096,     /* as TIMER, and all at once that the rate lets it send in a time that is part of D */
 };
 
 #define LONGEST_R_M UINT64_C(2000000000)
@@ -23,6 +24,7 @@ struct scenario {
     uint64_t seed, begins, bytes, R_m, claimed; /* bytes: of a packet; claimed: the R_m that the sender begins with */
     unsigned troubles;
     uint64_t loss_wait;
+    uint32_t burst; /* the time that packets sent at once take at the rate, ns */
 };
 
 static uint64_t jitter_of(uint64_t R_m)
@@ -62,6 +64,8 @@ static struct scenario draw(struct link *l, uint64_t seed, unsigned troubles)
     s.loss_wait = l->reorders ? l->D : 0;
     if (troubles & LATE_LOSS)
         s.loss_wait += between(r, 0, 3 * step);
+    if (troubles & BURSTS)
+        s.burst = (uint32_t)between(r, 1, s.R_m / 2);
     s.claimed = s.R_m;
     if (troubles & R_M_UNKNOWN)
         s.claimed = between(r, 0, 1) ? s.R_m * between(r, 2, 50) : 1 + s.R_m / between(r, 2, 50);

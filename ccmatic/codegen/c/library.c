@@ -91,6 +91,11 @@ uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns)
     return ccm_rate(s, now_ns);
 }
 
+void NAME_more_jitter(struct ccm_sender *s, uint32_t ns)
+{
+    ccm_more_jitter(s, ns);
+}
+
 uint64_t NAME_next(struct ccm_sender *s, uint64_t now_ns, uint64_t due_ns, uint64_t packets)
 {
     return ccm_next(s, now_ns, due_ns, packets);

@@ -11,13 +11,13 @@ static inline uint64_t ccm_packets(struct ccm_sender *s)
 
 /* When the next packet is due after `packets` that were due at `due_ns` and leave now: for stacks whose timer cannot be
  * set anew when the rate rises. Packets leave evenly, the first at the start of each step, whatever the rate was before.
- * What is late is made up for at up to twice the rate; of what is later than a 32nd of the step, nothing: a stall does
- * not end in a burst. */
+ * What is late is made up for at up to twice the rate; of what is later than a 32nd of the step, and the jitter that the
+ * sender has itself, nothing: a stall does not end in a burst. */
 static inline uint64_t ccm_next(struct ccm_sender *s, uint64_t now_ns, uint64_t due_ns, uint64_t packets)
 {
     ccm_advance(s, now_ns + 1);
     const uint64_t take = packets * ccm_up(s->step, ccm_packets(s)), end = s->start + s->step;
-    const uint64_t planned = ccm_at_least(due_ns, ccm_less(now_ns, s->step / 32));
+    const uint64_t planned = ccm_at_least(due_ns, ccm_less(now_ns, s->step / 32 + s->more));
 
     return ccm_at_least(now_ns + take / 2, ccm_at_most(planned + take, end));
 }

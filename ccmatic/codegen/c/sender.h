@@ -19,6 +19,7 @@ struct ccm_sender {
     uint64_t start, step; /* when the step under way began, and its length */
     uint64_t rtt; /* R_m; 0 if the length of a step is fixed */
     uint64_t rtt_before; /* the same when the window began */
+    uint64_t more; /* jitter besides that which grows with R_m: see ccm_more_jitter */
     bool guessed; /* it was not measured: until then no step is over */
     uint64_t least; /* RTT of the period under way, or UINT64_MAX */
     unsigned windows_over; /* of that period */
@@ -44,9 +45,9 @@ struct ccm_sender {
     uint64_t budget, left; /* with what was left of the step before, less than a packet */
 };
 
-static inline uint64_t ccm_step_of(uint64_t rtt)
+static inline uint64_t ccm_step_of(const struct ccm_sender *s, uint64_t rtt)
 {
-    return ccm_at_least(1, ccm_up(rtt * CCM_STEP_NUMERATOR, CCM_STEP_DENOMINATOR));
+    return ccm_at_least(1, ccm_up(rtt * CCM_STEP_NUMERATOR, CCM_STEP_DENOMINATOR)) + s->more;
 }
 
 static inline void ccm_look(struct ccm_sender *s, unsigned t)
@@ -83,7 +84,8 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     s->start = now_ns;
     s->rtt = ccm_at_least(1, ccm_at_most(CCM_LONGEST_RTT, rtt_ns));
     s->rtt_before = s->rtt;
-    s->step = ccm_step_of(s->rtt);
+    s->more = 0;
+    s->step = ccm_step_of(s, s->rtt);
     s->w.packet = packet;
     s->least = UINT64_MAX;
     s->windows_over = 0;
@@ -109,6 +111,13 @@ static inline void ccm_guessed(struct ccm_sender *s)
     s->guessed = true;
 }
 
+/* Right after ccm_init: D is longer by so much, as where packets are sent in bursts that take this time at the rate. */
+static inline void ccm_more_jitter(struct ccm_sender *s, uint32_t ns)
+{
+    s->more = ns;
+    s->step = ccm_step_of(s, s->rtt);
+}
+
 /* Steps of this length, whatever RTTs are measured; false if it is 0 or more than CCM_LONGEST_STEP. */
 static inline bool ccm_fix_step(struct ccm_sender *s, uint64_t step_ns)
 {
@@ -130,7 +139,7 @@ static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
     if (s->guessed) {
         s->guessed = false;
         s->rtt = s->rtt_before = rtt_ns;
-        s->step = ccm_step_of(rtt_ns);
+        s->step = ccm_step_of(s, rtt_ns);
     }
     s->rtt = ccm_at_most(s->rtt, rtt_ns);
 }
@@ -157,7 +166,7 @@ static inline bool ccm_outgrown(struct ccm_sender *s)
 
     if (outgrown) {
         s->rtt = s->rtt_before = s->least;
-        ccm_set_step(s, ccm_step_of(s->rtt));
+        ccm_set_step(s, ccm_step_of(s, s->rtt));
     }
     s->grown = outgrown;
     s->windows_over = 0;
@@ -175,7 +184,7 @@ static inline void ccm_end_window(struct ccm_sender *s)
     ccm_time_out(&s->w, &after);
     s->w.beliefs[0] = after;
     if (s->rtt)
-        ccm_set_step(s, ccm_step_of(s->rtt_before));
+        ccm_set_step(s, ccm_step_of(s, s->rtt_before));
     s->rtt_before = s->rtt;
     ccm_look(s, 0);
     if (outgrown)

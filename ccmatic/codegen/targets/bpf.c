@@ -37,6 +37,8 @@ enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_MAP_TYPE_RINGBUF = 27, BPF_F_NO_PREALLO
 enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
 enum { TCP_CA_Recovery = 3, TCP_CA_Loss = 4 };
 enum { WINDOW = 1 << 16, RTT_NS = 100000000 /* until one is measured */ };
+/* The kernel sends at once what it paces over a 2^-10 of a second, if the device takes that. */
+enum { BURSTS_IN_SECOND = 1 << 10, BURST_NS = 976563 };
 
 #define FOUND __attribute__((preserve_access_index))
 
@@ -211,10 +213,10 @@ static __always_inline void log_step(struct flow *flow, uint64_t rate)
     bpf_ringbuf_submit(record, 0);
 }
 
-/* How many segments the kernel sends at once, as it makes them of a 2^-10 of a second. */
+/* How many segments the kernel sends at once. */
 static __always_inline uint32_t at_once(const struct sock *sk, uint64_t rate, uint32_t segment)
 {
-    uint64_t bytes = ccm_at_most(rate >> 10, sk->sk_gso_max_size);
+    uint64_t bytes = ccm_at_most(rate / BURSTS_IN_SECOND, sk->sk_gso_max_size);
 
     return ccm_at_least(1, ccm_at_most(bytes / segment, sk->sk_gso_max_segs));
 }
@@ -260,6 +262,8 @@ void BPF_PROG(ccm_begin, struct sock *sk)
     ccm_init(&flow->sender, now, measured ? 1000ull * tcp->rtt_min.s[0].v : RTT_NS, tcp->mss_cache);
     if (!measured)
         ccm_guessed(&flow->sender);
+    if (sk->sk_gso_max_segs > 1)
+        ccm_more_jitter(&flow->sender, BURST_NS);
     ccm_sent(&flow->sender, now, in_flight(tcp) * tcp->mss_cache);
     flow->retransmitted = tcp->total_retrans;
     flow->unambiguous = tcp->snd_nxt;
