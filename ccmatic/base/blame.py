@@ -10,19 +10,19 @@ _files = set[str]()
 
 
 def register(file: str | Path) -> None:
-    """A person's file is about to be run."""
+    """Say that a person's file, not one that ccmatic ships, is about to be run: its lines can then be blamed."""
     _files.add(str(Path(file).absolute()))
 
 
 def blamed_files() -> list[str]:
-    """Those that were run."""
+    """The absolute paths of all files registered so far in this process, sorted."""
     return sorted(_files)
 
 
 @contextmanager
 def blamed() -> Iterator[None]:
-    """What is raised within by a line of a person's file, or by what that line called, becomes an InputError that
-    names the innermost such line. Other errors pass."""
+    """Within this block, or in a function so decorated, an error that a line of a registered file raises, itself or by
+    what it calls, becomes an InputError that names the innermost such line. Other errors pass as they are."""
     try:
         yield
     except InputError as error:

@@ -21,7 +21,8 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that commands take by its name. says: the first sentence of its file, or whose it is."""
+    """One thing that commands take by its name. kind: a key of KINDS. says: the first sentence of its file, or, of
+    another package's, the package and its version."""
 
     kind: str
     name: str
@@ -29,7 +30,8 @@ class Entry:
 
 
 def entries(kinds=tuple(KINDS)):
-    """The entries of these kinds, in order."""
+    """Yield an Entry for each thing of these kinds, keys of KINDS: kind by kind, the shipped ones first, by name.
+    Raises InputError where other packages give a name that is taken."""
     for kind in kinds:
         folders, defined = KINDS[kind]
         suffix, known = ".py" if defined else ".toml", []

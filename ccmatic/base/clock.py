@@ -9,7 +9,10 @@ class OutOfTime(Exception):
 
 
 class Clock:
-    """seconds: for each question, or None. What has no end of its own asks in good time what is `left`."""
+    """Limits how long a question may take. seconds: for each question; None: any time.
+
+    A clock stops nothing by itself: whatever may take long asks it for the seconds `left`.
+    """
 
     def __init__(self, seconds=None):
         self._seconds, self._end = seconds, None
@@ -21,7 +24,7 @@ class Clock:
 
     @contextmanager
     def question(self):
-        """Within it, all is one question, and so are the questions within that."""
+        """Time runs while this block does. A block within another shares the time of the outermost."""
         if self._seconds is None or self._end is not None:
             yield
             return

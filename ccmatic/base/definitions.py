@@ -50,7 +50,8 @@ def own_file(kind, name):
 
 
 def find_file(kinds, name, suffix):
-    """The path of a file that people name: a path, or a name among those shipped in the folders `kinds`."""
+    """The Path of the file that `name` means: itself, if it is a path, else the shipped file of this name and suffix in
+    one of the folders `kinds`. Raises InputError if there is none."""
     if is_path(name):
         return Path(name)
     known = {path.stem: path for kind in kinds for path in reversed(_files(kind, suffix))}
@@ -61,7 +62,8 @@ def find_file(kinds, name, suffix):
 
 
 def chosen(kind, role):
-    """What the folder `kind` declares of its definitions, such as the name of the DEFAULT."""
+    """What the folder `kind` declares as `role` in its `__init__`, such as the name of the DEFAULT property: so the
+    engine itself knows no definition by name."""
     return getattr(importlib.import_module(f"ccmatic.{kind}"), role)
 
 
@@ -71,7 +73,7 @@ def is_controller(name):
 
 
 def shipped(kind, suffix=".py"):
-    """The names in a folder of definitions."""
+    """The names, sorted, of the files with this suffix that ccmatic ships in the folder `kind`."""
     return [path.stem for path in _files(kind, suffix)]
 
 

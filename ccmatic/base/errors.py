@@ -23,7 +23,7 @@ class InputError(Exception):
 
 @contextmanager
 def located(file):
-    """Say of an InputError that comes from within that it is about `file`, unless it says where already."""
+    """Within this block an InputError that names no file is given this one."""
     try:
         yield
     except InputError as error:
@@ -53,7 +53,7 @@ def suggest(found, known):
 
 
 class Disagreement(Exception):
-    """Two solvers gave opposite answers; `script` is the query as SMT-LIB 2."""
+    """Two solvers gave opposite answers. answers: what each said, by its name; `script` is the query as SMT-LIB 2."""
 
     def __init__(self, answers, script):
         told = ", ".join(f"{name} says {answer}" for name, answer in answers.items())

@@ -4,18 +4,18 @@ from html import escape
 
 
 def table(header, rows):
-    """A table of one header and rows of values, as text."""
+    """A table: the header, a value a column, and rows of as many values, which are shown by `str`."""
     cells = [_row("th", header), *(_row("td", row) for row in rows)]
     return f"<table>{''.join(cells)}</table>"
 
 
 def paragraphs(lines):
-    """A paragraph a line."""
+    """Each line as a paragraph."""
     return "".join(f"<p>{escape(str(line))}</p>" for line in lines)
 
 
 def listing(text):
-    """Text with its spaces and line ends."""
+    """Text as it stands, with its spaces and line ends."""
     return f"<pre>{escape(text)}</pre>"
 
 

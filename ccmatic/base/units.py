@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Unit:
-    """bytes**bytes_power · seconds**seconds_power."""
+    """bytes**bytes_power · seconds**seconds_power; units multiply and divide as what they measure does."""
 
     bytes_power: int = 0
     seconds_power: int = 0

@@ -1,7 +1,7 @@
 """Certificates that formulas of linear real arithmetic have no common solution, and their check.
 
 A certificate is a CertificateFile: `question`, a digest of the formulas' clauses; `lemmas`, clauses over their atoms,
-each a list of (literal, multiplier); and `steps`, which refute clauses and lemmas by unit propagation (`rup`). A lemma
+each a list of (literal, multiplier); and `steps`, which refute clauses and lemmas by unit propagation. A lemma
 holds because its negated literals, inequalities, multiplied by the positive integers and added, say 0 < 0 or 0 ≤ -1
 (Farkas). The check trusts `clauses`, its own exact arithmetic and unit propagation; no solver.
 """
@@ -10,15 +10,17 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from ccmatic import records
-from ccmatic.certificates import unit_propagation as rup
+from ccmatic.certificates import unit_propagation
 from ccmatic.certificates.clauses import Clauses
 from ccmatic.records import CertificateFile
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many clauses the formulas have, and lemmas and steps the certificate. fault: why it proves nothing, or
-    None if it does prove that the formulas have no common solution."""
+    """The outcome of a check, with its sizes: clauses of the formulas, lemmas and steps of the certificate.
+
+    fault: why the certificate proves nothing, in words; None: it proves that the formulas have no common solution.
+    """
 
     clauses: int
     lemmas: int
@@ -27,8 +29,11 @@ class Outcome:
 
 
 def check_certificate(formulas, certificate):
-    """The Outcome of checking that the certificate proves the formulas to have no common solution. Raises InputError
-    if it is no certificate at all."""
+    """The Outcome of checking that a certificate proves the formulas to have no common solution.
+
+    formulas: conditions of linear real arithmetic. certificate: data as in JSON, of the shape of a CertificateFile.
+    Raises InputError if it is no such data, or a formula is not linear.
+    """
     clauses = Clauses(formulas)
     read = records.convert(certificate, CertificateFile, what="no certificate")
     sizes = len(clauses.clauses), len(read.lemmas), len(read.steps)
@@ -46,7 +51,7 @@ def _fault(clauses, lemmas, steps):
         if any(abs(literal) not in literals for literal in step):
             return f"step {number} has a literal that the clauses do not have"
     known = clauses.clauses + [[literal for literal, _ in lemma] for lemma in lemmas]
-    followed, refuted = rup.check_refutation(known, steps)
+    followed, refuted = unit_propagation.check_refutation(known, steps)
     if refuted:
         return None
     if followed < len(steps):

@@ -60,11 +60,11 @@ class Clauses:
         return sha256(repr((self.clauses, list(self.atoms.items()))).encode()).hexdigest()
 
     def equal(self, term):
-        """The literal of term = 0."""
+        """The literal of term = 0, for a Linear of the unknowns here."""
         return self.conjunction([self.at_most(term), self.at_most(-term)])
 
     def conjunction(self, literals):
-        """The literal of a conjunction."""
+        """The literal that stands for all of these literals together."""
         members = tuple(sorted(set(literals)))
         if len(members) == 1:
             return members[0]
@@ -73,14 +73,14 @@ class Clauses:
         return literal
 
     def literal(self, key):
-        """The positive literal of what `key` identifies."""
+        """The positive literal of what `key`, anything hashable, identifies: a new one if it is asked for first."""
         if key not in self._literals:
             self.top += 1
             self._literals[key] = self.top
         return self._literals[key]
 
     def clause(self, literals):
-        """Assert a disjunction of literals, and what they need to mean."""
+        """Assert that at least one of the literals is true, and, once for each, what follows where one of them is."""
         self.clauses.append(literals)
         for literal in literals:
             self._require(literal)

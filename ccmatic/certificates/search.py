@@ -12,14 +12,15 @@ import z3
 from pysat.solvers import Glucose4
 
 from ccmatic import records
-from ccmatic.certificates import unit_propagation as rup
+from ccmatic.certificates import unit_propagation
 from ccmatic.certificates.clauses import Clauses
 from ccmatic.logic import Linear, linear
 from ccmatic.records import CertificateFile
 
 
 def certify(formulas):
-    """A certificate that the formulas have no common solution, as data for JSON; None if they have one."""
+    """A certificate that the formulas have no common solution, as data for JSON, of the shape of a CertificateFile;
+    None if they have one. Raises InputError for a formula that is not linear."""
     clauses = Clauses(formulas)
     theory = _Theory(clauses)
     lemmas = theory.harvest()
@@ -36,7 +37,7 @@ def certify(formulas):
         proved = multiplied if all(multiplied) else None
     by_literals = {tuple(literal for literal, _ in lemma): lemma for lemma in proved}
     used = _used(clauses, list(by_literals))
-    _, steps = rup.refute(clauses.clauses + used)
+    _, steps = unit_propagation.refute(clauses.clauses + used)
     found = CertificateFile(clauses.digest(), [by_literals[lemma] for lemma in used], [step for step in steps if step])
     return records.data(found)
 
@@ -70,7 +71,8 @@ class _Theory:
         return None if satisfiable else list(dict.fromkeys(lemmas))
 
     def complete(self, lemmas):
-        """Add lemmas until they contradict the clauses; False if a solution shows that there is no end to it."""
+        """Add lemmas to the list until they contradict the clauses, and return True; False if the clauses have a
+        solution, so that no lemmas do."""
         needed = {literal for clause in self._clauses.clauses for literal in clause}
         marks = {}
         solver = z3.SimpleSolver()

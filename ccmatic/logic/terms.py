@@ -23,7 +23,10 @@ Truth = Union["Condition", bool]
 
 
 class Linear:
-    """Σ coefficient·unknown + constant, over the rationals. An unknown is a pySMT node: a symbol or a choice."""
+    """Σ coefficient·unknown + constant, over the rationals. An unknown is a pySMT node: a symbol or a choice.
+
+    Raises InputError for what is not linear (unknowns multiplied, or divided by) and for floats.
+    """
 
     __slots__ = ("coefficients", "constant")
 
@@ -169,12 +172,12 @@ def linear(value: Term) -> Linear:
 
 
 def real(name: str) -> Linear:
-    """A real unknown."""
+    """A real unknown; one name is one unknown."""
     return Linear({Symbol(name, REAL): Fraction(1)})
 
 
 def boolean(name: str) -> Condition:
-    """A truth value unknown."""
+    """An unknown that is true or false; one name is one unknown."""
     return Condition(Symbol(name, BOOL))
 
 
@@ -196,12 +199,12 @@ def equal(left: Term, right: Term) -> Truth:
 
 
 def every(*conditions: Truth | Sequence[Truth]) -> Truth:
-    """All conditions hold; lists are taken apart."""
+    """All conditions hold, and all of those in lists among them. Of none: True."""
     return _joined(And, conditions, False)
 
 
 def some(*conditions: Truth | Sequence[Truth]) -> Truth:
-    """At least one condition holds."""
+    """At least one condition holds, of those given and of those in lists among them. Of none: False."""
     return _joined(Or, conditions, True)
 
 
@@ -234,7 +237,7 @@ def either(condition: Truth, then: Truth, otherwise: Truth) -> Truth:
 
 
 def constant(truth: object) -> bool:
-    """A truth value as a condition."""
+    """What Python takes for true or false, as a condition that is decided."""
     return bool(truth)
 
 
@@ -246,7 +249,7 @@ def choice(condition: Truth, then: Term, otherwise: Term) -> Term:
 
 
 def largest(*values: Term) -> Term:
-    """The largest of the values, as a term."""
+    """The largest of the values, of which there is one at least, as a term."""
     greatest, *others = values
     for value in others:
         greatest = choice(value >= greatest, value, greatest)

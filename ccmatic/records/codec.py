@@ -33,7 +33,8 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(text, kind, file=None):
-    """The Record in a file's JSON text. Raises InputError that names `file`; also where the format is another."""
+    """The Record in a file's JSON text. kind: its class. Raises InputError, which names `file`, where the text is no
+    JSON, is in another format, or is not of this shape."""
     found = parse_json(text, file)
     require_format(found, kind, file)
     return convert(found, kind, file)
@@ -49,7 +50,8 @@ def require_format(found, kind, file=None):
 
 
 def convert(found, kind, file=None, what=None):
-    """The Record that data such as `parse_json` gives are. what: they are, for the message. Raises InputError."""
+    """The Record that data, dicts and lists such as `parse_json` gives, say. kind: its class. what: the data are, for
+    the message. Raises InputError, which names `file` and the field, where they are not of this shape."""
     try:
         return _convert(found, kind)
     except msgspec.ValidationError as error:

@@ -76,8 +76,8 @@ class SolutionsFile(Record, tag_field="format", tag="ccmatic solutions 1"):
 
 
 class AnswerRecord(Record):
-    """The verdict on a lemma. trace: a file that breaks it, in the folder of traces. empty: no window is as it
-    presupposes."""
+    """The verdict on a lemma. trace: the name of the file, in the folder of traces, of a window that breaks it. empty:
+    it holds, but no window is as it presupposes. seconds: the answer took."""
 
     lemma: str
     verdict: Verdict
@@ -87,8 +87,9 @@ class AnswerRecord(Record):
 
 
 class ConstantRecord(Record):
-    """A constant of a proof. edge: why the next better value will not do. front: pairs of a value of the constant
-    before it and the best one of this there."""
+    """A constant of a proof. edge: the answer which shows that the next better value will not do; null where the
+    range ends, or the author chose the value. front: pairs of a value of the constant before this one, and the best
+    value of this one there."""
 
     value: Fraction
     edge: AnswerRecord | None
@@ -103,7 +104,7 @@ class ControllerRecord(Record):
 
 
 class ProofFile(Record, tag_field="format", tag="ccmatic proof 1"):
-    """What `prove` has found. definition: SHA-256 of the proof's own file. horizon: T."""
+    """What `prove` has found. definition: SHA-256 of the proof's own file. horizon: steps of a window, T."""
 
     made_by: str
     proof: str

@@ -188,7 +188,7 @@ class FigureLine(Record):
 
 
 class Percentiles(Record):
-    """Of measurements."""
+    """The 5th, 50th and 95th percentile of measurements."""
 
     p5: float
     p50: float

@@ -45,7 +45,7 @@ def _exact(kind):
 
 
 def write(folder):
-    """Write each schema to NAME.json."""
+    """Write the schema of each record to FOLDER/NAME.json. Raises Unreadable if that cannot be done."""
     for name, made in schemas().items():
         write_text(writable_folder(folder) / f"{name}.json", json.dumps(made, indent=1) + "\n")
 

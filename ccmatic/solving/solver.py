@@ -24,8 +24,12 @@ SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
 
 
 class Checker:
-    """One incremental query. solvers: some of NAMES; timeout: seconds a check, or the Clock of a question that `add`
-    and `check` are part of, or None; seed: of the search; logic: of real arithmetic, linear or not."""
+    """One incremental query, put to all the solvers named.
+
+    solvers: some of NAMES. timeout: seconds for each `check`; or a Clock, whose question `add` and `check` are part of;
+    or None. seed: of the search. logic: of real arithmetic, QF_LRA or, for products of unknowns, QF_NRA. Raises
+    InputError for a solver that is not installed or not known.
+    """
 
     def __init__(self, solvers=("z3",), timeout=None, seed=0, logic=QF_LRA):
         self._clock = Clock.of(timeout)
@@ -34,7 +38,7 @@ class Checker:
         self._stack = [[]]
 
     def add(self, condition):
-        """Assert a condition. Raises OutOfTime."""
+        """Assert a condition, until the scope in which that is done ends. Raises OutOfTime."""
         self._clock.left()
         assertion = formula(condition)
         self._stack[-1].append(condition)
@@ -54,7 +58,8 @@ class Checker:
             solver.pop()
 
     def check(self):
-        """SAT, UNSAT, or UNKNOWN if none of the solvers could tell. Raises Disagreement."""
+        """SAT, UNSAT, or UNKNOWN if none of the solvers could tell in time. Raises Disagreement if one says SAT and
+        another UNSAT."""
         answers = {name: self._check(name) for name in self._solvers}
         known = {answer for answer in answers.values() if answer != UNKNOWN}
         if len(known) > 1:
@@ -81,7 +86,8 @@ class Checker:
             return UNKNOWN
 
     def value(self, term):
-        """The exact value of a term or a condition, after SAT."""
+        """The value of a term, a Fraction, or of a condition, a bool, in the solution that the last `check` found: it
+        must have said SAT."""
         if isinstance(term, (Fraction, bool)):
             return term
         if isinstance(term, Linear):
@@ -96,8 +102,8 @@ class Checker:
 
 
 def conflict(conditions):
-    """Of conditions that have no common solution, so many that have none either, but have one without any of them;
-    as indices."""
+    """A minimal conflict among conditions that have no common solution, as their indices: those have no common
+    solution either, and would have one if any one of them were left out."""
     formulas = [formula(condition) for condition in conditions]
     with _Z3(get_env(), QF_LRA, unsat_cores_mode="all") as solver:
         for each in formulas:
@@ -116,7 +122,8 @@ def conflict(conditions):
 
 
 def script(conditions, comment=""):
-    """Whether the conditions have a solution, as a block of SMT-LIB 2 in a scope of its own."""
+    """The question whether the conditions have a common solution, as SMT-LIB 2 in a scope of its own. comment: lines
+    that stand above it."""
     formulas = [formula(condition) for condition in conditions]
     symbols = sorted(set().union(*(f.get_free_variables() for f in formulas)), key=lambda s: s.symbol_name())
     lines = [*smtlib_comment(comment), "(push 1)"]

@@ -1,6 +1,7 @@
 """That a large space is covered, as a refutation in propositional logic which unit propagation alone can check.
 
-The formula says: each hole has a form, and no strike strikes the candidate out (`rup` refutes it and checks that).
+The formula says: each hole has a form, and no strike strikes the candidate out. `certificates.refute` refutes it, and
+`certificates.check_refutation` checks that.
 """
 
 from ccmatic import certificates
@@ -9,8 +10,8 @@ from ccmatic.contracts import Branch
 
 
 def refute(template, strikes):
-    """(None, steps of the refutation) if the strikes cover the space, else (a candidate's source, 0). Raises
-    InputError if the logged refutation does not pass its check."""
+    """(None, number of steps in the refutation) if the strikes cover the space, else (the source of a candidate that
+    none strikes out, 0). strikes: `cover.Strike`s. Raises InputError if the logged refutation fails its check."""
     formula = _Formula(template, strikes)
     model, logged = certificates.refute(formula.clauses)
     if model:
