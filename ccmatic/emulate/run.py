@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, definitions
 from ccmatic.contracts import load_definition
 from ccmatic.emulate import beliefs, machine, replay
 from ccmatic.emulate.flows import Context
@@ -31,9 +31,6 @@ RECORD = np.dtype(
     [("arrival", "<i8"), ("admitted", "<i8"), ("planned", "<i8"), ("released", "<i8"), ("size", "<i4"),
      ("flow", "<i2"), ("lost", "<i2")]
 )  # fmt: skip
-
-#: The model whose links are emulated.
-FITTED = "cbr_delay"
 
 #: Lateness in ns: what is tolerated of a valid run, and the time that each packet of a batch may take. A batch is due
 #: at one instant, and no line is infinitely fast.
@@ -78,7 +75,7 @@ class Emulation:
             return None
         if len(self.link.rates) == 1 and not (self.link.rtts or self.link.schedule or self.link.opportunities):
             log = packet_log("the log", kept["arrival"], kept["released"], kept["size"])
-            model = load_definition("models", "MODEL", FITTED)
+            model = load_definition("models", "MODEL", definitions.chosen("models", "EMULATED"))
             [jitter], _ = least(log, model, np.array([0]), np.array([len(kept)]))
             return round(jitter * SECOND)
         propagation = [self.link.propagation(flow) for flow in kept["flow"].tolist()]

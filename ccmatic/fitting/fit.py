@@ -5,14 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, definitions
 from ccmatic.contracts import load_definition
 from ccmatic.fitting.least import least
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog
 from ccmatic.fitting.rows import departures, rows
 
 #: The models that are fitted unless others are asked for: those of the paper that have jitter.
-MODELS = ("cbr_delay", "ccac")
+MODELS = definitions.chosen("models", "ASKED_OF_LOGS")
 
 #: The fewest packets that tell of jitter: of one delay, none varies.
 FEWEST = 2
