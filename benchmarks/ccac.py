@@ -43,7 +43,7 @@ def network(asked, encoding):
     if asked["cca"] != "copa" and asked["N"] == 1:
         laws["delay"] = "not measured"
     if asked["cca"] != "aimd":
-        laws["dupacks"] = None if asked["dupacks"] is None else exact(asked["dupacks"])
+        laws["dupacks"] = None
     if asked.get("loss_oracle"):
         laws["detection"] = "oracle"
     if asked.get("deterministic_loss"):
@@ -55,14 +55,21 @@ def network(asked, encoding):
     return Network(model, buffer, asked["T"], asked["D"], model_name="ccac2021")
 
 
-def controller(asked):
-    """The name of what decides, or None."""
-    if asked["C"] != 1:
-        raise InputError(f"C is {asked['C']}; expected 1")
-    name = CONTROLLERS.get(asked["cca"], asked["cca"])
-    if asked["pacing"]:
-        name = f"{name}_paced"
-    return "aimd_each_step" if asked["cca"] == "aimd" and asked["aimd_incr_irrespective"] else name
+def controller(asked, query):
+    """What decides, or None."""
+    if asked["C"] != 1 or asked["cca"] not in CONTROLLERS:
+        found = ", ".join(f"{name} {asked[name]}" for name in ("C", "cca"))
+        raise InputError(f"found {found}; expected C 1, and a cca of {', '.join(CONTROLLERS)}")
+    name = CONTROLLERS[asked["cca"]]
+    if asked["cca"] == "aimd" and asked["aimd_incr_irrespective"]:
+        name = "aimd_each_step"
+    if asked["cca"] == "const" and asked["pacing"]:
+        name = "constant_window_paced"
+    found = name and query.controller(name)
+    if asked["cca"] == "aimd" and asked["pacing"]:
+        begin, _, _ = found.source.partition("def send")
+        return query.read(f"{begin}def send(window, R_m):\n    return window, window / R_m\n")
+    return found
 
 
 class Case:
@@ -71,8 +78,7 @@ class Case:
     def __init__(self, asked, encoding):
         property = load_definition("properties", "PROPERTY", "avoids")(what="T > 0")
         query = Query(network(asked, encoding), property, names={"property": "avoids"})
-        name = controller(asked)
-        decides = name and query.controller(name)
+        decides = controller(asked, query)
         self.model, self.checker = query.model, Checker()
         self.x = query.execution(state=decides.state if decides else ())
         reads = decides.parameters if decides else ()
@@ -92,6 +98,8 @@ class Case:
             yield from map(says.condition, texts)
         if asked["alpha"] is not None:
             yield equal(self.x.alpha, exact(asked["alpha"]))
+        if asked["dupacks"] is not None:
+            yield equal(self.x.constants.get("dupacks", 3 * self.x.alpha), exact(asked["dupacks"]))
         if asked["periodic"]:
             yield periodic(self.model, self.x, asked["periodic"])
 
@@ -134,10 +142,16 @@ def main():
     sys.exit(1 if differ else 0)
 
 
+def refuse(message):
+    """Say what is wrong with a file, and end."""
+    print(f"ccac.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 if __name__ == "__main__":
     try:
         main()
     except InputError as error:
-        sys.exit(f"ccac.py: {error}")
+        refuse(error)
     except KeyError as error:
-        sys.exit(f"ccac.py: a query or a case lacks {error}; expected the keys that docs/stateful.md names")
+        refuse(f"a query or a case lacks {error}; expected the keys that tests/peer_verdicts/ccac has")

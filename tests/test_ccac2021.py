@@ -74,6 +74,25 @@ def test_two_flows_are_judged_and_replayed():
     assert two_flows("1/2")[1].holds
 
 
+@pytest.mark.parametrize(
+    "change, message", [({"cca": "cubic"}, "found C 1, cca cubic"), ({"buf_min": "x"}, "buffer is 'x'")]
+)
+def test_the_benchmark_refuses_what_it_does_not_know(change, message):
+    entry = next(iter(SAMPLE.values()))
+    with pytest.raises(InputError, match=message):
+        BENCHMARK.Case({**entry["query"], **change}, entry["encoding"])
+
+
+@pytest.mark.parametrize("change", [{"pacing": True}, {"dupacks": "1/2"}])
+def test_a_paced_aimd_and_a_given_number_of_bytes_are_asked(change):
+    """Paced, it cannot send a window at once; half a BDP of duplicate acknowledgements is a packet of a sixth."""
+    asked = next(entry["query"] for entry in SAMPLE.values() if entry["query"]["cca"] == "aimd")
+    for says, answer in (("A[2] > A[1] + c_f[0][2]", "unsat"), ("alpha < 1/6", "unsat"), ("alpha == 1/6", "sat")):
+        if ("A[" in says) == ("pacing" in change):
+            case = BENCHMARK.Case({**asked, **change, "assume": []}, "main")
+            assert case.ask({"property": says, "threshold": None}) == answer
+
+
 EXPRESSIONS = [
     ("__import__('os').system('true')", "numbers, columns such as S[t]"),
     ("S[T] < 1", "a step or a flow that there is, from 0; it is 5"),
