@@ -117,10 +117,21 @@ def test_a_constant_between_two_clocks_counts_for_nothing():
 
 def test_windows_are_over_before_the_log_is():
     log = random_log(5)
-    found = fit(log, rtt="0.01", horizon=11)
-    assert found.window == pytest.approx(0.1)
+    found = fit(log, rtt="0.005", horizon=11)
+    assert found.window == pytest.approx(0.05)
     span = (log.delivered[-1] - log.delivered[0]) / 1e9
-    assert len(found.fits[0].begin) == int(span / 0.1) and found.fits[0].begin[-1] + found.window <= span
+    first = found.fits[0]
+    assert first.numbers.tolist() == list(range(int(span / 0.05))) and first.begin[1] == pytest.approx(0.05)
+    assert first.packets.sum() < 400 and first.changes() == pytest.approx(first.rates[1:] / first.rates[:-1])
+
+
+def test_a_change_of_rate_is_from_one_window_to_the_next():
+    """Nothing is delivered for 3 of 10 windows of 0.1 s; then C has halved."""
+    delivered = np.concatenate((np.arange(0, 0.3, 0.001), np.arange(0.6, 1.01, 0.002)))
+    log = packet_log("gap", np.full(len(delivered), NEVER), np.rint(delivered * 1e9), np.full(len(delivered), 1500))
+    found = fit(log, rtt="0.01", horizon=11).fits[0]
+    assert found.numbers.tolist() == [0, 1, 2, 6, 7, 8, 9]
+    assert found.changes() == pytest.approx(np.ones(5), rel=1e-3)
 
 
 def test_the_buffer_as_seen():

@@ -1,9 +1,12 @@
 """Which proofs cover the path of a log."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ccmatic.base import InputError
+from ccmatic.evaluate import coverage
 from ccmatic.evaluate.coverage import guarantees, sentence
 from ccmatic.fitting import NEVER, fit, packet_log
 from ccmatic.records import data
@@ -66,6 +69,18 @@ def test_losses_that_are_not_by_overflow_are_none_of_the_models():
     delivered[500:520] = NEVER
     (line,) = asked("cc_probe_slow", packet_log("log", np.rint(sent * 1e9), delivered, np.full(1100, PACKET)))
     assert not line.covered and "losses by overflow only; 20 of 20" in line.missing[-1]
+
+
+def test_a_proof_with_a_lemma_that_is_broken_covers_nothing(monkeypatch):
+    (result,) = (found for found in coverage.results() if found.controller.name == "cc_probe_slow")
+    name = "steady: uses the link"
+    broken = replace(result, answers={**result.answers, name: replace(result.answers[name], verdict="violated")})
+    monkeypatch.setattr(coverage, "results", lambda: [broken])
+    (line,) = asked("cc_probe_slow", log_of(3000, lambda i: 0))
+    assert not line.covered and line.missing == ["the lemma 'steady: uses the link', which is violated"]
+    monkeypatch.setattr(coverage, "results", lambda: [replace(result, answers={})])
+    (line,) = asked("cc_probe_slow", log_of(3000, lambda i: 0))
+    assert len(line.missing) > 20 and "which is not decided" in line.missing[0]
 
 
 def test_a_controller_without_a_proof():

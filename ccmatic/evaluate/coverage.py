@@ -14,6 +14,7 @@ from ccmatic import language, records
 from ccmatic.contracts import Buffer, load_definition
 from ccmatic.evaluate.bounds import results
 from ccmatic.fitting import SECOND, milliseconds
+from ccmatic.verification import HOLDS
 
 #: Factors up to this are none; and the percentage of windows that is looked at beside all of the log.
 SAME, SHARE = 1.1, 95
@@ -97,7 +98,8 @@ def _paths(fitted, fit):
     if not len(rates):
         return
     against = [f"the other {100 - SHARE} % of the windows"]
-    low, high = np.percentile(fit.changes(), (100 - SHARE, SHARE)) if len(rates) > 1 else (1, 1)
+    changes = fit.changes()
+    low, high = np.percentile(changes, (100 - SHARE, SHARE)) if len(changes) else (1, 1)
     if low < 1 / SAME or high > SAME:
         change = f"×{low:.3g} to ×{high:.3g} (p{100 - SHARE}, p{SHARE})"
         against.append(f"a C that stays, where from window to window it changes by {change}")
@@ -112,7 +114,7 @@ def _guarantee(name, result, proof, path, fitted):
     step = path.delay / steps
     bdp, rounds = path.rate * step, 1 + steps
     buffer = Buffer.parse(proof.buffer)
-    missing = list(_missing(buffer, bdp, path, fitted))
+    missing = [*_unproved(result, proof), *_missing(buffer, bdp, path, fitted)]
     utilisation, inflight, lossless, loss = map(constants.get, ("utilisation", "inflight", "lossless_buffer", "loss"))
     return records.GuaranteeLine(
         controller=name,
@@ -130,6 +132,14 @@ def _guarantee(name, result, proof, path, fitted):
         covered=not missing,
         missing=missing,
     )
+
+
+def _unproved(result, proof):
+    """The lemmas on which a proof rests and that its result does not say to hold, in words."""
+    for lemma in proof.all_lemmas(None):
+        answer = result.answers.get(lemma.name)
+        if not lemma.paper and (answer is None or answer.verdict != HOLDS):
+            yield f"the lemma '{lemma.name}', which is {answer.verdict if answer else 'not decided'}"
 
 
 def _missing(buffer, bdp, path, fitted):

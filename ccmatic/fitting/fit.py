@@ -22,26 +22,33 @@ FEWEST = 2
 class Fit:
     """What a model, by its name and that of its bottleneck, needs to explain a log. jitter: seconds, of the whole log;
     rate: C, bytes per second, the least found that gives it, inf if any does. The arrays have an element a window in
-    which FEWEST packets or more were delivered: when it begins, in seconds from the first delivery; its packets; its
-    jitter and rate."""
+    which FEWEST packets or more were delivered: its number, 0 of the one that the first delivery begins; its packets;
+    its jitter and rate. length: of a window, in seconds."""
 
     model: str
     bottleneck: str
     jitter: float
     rate: float
-    begin: np.ndarray
+    length: float
+    numbers: np.ndarray
     packets: np.ndarray
     jitters: np.ndarray
     rates: np.ndarray
+
+    @property
+    def begin(self):
+        """When each window begins, in seconds from the first delivery."""
+        return self.numbers * self.length
 
     def within(self, seconds):
         """The share of the windows that need at most so much jitter; None if there are none."""
         return float(np.mean(self.jitters <= seconds)) if len(self.jitters) else None
 
     def changes(self):
-        """By what factor C is another in a window than in the one before, where both have a finite C."""
-        finite = self.rates[np.isfinite(self.rates)]
-        return finite[1:] / finite[:-1]
+        """By what factor C is another in a window than in the one just before, where both have a finite C."""
+        finite = np.isfinite(self.rates)
+        both = (np.diff(self.numbers) == 1) & finite[1:] & finite[:-1]
+        return self.rates[1:][both] / self.rates[:-1][both]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +87,7 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
     if len(kept.sent) < FEWEST:
         raise InputError(f"{len(kept.sent)} packet is delivered; expected {FEWEST} at least", log.source)
     step = _step(log, rtt)
-    starts, ends = _windows(kept, (horizon - 1) * step)
-    fits = tuple(_fit(kept, load_definition("models", "MODEL", model), starts, ends) for model in models)
+    fits = tuple(_fit(kept, load_definition("models", "MODEL", model), (horizon - 1) * step) for model in models)
     delay = log.least_delay()
     offset = (delay - step) / SECOND if log.two_clocks and delay is not None else None
     return Fitted(log, step / SECOND, horizon, fits, _queues(log, kept, fits), offset)
@@ -102,19 +108,30 @@ def _step(log, rtt):
 
 def _windows(kept, length):
     """The stretches of packets that are delivered in each window that is over before the log is, one after another from
-    the first delivery on."""
+    the first delivery on: their numbers, starts and ends."""
     number = (kept.delivered - kept.delivered[0]) // length
     starts = np.flatnonzero(np.diff(number, prepend=-1))
     ends = np.append(starts[1:], len(number))
     told = (ends - starts >= FEWEST) & (number[starts] < number[-1])
-    return starts[told], ends[told]
+    return number[starts[told]], starts[told], ends[told]
 
 
-def _fit(kept, model, starts, ends):
+def _fit(kept, model, length):
+    """The Fit of a Model to a log without losses, and to its windows of so many ns."""
+    numbers, starts, ends = _windows(kept, length)
     jitter, rate = least(kept, model, np.array([0]), np.array([len(kept.sent)]))
     jitters, rates = least(kept, model, starts, ends)
-    begin = (kept.delivered[starts] - kept.delivered[0]) / SECOND
-    return Fit(model.name, model.bottleneck, float(jitter[0]), float(rate[0]), begin, ends - starts, jitters, rates)
+    return Fit(
+        model.name,
+        model.bottleneck,
+        jitter=float(jitter[0]),
+        rate=float(rate[0]),
+        length=length / SECOND,
+        numbers=numbers,
+        packets=ends - starts,
+        jitters=jitters,
+        rates=rates,
+    )
 
 
 def _queues(log, kept, fits):
