@@ -43,14 +43,19 @@ def windows_after(state, factor, c):
     return total
 
 
-def sentences(proof, horizon, c):
+def stays(model):
+    """What the link's rate does for as long as a claim holds, in words."""
+    return "stays" if model.variation == 1 else f"stays between C and {_short(model.variation)}·C"
+
+
+def sentences(proof, model, horizon, c):
     """The claim, a sentence for each state."""
     length = f"{horizon - 1} R_m"
     for state in proof.states:
         says, ensured = in_words(state, c), "; ".join(in_words(objective, c) for objective in state.ensures)
         if not state.leads_to:
             meets = f": {ensured}" if ensured else ""
-            yield f"From '{state.name}' on ({says}), for ever while the link rate stays{meets}."
+            yield f"From '{state.name}' on ({says}), for ever while the link rate {stays(model)}{meets}."
             continue
         excuse = " and ".join(in_words(objective, c) for objective in state.unless)
         counted = f", those not counted in which {excuse}" if excuse else ""

@@ -109,7 +109,7 @@ def prove(proof, controller, folder=None, horizon=None, certify=False, listener=
 def _proved(result, prover, faults):
     found = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
     verdict = VIOLATED if faults or VIOLATED in found else HOLDS if found == {HOLDS} else UNDECIDED
-    claim = sentences(prover.proof, result.horizon, result.values) if verdict == HOLDS else ()
+    claim = sentences(prover.proof, prover.query.model, result.horizon, result.values) if verdict == HOLDS else ()
     return Proved(result, verdict, tuple(faults), tuple(claim))
 
 

@@ -4,12 +4,12 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ccmatic.base import write_text
-from ccmatic.proving.claim import CHANGES, sentences, windows_after
+from ccmatic.proving.claim import CHANGES, sentences, stays, windows_after
 from ccmatic.proving.diagram import draw
 
 #: Under what all of it is proved, beside the network.
 CONDITIONS = """\
-Of one flow, which always has something to send, alone on a link of this network whose rate stays. Nothing is said of
+Of one flow, which always has something to send, alone on a link of this network whose rate {stays}. Nothing is said of
 several flows, of a buffer that is not of this network, or of more jitter.
 """
 
@@ -36,8 +36,8 @@ def _report(result, prover, picture):
     yield ""
     yield f"![states and transitions]({picture})"
     yield "\n## What is proved\n"
-    yield CONDITIONS
-    yield from (f"- {sentence}" for sentence in sentences(proof, result.horizon, values))
+    yield CONDITIONS.format(stays=stays(prover.query.model))
+    yield from (f"- {sentence}" for sentence in sentences(proof, prover.query.model, result.horizon, values))
     yield from _after_changes(proof, result.horizon, values)
     yield "\n## Constants\n"
     yield "| constant | here | the paper | meaning | one step better breaks |"

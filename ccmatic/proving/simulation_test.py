@@ -33,7 +33,7 @@ class Trial:
         rng, model = Random(seed), self.prover.query.model
         bdp = rng.choice((24, 60, 120))
         size = rng.choice(_sizes(self.prover.query.buffer))
-        path = Path(model, rate=bdp, jitter=1, buffer=None if size is None else int(bdp * size))
+        path = Path(model, rate=bdp, jitter=self.prover.query.jitter, buffer=None if size is None else int(bdp * size))
         rates = rng.sample([bdp // 2, bdp * 3 // 2, bdp * 2, bdp // 3], 2)
         first = {bound.name: _first(bound, bdp, rng) for bound in model.bounds()}
         sender = Deployed(model, self.result.controller, path, self.result.horizon - 1, first)

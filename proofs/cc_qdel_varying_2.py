@@ -1,0 +1,7 @@
+"""cc_qdel on a link whose rate moves between C and 2·C, with an infinite buffer: as on one that moves by half."""
+
+from fractions import Fraction
+
+from ccmatic.proofs.cc_qdel_varying import on
+
+PROOF = on("varying_2", Fraction(2), Fraction(1, 2))
