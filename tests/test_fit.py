@@ -134,6 +134,22 @@ def test_a_change_of_rate_is_from_one_window_to_the_next():
     assert found.changes() == pytest.approx(np.ones(5), rel=1e-3)
 
 
+def test_a_window_may_be_longer_than_any_log():
+    log = random_log(0)
+    assert len(fit(log, ["cbr_delay"], rtt="10000000000", horizon=1000).fits[0].jitters) == 0
+
+
+def test_what_waited_since_before_the_log_is_what_the_lost_met():
+    """Ten packets wait; before the first that is known to be sent one is lost, and one is of which that is not known.
+    Each packet takes 1 ms, and the last one finds no queue."""
+    sent = [*[NEVER] * 10, NEVER, 0, *range(1, 20), 60]
+    delivered = [*range(1, 11), None, None, *range(11, 30), 61]
+    ns = [NEVER if at is None else 10**9 + at * 10**6 for at in delivered]
+    sent = [at if at == NEVER else 10**9 + at * 10**6 for at in sent]
+    queues = fit(packet_log("x", sent, ns, [1500] * len(sent)), ["cbr_delay"], rtt="0.04").queues
+    assert queues.at_losses == pytest.approx([10 * 1500], rel=1e-3)
+
+
 def test_the_buffer_as_seen():
     """A buffer of 15 packets behind a link of 12 Mbit/s that gets 24."""
     sent, left, delivered = [], 0.0, []

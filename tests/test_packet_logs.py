@@ -35,6 +35,8 @@ def test_csv_is_seconds_and_bytes(tmp_path):
         ("0,1,1500\n\n1,2,1500\n", 3, "''; expected sent,delivered,size"),
         ("0,1,1500\n1,2,1e9\n", 3, "size is '1e9'"),
         ("0,1,1500\n1e99,2,1500\n", 3, "sent is '1e99'"),
+        ("0,1,1500\n0x1,2,1500\n", 3, "sent is '0x1'"),
+        ("0,1,1500\n1_0,20,1500\n", 3, "sent is '1_0'"),
         ("0,1,1500\n3,2,1500\n", 3, "delivered 1000 ms before it was sent"),
         ("0,,1500\n", None, "no packet is delivered"),
         ("0,5,1500\n1,6,1500\n2,5.5,1500\n", 4, "delivered 500 ms before the packet of line 3"),
@@ -64,14 +66,43 @@ def test_the_emulators_log(tmp_path):
     np.save(file, np.zeros(3))
     with pytest.raises(InputError, match="expected its packets.npy"):
         read(file)
-    file.write_bytes(file.read_bytes()[:-5])
-    with pytest.raises(InputError, match="not a log"):
-        read(file)
+    whole = file.read_bytes()
+    for damaged in (whole[:-5], whole.replace(b"{", b"(", 1), whole.replace(b"(", b" ", 1)):
+        file.write_bytes(damaged)
+        with pytest.raises(InputError, match="not a log"):
+            read(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "value", "says"),
+    [
+        ("arrival", "<i8", NEVER, f"arrival is {NEVER}; expected -1, or a whole number"),
+        ("released", "<i8", 2**63 - 1, "released is 9223372036854775807"),
+        ("size", "<i8", 2**62, "size is 4611686018427387904"),
+        ("arrival", "<u8", 2**64 - 5, "arrival is 18446744073709551611"),
+        ("arrival", "<f8", float("nan"), "arrival of type float64; expected whole numbers"),
+        ("size", "S8", b"1500", "size of type |S8"),
+        ("lost", "(2,)<i2", 0, "lost of type ('<i2', (2,))"),
+    ],
+)
+def test_an_array_of_other_numbers_is_no_log_of_the_emulators(tmp_path, name, kind, value, says):
+    record = {"arrival": "<i8", "released": "<i8", "size": "<i8", "lost": "<i2"} | {name: kind}
+    log = np.zeros(3, list(record.items()))
+    log["released"], log["size"] = 9, 1500
+    log[name][1] = value
+    np.save(tmp_path / "packets.npy", log)
+    with pytest.raises(InputError) as told:
+        read(tmp_path / "packets.npy")
+    assert says in told.value.message
 
 
 def test_packets_are_put_in_the_order_sent():
     log = packet_log("x", [5, 1], [9, 8], [1, 2])
     assert (log.sent.tolist(), log.size.tolist(), log.line.tolist()) == ([1, 5], [2, 1], [2, 1])
+    log = packet_log("x", [5, NEVER], [9, 8], [1, 2])
+    assert (log.sent.tolist(), log.delivered.tolist()) == ([NEVER, 5], [8, 9])
+    with pytest.raises(InputError, match="delivered 1e-06 ms before the packet of line 2"):
+        packet_log("x", [5, NEVER], [8, 9], [1, 2])
 
 
 def test_clocks_of_two_machines_may_have_any_offset():

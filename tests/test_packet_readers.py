@@ -202,6 +202,13 @@ def test_packets_are_named_beside_the_header_or_in_it(tmp_path):
     assert in_ms(read(tmp_path / "a.qlog")) == [(1, None, 118), (2, 40, 1228)]
 
 
+def test_connections_are_told_apart_by_whatever_names_them(tmp_path):
+    """group_id is any value of JSON."""
+    events = [{**event, "group_id": [1, {}]} for event in EVENTS]
+    (tmp_path / "a.qlog").write_text(document(events))
+    assert in_ms(read(tmp_path / "a.qlog")) == SEEN
+
+
 def test_of_several_traces_the_one_that_sends_most(tmp_path):
     traces = [{"events": [sent(0, 0, 99), acknowledged(9, [0])]}, {"events": EVENTS}]
     (tmp_path / "a.qlog").write_text(json.dumps({"traces": traces}))
@@ -218,6 +225,9 @@ def test_of_several_traces_the_one_that_sends_most(tmp_path):
         (document([sent(0, 0), acknowledged(9, [])]), 2, "an ACK frame without ranges"),
         (document([sent(0, 0), sent(float("nan"), 1)]), 2, "an event at nan ms"),
         (document([sent(0, 0), sent(1e300, 1)]), 2, "an event at 1e+300 ms"),
+        (document([sent(0, 0), sent(10**400, 1)]), 2, "an event at 1000000000"),
+        (document([sent(0, 0), sent(10**400, 1)], time_format="delta"), 2, "an event at 1000000000"),
+        (document([sent(0, 0), acknowledged(9, [float("inf")])]), 2, "an ACK frame without ranges"),
         (document([sent(0, 0), sent(1, 1, 10**30)]), 2, "in bytes, below 16777216"),
         (document([sent(0, 0), sent("1", 1)]), 2, "an event without a time"),
         (document([sent(5, 0), acknowledged(4, [0])]), 1, "delivered 1 ms before it was sent"),

@@ -14,6 +14,9 @@ from ccmatic.fitting.rows import departures, rows
 #: The models that are fitted unless others are asked for: those of the paper that have jitter.
 MODELS = definitions.chosen("models", "ASKED_OF_LOGS")
 
+#: Nanoseconds of a window that is longer than any log; what is more would not fit.
+LONGEST = 2**62
+
 #: The fewest packets that tell of jitter: of one delay, none varies.
 FEWEST = 2
 
@@ -109,7 +112,7 @@ def _step(log, rtt):
 def _windows(kept, length):
     """The stretches of packets that are delivered in each window that is over before the log is, one after another from
     the first delivery on: their numbers, starts and ends."""
-    number = (kept.delivered - kept.delivered[0]) // length
+    number = (kept.delivered - kept.delivered[0]) // min(length, LONGEST)
     starts = np.flatnonzero(np.diff(number, prepend=-1))
     ends = np.append(starts[1:], len(number))
     told = (ends - starts >= FEWEST) & (number[starts] < number[-1])
@@ -141,8 +144,9 @@ def _queues(log, kept, fits):
     if found is None or not known.any():
         return None
     left = departures(rows(kept, np.array([0]), np.array([len(kept.sent)])), np.array([1 / found]))[0]
-    sent = (kept.sent - kept.delivered[0]) / SECOND
-    lost = log.sent[log.lost & (log.sent <= kept.sent[-1])]  # what was sent later met a queue that no delivery shows
+    sent = np.where(known, (kept.sent - kept.delivered[0]) / SECOND, -np.inf)
+    # What was sent later met a queue that no delivery shows.
+    lost = log.sent[log.lost & (log.sent != NEVER) & (log.sent <= kept.sent[-1])]
     lost = (lost - kept.delivered[0]) / SECOND
     before = np.searchsorted(sent, lost, side="right") - 1
     waiting = np.where(before >= 0, np.maximum(0, left[before] - lost), 0)

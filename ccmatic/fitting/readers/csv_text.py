@@ -1,6 +1,7 @@
 """Logs as CSV: the header `sent,delivered,size`, then a packet a line: seconds, seconds or empty if lost, bytes."""
 
 import warnings
+from contextlib import suppress
 
 import numpy as np
 
@@ -38,12 +39,12 @@ def _columns(body, path):
         raise InputError("no packets; expected a line each", path, 2)
     if not np.array_equal(separators, np.tile(np.frombuffer(b",,\n", np.uint8), rows)):
         raise _first_fault(body, path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # that it stops at what is no number, which is seen below
+    with warnings.catch_warnings(), suppress(ValueError):  # by version, of what is no number
+        warnings.simplefilter("ignore", DeprecationWarning)
         numbers = np.fromstring(filled.replace("\n", ","), sep=",")
-    if len(numbers) != 3 * rows or not _sane(numbers.reshape(rows, 3)):
-        raise _first_fault(body, path)
-    return numbers.reshape(rows, 3).T
+        if len(numbers) == 3 * rows and _sane(numbers.reshape(rows, 3)):
+            return numbers.reshape(rows, 3).T
+    raise _first_fault(body, path)
 
 
 def _sane(table):
@@ -69,7 +70,7 @@ def _number(cell, whole, most):
     if not cell.strip():
         return not whole
     try:
-        value = float(cell)
+        value = float(cell.replace("_", "?"))  # Python's own digits, as in 1_000, are no CSV's
     except ValueError:
         return False
     return abs(value) < most and (not whole or value == int(value))

@@ -1,11 +1,17 @@
 """The emulator's own log: packets.npy, of `ccmatic emulate --out`."""
 
+from tokenize import TokenError
+
 import numpy as np
 
 from ccmatic.base import InputError, Unreadable
-from ccmatic.fitting.log import NEVER, packet_log
+from ccmatic.fitting.log import NEVER, SECOND, packet_log
+from ccmatic.fitting.readers.csv_text import BIGGEST, LATEST
 
 MAGIC = b"\x93NUMPY"
+
+#: What is read of a packet, and below what it is.
+FIELDS = {"arrival": LATEST * SECOND, "released": LATEST * SECOND, "size": BIGGEST, "lost": 2}
 
 
 def read(path, two_clocks=False):
@@ -15,11 +21,22 @@ def read(path, two_clocks=False):
         log = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise Unreadable(f"cannot read: {error.strerror}", path) from None
-    except ValueError as error:
+    except (ValueError, SyntaxError, TokenError) as error:
         raise InputError(f"not a log of `ccmatic emulate`: {error}", path) from None
-    if not {"arrival", "released", "size", "lost"} <= set(log.dtype.names or ()) or log.ndim != 1:
+    if not FIELDS.keys() <= set(log.dtype.names or ()) or log.ndim != 1:
         raise InputError("not a log of `ccmatic emulate`; expected its packets.npy", path)
+    _check(log, path)
     lost = log["lost"] != 0
     decided = np.flatnonzero(lost | (log["released"] >= 0))
     delivered = np.where(lost, NEVER, log["released"])[decided]
     return packet_log(path, log["arrival"][decided], delivered, log["size"][decided], decided + 1, two_clocks)
+
+
+def _check(log, path):
+    for name, most in FIELDS.items():
+        if log.dtype[name].kind not in "iu" or log.dtype[name].shape:
+            raise InputError(f"{name} of type {log.dtype[name]}; expected whole numbers", path)
+        wrong = np.flatnonzero((log[name] < -1) | (log[name] >= most))
+        if len(wrong):
+            expected = f"-1, or a whole number from 0 on, below {most}"
+            raise InputError(f"{name} is {log[name][wrong[0]]}; expected {expected}", path, int(wrong[0]) + 1)

@@ -7,7 +7,7 @@ out.
 
 from bisect import bisect_left, bisect_right
 
-from ccmatic.base import InputError, parse_json, read_text
+from ccmatic.base import InputError, parse_json, read_text, shown
 from ccmatic.fitting.log import NEVER, packet_log
 from ccmatic.fitting.readers.csv_text import BIGGEST, LARGEST, LATEST
 
@@ -96,9 +96,11 @@ class _Trace:
         """An event; all but three kinds are passed over. Raises InputError."""
         if not isinstance(event, dict) or not isinstance(event.get("time"), int | float):
             raise InputError("an event without a time; expected `time`, in ms", self.path, number)
-        self.now = event["time"] + (self.now if self.adds else 0)
+        time = event["time"]
+        self.now = time + self.now if self.adds and abs(time) < 1000 * LATEST else time
         if not abs(self.now) < 1000 * LATEST:
-            raise InputError(f"an event at {self.now:g} ms; expected below {1000 * LATEST}", self.path, number)
+            found = shown(str(self.now))
+            raise InputError(f"an event at {found} ms; expected below {1000 * LATEST}", self.path, number)
         name = str(event.get("name")).rpartition(":")[2]
         if name in ("packet_sent", "packet_received", "packet_lost"):
             # What the drafts have in the header, some have beside it.
@@ -106,7 +108,7 @@ class _Trace:
             packet = {**data, **_within(data, "header")}
             space = _SPACES.get(str(packet.get("packet_type", packet.get("type"))).lower())
             if space:
-                getattr(self, f"_{name}")(number, packet, (event.get("group_id"), space))
+                getattr(self, f"_{name}")(number, packet, (repr(event.get("group_id")), space))
 
     def _packet_sent(self, number, data, space):
         size = _within(data, "raw").get("length", data.get("packet_size"))
@@ -137,7 +139,7 @@ class _Trace:
     def _acknowledged(self, number, frame, space):
         try:
             ranges = [(int(first), int(last)) for first, *_, last in ([*r, r[-1]] for r in frame["acked_ranges"])]
-        except (KeyError, TypeError, ValueError, IndexError):
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError):
             said = "an ACK frame without ranges; expected `acked_ranges`, such as [[0, 7], [9]]"
             raise InputError(said, self.path, number) from None
         numbers, rows = self.out.get(space, ([], {}))
