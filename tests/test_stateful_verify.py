@@ -19,6 +19,7 @@ def query(buffer="infinite", horizon=8, **thresholds):
 
 
 def judged(name, asked):
+    """The judgement on a controller, or on that of a name."""
     return Judge(asked).judge(asked.controller(name))
 
 
@@ -94,6 +95,17 @@ def test_what_is_observed_later_only_may_not_be_read_after_a_decision():
     )
     asked = query()
     with pytest.raises(InputError, match="reads `acked` at step 3 by when it is not observed, but decides before"):
+        judged(asked.read(source), asked)
+
+
+@pytest.mark.parametrize("name", ["A", "S", "cwnd", "W", "Q"])
+@pytest.mark.parametrize("model", ["ccac2021", "ccac2021_two_flows"])
+def test_state_that_is_called_like_a_column_is_refused(name, model):
+    source = (
+        f"{name}: bytes = above(0)\ndef update({name}, MSS):\n    {name} = MSS\ndef send({name}):\n    return {name}\n"
+    )
+    asked = queries.make(model, "infinite", 4, property="avoids", thresholds=LOW)
+    with pytest.raises(InputError, match=f"state is called `{name}`, as a column of the trace is"):
         judged(asked.read(source), asked)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from ccmatic.base import InputError
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Kept
 from ccmatic.contracts.model import Model
@@ -288,7 +289,11 @@ def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Boun
 def _windows(
     model: Model, horizon: int, buffer: Buffer, jitter: int, source: Unknowns | Numbers, state: Sequence[Kept]
 ) -> Windows:
-    """An execution of the flows that a model has, each with columns of its own."""
+    """An execution of the flows that a model has, each with columns of its own. Raises InputError for state that is
+    called like one."""
+    for each in state:
+        if each.name in (*BY_FLOW, *(column.name for column in model.columns)):
+            raise InputError(f"state is called `{each.name}`, as a column of the trace is; expected another name")
     Q = source.delay(LAST.name) if LAST in model.columns else None
     flows = []
     for number in range(1, model.flows + 1):
