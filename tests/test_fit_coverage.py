@@ -16,11 +16,12 @@ C, PACKET = 1_500_000, 1500
 
 
 def log_of(packets, held, lost=()):
-    """Of a link of 12 Mbit/s on which a queue of 0.1 s stands, with 40 ms of propagation; packet i is held for held(i)
-    seconds. lost: packets that are sent, and dropped, in between."""
+    """Of a link of 12 Mbit/s on which a queue of 0.1 s comes at once, and stands, with 40 ms of propagation; packet i
+    is held for held(i) seconds. lost: packets that are sent, and dropped, in between."""
     left = np.arange(packets) * PACKET / C
     delivered = np.maximum.accumulate(left + 0.04 + np.array([held(i) for i in range(packets)]))
-    sent = [*(left - 0.1), *(left[i] - 0.1 for i in lost)]
+    came = np.maximum(0, left - 0.1)
+    sent = [*came, *(came[i] for i in lost)]
     arrived = [*np.rint(delivered * 1e9), *(NEVER for _ in lost)]
     return packet_log("log", np.rint(np.array(sent) * 1e9), arrived, np.full(len(sent), PACKET))
 
@@ -30,12 +31,12 @@ def asked(controller, log):
 
 
 def test_a_proof_covers_any_jitter_with_long_enough_steps():
-    """Steps of the least delay seen, 140 ms, the jitter and a packet's ms; the inflight of 5·C(R_m + D), where R_m and
-    D are a step each, is of ten steps."""
-    lines = [line for line in asked("cc_qdel", log_of(3000, lambda i: 0.02 * (i % 50 == 0))) if line.covered]
+    """Steps of R_m, the jitter and a packet's ms; the inflight of 5·C(R_m + D), where R_m and D are a step each, is of
+    ten steps."""
+    lines = [line for line in asked("cc_qdel", log_of(3000, lambda i: 0.02 * (i % 50 == 49))) if line.covered]
     assert [line.proof for line in lines][:2] == ["cc_qdel_T10", "cc_qdel_T11"]
     first = lines[0]
-    assert first.jitter == pytest.approx(0.02, abs=1e-3) and first.step == pytest.approx(0.161, abs=2e-3)
+    assert first.jitter == pytest.approx(0.02, abs=1e-3) and first.step == pytest.approx(0.061, abs=2e-3)
     assert first.inflight == pytest.approx(10 * first.rate * first.step)
     assert first.buffer == pytest.approx(6 * first.rate * first.step)
     assert first.lossless_buffer == pytest.approx(9 * first.rate * first.step)
@@ -49,6 +50,22 @@ def test_what_is_missing_is_said():
     assert line.missing == ["a buffer that never overflows; 100 packets were lost"]
     assert "a buffer of" in asked("cc_qdel", lossy)[0].missing[0]
     assert asked("cc_probe_slow", lossy)[0].covered
+
+
+def test_a_log_without_a_queue_does_not_tell_what_is_inflight():
+    """A packet of 1500 bytes each ms, through a link of any rate above that."""
+    sent = np.arange(3000) * 10**6
+    log = packet_log("log", sent, sent + 15 * 10**6, np.full(3000, PACKET))
+    lines = [line for name in ("cc_qdel", "cc_probe_slow") for line in asked(name, log) if line.step]
+    assert len(lines) >= 3
+    for line in lines:
+        assert line.rate == pytest.approx(C, rel=1e-3)
+        assert not line.covered and line.missing[-1].startswith("a log that tells C, of a flow that fills the link")
+
+
+def test_of_an_infinite_buffer_what_it_has_to_hold_is_said():
+    (line,) = asked("g1_t11_3", log_of(3000, lambda i: 0))
+    assert line.covered and line.buffer == line.inflight > 0
 
 
 def test_windows_of_a_path_whose_rate_changes_are_not_covered_by_a_constant_rate():

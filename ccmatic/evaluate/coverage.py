@@ -5,7 +5,7 @@ R_m + D and a packet's own time, is at most J steps (docs/deploy.md: J = 1). So 
 enough, at a price: its bounds are in C times the step.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from ccmatic import language, records
 from ccmatic.contracts import Buffer, load_definition
 from ccmatic.evaluate.bounds import results
-from ccmatic.fitting import SECOND, milliseconds
+from ccmatic.fitting import SECOND, milliseconds, unlimited
 from ccmatic.verification import HOLDS
 
 #: Factors up to this are none; and the percentage of windows that is looked at beside all of the log.
@@ -93,11 +93,15 @@ def _paths(fitted, fit):
     rtt = fitted.rtt if seen is None or log.two_clocks else max(fitted.rtt, seen / SECOND)
     packet = int(log.size.max())
     whole = Path("all of the log", fit.jitter, fit.rate, rtt, packet)
-    yield whole
+    jitter = unlimited(log.kept(), load_definition("models", "MODEL", fit.model))
+    untold = ()
+    if rtt + jitter <= SAME * whole.delay:
+        untold = (f"a log that tells C, of a flow that fills the link; any larger C gives D {milliseconds(jitter)} ms",)
+    yield replace(whole, against=untold)
     rates = fit.rates[np.isfinite(fit.rates)]
     if not len(rates):
         return
-    against = [f"the other {100 - SHARE} % of the windows"]
+    against = [*untold, f"the other {100 - SHARE} % of the windows"]
     changes = fit.changes()
     low, high = np.percentile(changes, (100 - SHARE, SHARE)) if len(changes) else (1, 1)
     if low < 1 / SAME or high > SAME:
@@ -116,6 +120,7 @@ def _guarantee(name, result, proof, path, fitted):
     buffer = Buffer.parse(proof.buffer)
     missing = [*_unproved(result, proof), *_missing(buffer, bdp, path, fitted)]
     utilisation, inflight, lossless, loss = map(constants.get, ("utilisation", "inflight", "lossless_buffer", "loss"))
+    inflight = None if inflight is None else float(inflight * rounds) * bdp
     return records.GuaranteeLine(
         controller=name,
         proof=result.file.stem,
@@ -125,13 +130,20 @@ def _guarantee(name, result, proof, path, fitted):
         rate=path.rate,
         step=step,
         utilisation=None if utilisation is None else float(utilisation * Fraction(window - steps, window)),
-        inflight=None if inflight is None else float(inflight * rounds) * bdp,
+        inflight=inflight,
         lost_in_step=None if loss is None else int(loss),
         lossless_buffer=None if lossless is None else float(lossless * rounds) * bdp,
-        buffer=None if buffer.size is None else float(buffer.size) * bdp,
+        buffer=_needs(buffer, bdp, inflight),
         covered=not missing,
         missing=missing,
     )
+
+
+def _needs(buffer, bdp, inflight):
+    """Bytes that the buffer of a path has to hold: one that holds all that is inflight is as good as infinite."""
+    if buffer.kind == "infinite":
+        return inflight
+    return None if buffer.size is None else float(buffer.size) * bdp
 
 
 def _unproved(result, proof):
@@ -140,6 +152,8 @@ def _unproved(result, proof):
         answer = result.answers.get(lemma.name)
         if not lemma.paper and (answer is None or answer.verdict != HOLDS):
             yield f"the lemma '{lemma.name}', which is {answer.verdict if answer else 'not decided'}"
+    if Buffer.parse(proof.buffer).kind == "infinite" and "inflight" not in result.values:
+        yield "a bound of what waits, which the buffer has to hold"
 
 
 def _missing(buffer, bdp, path, fitted):

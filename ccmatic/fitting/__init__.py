@@ -1,7 +1,7 @@
 """Logs of packets, and which executions of a model they are (docs/fit.md)."""
 
 from ccmatic.fitting.fit import MODELS, Fit, Fitted, fit
-from ccmatic.fitting.least import RESOLUTION, least
+from ccmatic.fitting.least import RESOLUTION, least, unlimited
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog, packet_log
 from ccmatic.fitting.picture import draw
 from ccmatic.fitting.readers import read
@@ -23,4 +23,5 @@ __all__ = [
     "packet_log",
     "read",
     "text",
+    "unlimited",
 ]

@@ -32,6 +32,13 @@ def least(log, model, starts, ends, resolution=RESOLUTION):
     return jitter, rate
 
 
+def unlimited(log, model):
+    """The jitter in seconds that the packets of a log, none of which is lost, need on a Model's link on which none
+    waits, as C has no limit. Raises InputError as `least`."""
+    part = rows(log, np.array([0]), np.array([len(log.sent)]))
+    return float(_needed(model)(part, np.zeros(1))[0][0])
+
+
 def _needed(model):
     if not model.default_jitter or model.bottleneck not in NEEDED:
         has = f"the bottleneck {model.bottleneck!r}" if model.default_jitter else "no jitter"
