@@ -9,6 +9,7 @@ import pytest
 
 import ccmatic
 from support import ROOT
+from support.cli import here
 
 BENCHMARKS = ROOT / "benchmarks"
 TINY = {
@@ -67,3 +68,12 @@ def test_the_tour_is_told(tmp_path):
         assert one["stays"] < stays and one["climbs"] < climbs
         assert one["order"][0] == "cli" and one["stays"] == len(one["order"])
         assert one["returns"] == one["stays"] - one["rooms"] > 0 < one["climbs"] < one["stays"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["emulate", "--seconds", "nan"], ["emulate", "--warmup", "nan"], ["verify", "cc_qdel", "--timeout", "nan"]],
+)
+def test_nan_is_no_number_of_seconds(capsys, command):
+    code, _, error = here(capsys, *command)
+    assert code == 2 and "nan is no number of seconds" in error and len(error.splitlines()) == 1

@@ -112,6 +112,14 @@ def test_a_log_may_end_in_the_middle_of_a_line(tmp_path):
     assert len(beliefs.read(flows.Log(tmp_path / "log.csv", None, 9), 1000)) == 0
 
 
+def test_a_sender_may_end_before_its_log_begins(tmp_path):
+    log = flows.Log(tmp_path / "log.csv", None, 9)
+    assert beliefs.read(log, 1000) is None
+    for begun in ("", "time_ns,st"):
+        log.file.write_text(begun)
+        assert beliefs.read(log, 1000) is None
+
+
 def emulate(flow, seconds):
     asked = link.of_texts("12mbit", "40ms", "2bdp")
     return on_time(

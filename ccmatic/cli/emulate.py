@@ -31,12 +31,12 @@ from ccmatic.cli import options
 )
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0.1, max=3600),
+    type=options.Seconds(min=0.1, max=3600),
     help="How long, from the first packet on.  [default: as long as the schedule; else 10, or as a longer link trace]",
 )
 @click.option(
     "--warmup",
-    type=click.FloatRange(min=0),
+    type=options.Seconds(min=0),
     help="Seconds that are not measured.  [default: windows until beliefs have converged; a third of flows without, or "
     "whose beliefs do not; with a schedule, none]",
 )

@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from math import isnan
 from threading import Event, Thread
 from time import monotonic
 
@@ -24,6 +25,17 @@ class Names(click.Choice):
         return (*(declared() if callable(declared) else declared), *self._others)
 
 
+class Seconds(click.FloatRange):
+    """So many of them; nan is no number of seconds."""
+
+    def convert(self, value, param, ctx):
+        """As click asks for it."""
+        seconds = super().convert(value, param, ctx)
+        if isnan(seconds):
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, an object a line.")
 solver = click.option(
     "--solver",
@@ -33,7 +45,7 @@ solver = click.option(
     help="Which solver to ask; all: each, and stop if two disagree.",
 )
 timeout = click.option(
-    "--timeout", type=click.FloatRange(min=0.001), help="Seconds for each question, from its encoding to its answer."
+    "--timeout", type=Seconds(min=0.001), help="Seconds for each question, from its encoding to its answer."
 )
 seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the solvers.")
 

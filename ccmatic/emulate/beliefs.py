@@ -106,9 +106,12 @@ def _is_true(belief, view):
 
 
 def read(log, origin):
-    """The Steps of a flows.Log. origin: when the run's time 0 was, by the clock of the log, in ns. A last line that was
-    being written when the sender ended is left out."""
-    head, *lines = read_text(log.file).split("\n")[:-1]
+    """The Steps of a flows.Log, None if its sender ended before it had begun. origin: when the run's time 0 was, by the
+    clock of the log, in ns. A last line that was being written when the sender ended is left out."""
+    text = read_text(log.file) if log.file.exists() else ""
+    head, *lines = text.split("\n")[:-1] or [""]
+    if not head:
+        return None
     rows = np.array([line.split(",") for line in lines], np.int64).reshape(len(lines), head.count(",") + 1)
     columns = dict(zip(head.split(","), rows.T, strict=True))
     return Steps(columns | {"time": columns["time_ns"] - origin}, log)

@@ -43,7 +43,7 @@ class Emulation:
 
     real_time: whether the emulator had priority. cpu: its share of a processor. dropped: packets that the machine lost.
     spans: from when until when each flow was to send, in ns. steps: beliefs.Steps of each flow that logs them, None of
-    others.
+    others, and of those that ended before they began.
     """
 
     link: Link
