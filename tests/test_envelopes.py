@@ -1,5 +1,6 @@
 """Envelopes: `return between(low, high)` leaves the rate to whoever sends; what holds, holds of every choice."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -114,6 +115,14 @@ def test_what_the_jitter_leaves_out_may_divide_by_0(dead):
     source = f"def rate(C_L, D, R_m):\n    if D > R_m:\n        {dead}\n    return between(2 * C_L, 3 * C_L)"
     query = cm.Query(cm.Network("ccac", ">=6", 3))
     assert cm.verify(source, query).verdict in ("holds", "violated")
+
+
+def test_replay_refuses_every_rate_where_low_is_above_high():
+    """No controller is convicted by a rate that it does not choose."""
+    trace = cm.verify(envelope("1", "2"), LARGE).trace
+    forged = replace(trace, controller=envelope("2", "1"))
+    report = cm.replay(forged)
+    assert "sender.rate_is_the_controllers at t=1" in report.faults and report.outcome.value != "breaks"
 
 
 def test_nothing_follows_from_low_above_high():

@@ -76,14 +76,15 @@ class Controller:
         """The laws of a sender that this controller decides for, as a model's: (law name, t, formula). At each step it
         chooses, by what it believed at the end of the step before; at least a packet a step.
 
-        view: of its flow, such as `contracts.FlowView`. Where that is of numbers, the controller's own Python is run.
+        view: of its flow, such as `contracts.FlowView`. Where that is of numbers, the controller's own Python is run,
+        and no rate is one that lies between a low and a high in the wrong order.
         """
         for t in range(1, view.horizon):
             beliefs = {name: column[t - 1] for name, column in view.beliefs.items()}
             known = {**beliefs, "R_m": 1, "D": view.D, "MSS": view.alpha}
             if view.known:
                 allowed = self.allowed(known)
-                chosen = allowed is None or allowed.low <= view.r[t] <= allowed.high
+                chosen = allowed is not None and allowed.low <= view.r[t] <= allowed.high
             else:
                 chosen = self.encode(known, view.r[t], view.alpha)
             yield "rate_is_the_controllers", t, chosen
