@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from ccmatic.base import CONSTANTS, InputError
+from ccmatic.language import Controller
 from ccmatic.logic import isolated, real
 from ccmatic.solving import SAT, Checker
 
@@ -11,9 +12,10 @@ from ccmatic.solving import SAT, Checker
 def require_order(controller, jitter):
     """Raise InputError, with the values at which it happens, if `between(low, high)` has low > high anywhere.
 
-    Anywhere: at any values of at least 0 of what the controller reads, and above 0 of MSS. jitter: D in steps.
+    Anywhere: at any values of at least 0 of what the controller reads, and above 0 of MSS. controller: or a sender of
+    another kind, which has no such ends. jitter: D in steps.
     """
-    if not controller.is_envelope:
+    if not (isinstance(controller, Controller) and controller.is_envelope):
         return
     unknowns = {name: real(name) for name in controller.parameters if name not in ("R_m", "D")}
     values = {**unknowns, "R_m": Fraction(1), "D": Fraction(jitter)}
