@@ -198,6 +198,7 @@ def test_the_command_says_jitter_and_rate(tmp_path):
         (HEAD + "0,1,1500\n1,0.5,1500\n", (), "log.csv:3: delivered 500 ms before it was sent"),
         (HEAD + ",1,1500\n,2,1500\n", (), "no step; expected --rtt"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--rtt", "0s"), "the rtt is '0s'"),
+        (HEAD + "0,1,1500\n1,2,1500\n", ("--controller", "cc_qdel"), "expected --rtt, R_m, as what a log tells may be"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--rtt", "0.1ns"), "a step of at least a nanosecond"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--plot", "x.txt"), "cannot draw"),
         ("", (), "as no log that is known"),

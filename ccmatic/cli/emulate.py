@@ -117,6 +117,8 @@ def fit(log, models, rtt, horizon, two_clocks, received, controllers, plot, as_j
     step = quantities.duration(rtt) if rtt else None
     if step == 0:
         raise InputError(f"the rtt is '{rtt}'; expected more than 0")
+    if controllers and not step:
+        raise InputError("a --controller; expected --rtt, R_m, as what a log tells may be the delay of one way only")
     if plot:
         traces.require(plot)
     packets = fitting.read(log, two_clocks, received)
