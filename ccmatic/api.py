@@ -62,7 +62,7 @@ def load_controller(controller: Given, query: Query | None = None) -> Controller
     """The controller that is meant by a Python function, a file, a name, or source text.
 
     query: whose beliefs it may read; None: those of any model that ccmatic ships. Its `rate` runs it, its `pretty`
-    shows it. Raises InputError, which says where the source is at fault.
+    shows it. Raises InputError, with file and line where they are known, for what is no controller.
 
         cm.load_controller("cc_qdel")
     """
@@ -80,7 +80,8 @@ def verify(
     """Whether a controller ensures a query's property on every trace of its network.
 
     The Judgement's `verdict` is `holds`, `violated` or `unknown` (out of time); its `trace` shows a violation, its
-    `unmodelled` an execution that the published model leaves out and that breaks what holds on that model.
+    `unmodelled` an execution that the published model leaves out and that breaks what holds on that model. Raises
+    InputError for what is no controller of this network, or if the network has no execution; Disagreement.
 
         cm.verify("cc_qdel", cm.load_query("g1_t5")).trace.plot()
     """
@@ -128,11 +129,13 @@ def synthesise(
     timeout: float | None = None,
     seed: int = 0,
 ) -> Synthesis:
-    """Find every controller of a template that ensures the query's property, one of each class.
+    """Find every controller of a template that ensures the query's property, one of each class: controllers that differ
+    in the coefficients of constants only are one class (docs/encoding.md, section 9, "Counting").
 
     template: a name in templates/ or a file's path, in place of the query's own. run: a file that keeps what is
     learned; the same call then goes on. jobs: verify on so many processes; cluster: on the Dask cluster at this address
-    instead.
+    instead. timeout: seconds for each candidate. Raises InputError for a template that does not fit the model or a run
+    of another query; while it is iterated over, InputError if there is no template, and Disagreement.
 
         for now in cm.synthesise(query, template="two_branches"):
             print(now.left, now.controller)
@@ -160,8 +163,8 @@ def prove(
 
     proof: a name in proofs/, or the path of a file that defines a PROOF. out: a folder for all that is found, where the
     same call goes on; None: nothing is written. horizon: steps of a window, T; None: the proof's own. certify: write a
-    certificate for each lemma as well. listener: is told how it goes. Raises InputError where no value of a constant
-    will do, OutOfTime where that could not be told.
+    certificate for each lemma as well, in that folder. listener: is told how it goes. timeout: seconds for each lemma.
+    Raises InputError where no value of a constant will do, OutOfTime where that could not be told; Disagreement.
 
         cm.prove("cc_qdel", "cc_qdel", "proofs").claim
     """
@@ -177,8 +180,11 @@ def check(
     timeout: float | None = None,
     seed: int = 0,
 ) -> Check:
-    """Check a proof that was saved, all of it anew. allow_code: run the file that it names as its proof; else it may
-    name shipped ones only. Iterate over the Check for its findings, or ask for its `verdict`.
+    """Check a proof that was saved, all of it anew. Iterate over the Check for its findings, or ask for its `verdict`:
+    `accepted`, `rejected` or `unknown`.
+
+    file: that `prove` wrote. allow_code: run the file that it names as its proof; else it may name shipped ones only.
+    Raises InputError if the file cannot be read or is no proof; while it is checked, Disagreement.
 
         cm.check("proofs/cc_qdel_T10.json").verdict
     """
@@ -188,8 +194,11 @@ def check(
 
 def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
     """Check a trace, or the one in a file, by exact arithmetic, law by law, with no solver. The Report's `faults` are
-    the laws that it breaks, and its `outcome` says whether it breaks its property. allow_code: run the files that it
-    names as model or property; else it may name shipped ones only."""
+    the laws that it breaks, and its `outcome` says whether it breaks its property.
+
+    allow_code: run the files that it names as model or property; else it may name shipped ones only. Raises InputError
+    if it is no trace, or lacks what its query needs.
+    """
     file = None if isinstance(trace, Trace) else str(trace)
     return verification.replay(Trace.load(file) if file else trace, file, allow_code)
 
@@ -197,7 +206,7 @@ def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
 @isolated
 def explain(trace: Trace | str | Path, *, allow_code: bool = False) -> Explanation:
     """What a trace, or the one in a file, shows, in sentences with numbers: what of its property is not met and why
-    nothing excuses it, what the network did, whose rates these are. allow_code: as in `replay`."""
+    nothing excuses it, what the network did, whose rates these are. allow_code, and what it raises: as `replay`."""
     loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
     return explanation.explain(loaded, verification.replay(loaded, None if loaded is trace else str(trace), allow_code))
 
@@ -213,7 +222,11 @@ def check_cover(
     seed: int = 0,
 ) -> CoverReport:
     """Check that the counterexamples and solutions in a run's file decide every candidate, without generator and
-    solver. verify_solutions: verify each solution again; else they are believed. allow_code: as in `replay`."""
+    solver. The CoverReport's `covered` says whether they do, its `faults` which events are not what they say.
+
+    verify_solutions: verify each solution again, by the solvers; else they are believed. allow_code: as in `replay`.
+    Raises InputError if the file is no run, or the template has changed since.
+    """
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed} if verify_solutions else None
     return synthesis.check_cover(run, allow_code, asking)
 
@@ -231,7 +244,7 @@ def export(
 
     target: `c`, `bpf` or `udp`. out: a folder; None: one of the controller's name. model: whose beliefs are computed;
     None: the one of fewest that are enough. horizon: T; beliefs time out every T-1 steps. jitter: by how much delay may
-    vary, in R_m, but for queueing.
+    vary, in R_m, but for queueing. Raises InputError if the controller cannot be compiled or a file not be written.
     """
     made = header.make(str(controller), model, horizon, str(jitter))
     return exporting.write(made, target, out or made.name)

@@ -17,7 +17,8 @@ def steps(factor, ratio):
 
 
 def windows(state, c):
-    """In words: the most windows that begin in a state, beyond those that meet its exception; None for a final one."""
+    """A formula, as text, for the most windows that can begin in a State, not counting those that meet its `unless`;
+    None for a state that leads nowhere else. c: constants by name."""
     if not state.leads_to:
         return None
     terms = ["1"]
@@ -33,7 +34,8 @@ def windows(state, c):
 
 
 def windows_after(state, factor, c):
-    """The same as a number, after a change of the link rate by `factor`; None where the proof does not bound it."""
+    """The same as a number, right after the link rate changed by `factor`, up or down; None where the proof does not
+    say how far that throws each measure."""
     if not all(measure.after for measure in state.measures):
         return None
     total = 1
@@ -49,7 +51,8 @@ def stays(model):
 
 
 def sentences(proof, model, horizon, c):
-    """The claim, a sentence for each state."""
+    """The claim, a sentence for each state. model: the network's. horizon: steps of a window, T. c: constants by
+    name."""
     length = f"{horizon - 1} R_m"
     for state in proof.states:
         says, ensured = in_words(state, c), "; ".join(in_words(objective, c) for objective in state.ensures)

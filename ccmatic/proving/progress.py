@@ -1,4 +1,4 @@
-"""What no lemma says and the claim rests on: that what windows gain adds up over all of time.
+"""What no lemma says and the claim rests on: the progress of each window adds up over all of time.
 
 States have an order; steps of progress are above nothing; limits and units stay what they are; and what a state or a
 measure is at the end of a window, it is at the start of the next.
@@ -9,7 +9,10 @@ from ccmatic.logic import formula, linear
 
 
 def faults(proof, model, x, c):
-    """Why lemmas about windows like the execution `x`, each true with the constants `c`, would not add up."""
+    """Yield, a sentence each, why the lemmas of a Proof would not add up, though each is true of windows like `x`.
+
+    model: the network's Model. x: the unknowns of a window, an Execution. c: constants by name.
+    """
     order = [state.name for state in proof.states]
     after = following(model, x)
     for state in proof.states:

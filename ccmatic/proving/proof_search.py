@@ -21,16 +21,16 @@ class Listener:
     """Is told of a proof as it goes on; this one says nothing of it."""
 
     def asks(self, lemma, values):
-        """A lemma, by name, is being asked for values of the constants that it reads."""
+        """A lemma, by name, is being asked; values: of the constants that it reads, by name."""
 
     def constant(self, declared, found):
-        """A Constant was found, a Found."""
+        """The value of a Constant of the proof was found, a Found."""
 
     def lemma(self, answer):
-        """A lemma was decided, an Answer."""
+        """A lemma was decided; answer: an Answer."""
 
     def certificate(self, name):
-        """A lemma has been certified."""
+        """The certificate of a lemma, by name, has been written."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,8 +78,8 @@ def prove(proof, controller, folder=None, horizon=None, certify=False, listener=
     proof: a name in proofs/, or the path of a file that defines a PROOF. controller: as of `language.given`.
     folder: where each step is saved, with traces and a report; the same call then goes on. None: nothing is saved.
     horizon: steps of a window; None: the proof's own. certify: also write a certificate of each lemma that holds.
-    listener: is told how it goes. options: of the `Prover`. Raises InputError where no value of a constant will do,
-    OutOfTime where that could not be told.
+    listener: is told how it goes. options: of the `Prover`. Raises InputError for bad input, NoValue, an InputError,
+    where no value of a constant will do, OutOfTime where that could not be told, and Disagreement.
     """
     listener = listener or Listener()
     if certify and folder is None:

@@ -1,5 +1,5 @@
-"""A proof on trial: windows of simulated runs of the deployed controller, on links whose rate changes, must break no
-lemma; how near they come to breaking one is told."""
+"""A proof put to the test: the deployed controller is simulated on links whose rate changes; no window of such a run
+may break a lemma, and how near windows come to breaking one is told."""
 
 from bisect import bisect
 from collections import Counter
@@ -18,8 +18,12 @@ STEPS, CHANGES = 130, (40, 85)
 
 
 class Trial:
-    """A proof on trial. windows: how many were looked at, by the state in which they begin. broken: lemmas that one of
-    them broke. closest: for each objective, the best value of its constant that every window so far would allow."""
+    """The test of one proof, a Result, run by run.
+
+    windows: how many were looked at, by the state in which they begin. broken: how many of them broke a lemma, by its
+    name; none should. closest: by objective, the index in its constant's grid of the best value that every window so
+    far would allow.
+    """
 
     def __init__(self, result):
         self.result = result
@@ -29,7 +33,8 @@ class Trial:
         self._objectives = list(self._single_constants())
 
     def run(self, seed):
-        """Simulate one run, with two changes of the link rate, and look at its windows."""
+        """Simulate one run of STEPS steps, with two changes of the link rate, and look at its windows. seed: of the
+        link, its changes and its jitter."""
         rng, model = Random(seed), self.prover.query.model
         bdp = rng.choice((24, 60, 120))
         size = rng.choice(_sizes(self.prover.query.buffer))

@@ -73,34 +73,12 @@ class Run:
         alpha: MSS / (C·R_m), a packet by default; below 1/5 and β, at most the least rate in the trace.
         Raises InputError where there are no such steps or no such alpha, or the rate changes within them.
         """
-        samples = self.samples
         horizon = self.steps + 1 - start if horizon is None else horizon
         if start < 1 or horizon < 1 or start + horizon - 1 > self.steps:
             raise InputError(f"{horizon} steps from {start} on, expected to be within 1 … {self.steps}")
-        window = slice(start, start + horizon)
         path = self.path_within(start, start + horizon - 1)
-        scale = path.propagation * path.rate / path.packet
-
-        def column(counts, origin=0):
-            return tuple(Fraction(int(count) - int(origin)) / scale for count in counts)
-
-        def whole(values):
-            return tuple(Fraction(min(int(value), horizon)) for value in values)
-
-        A, L, K, S = (samples[name] for name in "ALKS")
-        known = np.concatenate(([0], L[:-1]))
-        served, gone = S[start], known[start]
-        columns = {
-            "A": column(A[window], served + gone),
-            "S": column(S[window], served),
-            "L": column(L[window], gone),
-            "Ld": column(known[window], gone),
-            "K": column(K[window], served),
-            "r": column(np.diff(A)[start - 1 : start + horizon - 1]),
-            "Q": whole(samples["Q"][window]),
-            "F": whole(samples["F"][window]),
-        }
-        beta = None if path.room is None else Fraction(path.room) / scale
+        columns = self._columns(start, horizon, path.bdp)
+        beta = None if path.room is None else Fraction(path.room) / path.bdp
         return Trace(
             horizon=horizon,
             constants=_constants(path, beta, alpha, min(columns["r"])),
@@ -115,6 +93,30 @@ class Run:
                 "simulation": {"seed": self.seed, "start": start},
             },
         )
+
+    def _columns(self, start, horizon, bdp):
+        """The columns of such a trace, by name: packets in units of `bdp` packets, counted from where S and the losses
+        known then are 0; whole steps, at most `horizon`."""
+
+        def column(counts, origin=0):
+            return tuple(Fraction(int(count) - int(origin)) / bdp for count in counts)
+
+        def whole(values):
+            return tuple(Fraction(min(int(value), horizon)) for value in values)
+
+        A, L, K, S = (self.samples[name] for name in "ALKS")
+        window, known = slice(start, start + horizon), np.concatenate(([0], L[:-1]))
+        served, gone = S[start], known[start]
+        return {
+            "A": column(A[window], served + gone),
+            "S": column(S[window], served),
+            "L": column(L[window], gone),
+            "Ld": column(known[window], gone),
+            "K": column(K[window], served),
+            "r": column(np.diff(A)[start - 1 : start + horizon - 1]),
+            "Q": whole(self.samples["Q"][window]),
+            "F": whole(self.samples["F"][window]),
+        }
 
     def queueing_delay(self, t):
         """How long the packet last delivered by the end of step t waited at the bottleneck, in steps.

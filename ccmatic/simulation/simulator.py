@@ -110,7 +110,7 @@ class Simulation:
         self._deliver(admitted, admitted)
 
     def run(self):
-        """The execution so far, as a Run."""
+        """The Run so far, in which nothing that happens later changes."""
         lost = np.array(self._lost, bool)
         decided = np.flatnonzero(~lost)[: len(self._admitted)]
 
@@ -192,7 +192,8 @@ class Simulation:
 
 
 def simulate(path, sender, steps, seed=0, initial_queue=0, jitter="mixed", hiding="mixed"):
-    """Run `sender`, a function from an Observation to the rate of the coming step; returns a Run."""
+    """The Run of so many steps over a Path. sender: a function from an Observation to the rate of the coming step, in
+    bytes per unit of time. The others: as of Simulation. Raises InputError for a rate that is no finite number."""
     simulation = Simulation(path, seed, initial_queue, jitter, hiding)
     for _ in range(steps):
         simulation.step(sender(simulation.observation))

@@ -30,10 +30,13 @@ WORD = 62
 
 @dataclass(frozen=True)
 class Report:
-    """query: the run's. solutions, counterexamples: how many. faults: events that are not what they say, with the
-    reason. uncovered: the source of a candidate that nothing strikes out, or None. method: `enumeration` or
-    `refutation`; steps: of the refutation. verified: whether the solutions were verified again; undecided: those that
-    were not in time, by event."""
+    """What the check of a run found.
+
+    query: the run's. solutions, counterexamples: how many. faults: events that are not what they say, with the reason,
+    a sentence each. uncovered: the source of a candidate that nothing strikes out, or None. method: `enumeration` or
+    `refutation`; steps: how many the refutation has. verified: whether the solutions were verified again; undecided:
+    the numbers of the events whose solutions were not verified in time.
+    """
 
     query: object
     solutions: int
@@ -52,8 +55,9 @@ class Report:
 
 
 def check_cover(path, allow_code=False, verify=None) -> Report:
-    """Check the run in a file. Raises InputError if it is not one, or its template is not the one found now.
-    allow_code: as in `queries.from_record`. verify: options of the Verifier that is asked each solution again, if any.
+    """The Report on the run in a file. allow_code: as in `query.from_record`. verify: the options of a Verifier, which
+    is then asked each solution again; None: solutions are believed. Raises InputError if it is no run, or its template
+    is not the one found now.
     """
     about, events = store.read_run(path)
     with located(str(path)):

@@ -26,9 +26,12 @@ CREATE TABLE events (
 
 @dataclass(frozen=True)
 class Event:
-    """One thing learned. number: in the order in which they were. kind: one of the four above. candidate: the index of
-    the form in each hole; source: its Python; way: it fails, or that is proved for all controllers; trace: as JSON;
-    seconds: it took."""
+    """One thing that a run has learned.
+
+    kind: SOLUTION, COUNTEREXAMPLE, UNDECIDED or PROVED. candidate: the index of the form in each hole; source: its
+    Python. way: the way to fail that it goes, or that is ruled out for all controllers. trace: of a counterexample, as
+    JSON text. seconds: it took. number: its place in the order in which things were learned; None before it is stored.
+    """
 
     kind: str
     candidate: tuple = ()
@@ -40,7 +43,8 @@ class Event:
 
 
 class Store:
-    """A run file. Each event is on disk before `add` returns; one process at a time writes it, others may read."""
+    """A run file, new or to be gone on with. Each event is on disk before `add` returns; one process at a time writes
+    the file, others may read it. Raises InputError for a run of another query, Unreadable if another process has it."""
 
     def __init__(self, path, query):
         self.path = Path(path)
@@ -50,7 +54,7 @@ class Store:
             self._claim(query)
 
     def events(self):
-        """What was learned, in order."""
+        """Every Event, in order."""
         with _reported(self.path):
             return _events(self._database)
 
@@ -89,7 +93,8 @@ class Store:
 
 
 def read_run(path):
-    """What a run file says of itself, a RunAbout, and its events; for reports and checks."""
+    """(what a run file says of itself, a RunAbout; its Events, in order), read while another process may write. Raises
+    Unreadable if there is no such file, InputError if it is no run."""
     path = Path(path)
     if not path.is_file():
         raise Unreadable("cannot read: no such file", str(path))

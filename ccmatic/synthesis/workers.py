@@ -52,7 +52,8 @@ def _keep(record, reads, options):
 
 
 class Team:
-    """Workers that take tasks: in this process for one job, `jobs` processes, or a Dask cluster at an address.
+    """Workers that take tasks: in this process for one job, `jobs` processes, or a Dask cluster at the address
+    `cluster`. `len` counts the tasks under way. Raises InputError for a cluster that does not answer.
 
     A process that dies, killed or out of memory, is replaced and its task done again.
     """
@@ -67,7 +68,8 @@ class Team:
         return len(self._pending)
 
     def submit(self, task, function, *arguments):
-        """Have function(*arguments) done for a task."""
+        """Have function(*arguments) done; `task`, anything, comes back with what it returns. Raises InputError if
+        workers die again and again."""
         try:
             future = self._submit(function, *arguments)
         except BrokenExecutor:
@@ -129,7 +131,8 @@ def _processes(jobs):
 
 @contextmanager
 def _deaf_children():
-    """Processes begun within it leave a Ctrl-C, which a terminal sends to all, to this one, which then ends them."""
+    """Processes begun within this block ignore Ctrl-C, which a terminal sends to all: this process alone answers it,
+    and ends them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield

@@ -47,7 +47,8 @@ NETWORK = {"model": "cbr_delay", "buffer": "1", "horizon": "7"}
 
 @dataclass(frozen=True)
 class Found:
-    """Something that was found. row: a record, for JSON. text: for people. good: True, False, or None if unknown."""
+    """Something that was found. row: a record, for JSON. text: for people. good: whether it is as the theorem says,
+    None if that could not be told."""
 
     row: Record
     text: str
@@ -55,7 +56,8 @@ class Found:
 
 
 def read(allowances, buffer_time, start, end):
-    """([Allowance, …], Path) of a command's text, all that the theorem needs checked. Raises InputError."""
+    """([Allowance, …], Path) of a command's text. Raises InputError for what is no number or no allowance, and for what
+    the theorem does not allow."""
     path = Path(number(start, "C_0"), number(end, "C"), number(buffer_time, "β_s"))
     read = [Allowance.parse(text) for text in allowances or DEFAULT]
     for allowance in read:

@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 @dataclass(frozen=True)
 class Loss:
-    """`lost` bytes, at an even rate between two instants, or all at one."""
+    """`lost` bytes, at an even rate from one instant to another; all at once where the two are one."""
 
     begin: Fraction
     end: Fraction
@@ -17,9 +17,12 @@ class Loss:
 
 @dataclass
 class FluidLink:
-    """rate: C. buffer: β, in the same bytes. queue: what waits now. time, served, lost: since the start.
+    """A link of fixed rate with a drop-tail buffer, advanced by `send` and `burst`. All is exact; in this package
+    bytes are counted in packets and time in R_m.
 
-    service: (time, served) wherever its rate changes; between these it is even.
+    rate: C. buffer: β. queue: what waits now. time, served, lost: since the start.
+    service: (time, bytes served by then) wherever the rate of service changes; between these it is even.
+    losses: each Loss, in order.
     """
 
     rate: Fraction
@@ -52,7 +55,7 @@ class FluidLink:
         self._lose(bytes - fits, Fraction(0))
 
     def served_by(self, time):
-        """Bytes served by an instant so far."""
+        """Bytes served from the start until an instant; all so far, where that is yet to come."""
         after = bisect_right(self.service, time, key=lambda point: point[0])
         if after == 0:
             return Fraction(0)

@@ -15,7 +15,8 @@ LEAST_RATE = 5 * PACKET / PROPAGATION
 
 @dataclass(frozen=True)
 class Phase:
-    """name. duration. bytes: sent at an even rate. more: sent at its end, at once."""
+    """A part of a cycle. duration: in R_m. bytes: sent at an even rate over it; more: sent at its end, at once; in
+    packets."""
 
     name: str
     duration: Fraction
@@ -25,7 +26,9 @@ class Phase:
 
 @dataclass
 class ProbeSlow:
-    """allowance: f, from a rate to packets. probe: T*. rate: C_Llambda. queue: q_U. Raises InputError."""
+    """The sender. allowance: f, from a rate to packets. probe: T*, in R_m, above 0. rate: C_Llambda, a lower bound of
+    the link's rate, in packets per R_m. queue: q_U, the most that may wait, in packets. Raises InputError for T* or a
+    rate that is too small."""
 
     allowance: Callable
     probe: Fraction
@@ -77,7 +80,8 @@ class Passed:
 
 
 def run(sender, link):
-    """One cycle over a link: what Passed. The sender then learns of the probe."""
+    """One cycle of a ProbeSlow over a FluidLink: what Passed, phase by phase. The sender then learns whether the probe
+    lost anything. Both are advanced."""
     passed = []
     for phase in sender.cycle():
         served, lost = link.served, link.lost

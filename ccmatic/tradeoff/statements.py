@@ -25,7 +25,10 @@ VACUOUS = "vacuous"
 
 @dataclass(frozen=True)
 class Finding:
-    """verdict: HOLDS, VIOLATED, VACUOUS or UNDECIDED. witness: of a violation, a value by name."""
+    """What is found of a claim: HOLDS, VIOLATED, VACUOUS (nothing meets its hypotheses) or UNDECIDED.
+
+    seconds: it took. witness: of a violation, each number by its name.
+    """
 
     verdict: str
     seconds: float

@@ -49,9 +49,11 @@ class Judgement:
 
 
 class Judge:
-    """Judges controllers against one query; the network is encoded once for all that read the same beliefs. timeout:
-    seconds for a controller; options: as of `verifier.Verifier`. It is for one thread at a time; two may judge at once,
-    each with a Judge of its own."""
+    """Judges controllers against one query; the network is encoded once for all that read the same beliefs.
+
+    timeout: seconds for a controller, or None. options: solvers and seed, as of `verifier.Verifier`. It is for one
+    thread at a time; two may judge at once, each with a Judge of its own.
+    """
 
     def __init__(self, query, timeout=None, **options):
         self._clock = Clock(timeout)
@@ -59,7 +61,8 @@ class Judge:
         self._environment = Environment()
 
     def judge(self, controller) -> Judgement:
-        """The judgement on a controller; what holds on the published model is asked again on all executions."""
+        """The judgement on a controller; what holds on the published model is asked again on all executions. Raises
+        InputError for laws that conflict, Disagreement, and Unsound if a solver's trace does not pass replay."""
         with self._environment, self._clock.question():
             return self._judge(controller)
 

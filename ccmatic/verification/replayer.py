@@ -20,10 +20,13 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Report:
-    """query, controller: what was replayed; the controller is None for rates that nobody decided. checked: how many
-    laws. faults: the laws that the trace breaks, by name. objectives: the truth of each part of the property, none if
-    the trace lacks beliefs that it reads. outcome: of the property; a trace with faults cannot be judged. reason: why
-    it cannot be, in words, or None."""
+    """What the replay of a trace found.
+
+    query, controller: of the trace; the controller is None for rates that nobody decided. checked: how many laws were.
+    faults: the laws that the trace breaks, by name and step. objectives: each part of the property by name, and whether
+    it is met; empty if the trace lacks beliefs that the property reads. outcome: of the property; a trace with faults
+    cannot be judged. reason: why it cannot be, in words, or None.
+    """
 
     query: object
     controller: object
@@ -85,13 +88,14 @@ def check_trace(query, trace):
 
 
 def explained(trace, report):
-    """The trace with the objectives that it breaks."""
+    """The trace, its `broken` as the Report says: the objectives that are not met, by name."""
     return replace(trace, broken=report.unmet)
 
 
 @base.blamed()
 def complete(query, trace):
-    """The trace with the bounds that it leaves out, each from a start that is true."""
+    """The trace with a column for each belief of the model that bounds something and has none yet: from a start that is
+    true of the path, moved by the samples of each step. Raises InputError if a sample's column is missing."""
     x = query.observed(trace)
     missing = [bound for bound in query.model.bounds() if bound.name not in trace.columns]
     return trace.with_columns(**{bound.name: bound.follow(x) for bound in missing})

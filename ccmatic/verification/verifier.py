@@ -22,8 +22,10 @@ EXECUTION = "any execution"
 
 @dataclass(frozen=True)
 class Verdict:
-    """verdict: HOLDS, VIOLATED or UNDECIDED. seconds: it took. way: that it fails, or that was not decided.
-    trace: as the query for that way encodes it (see `counterexample.complete`), if violated."""
+    """What is found of a controller: HOLDS, VIOLATED or UNDECIDED.
+
+    seconds: it took. way: the way to fail that a trace goes, or that was not decided in time; None if it holds.
+    trace: as the query for that way encodes it (`replayer.complete` adds what it leaves out), if violated."""
 
     controller: object
     verdict: str
