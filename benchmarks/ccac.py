@@ -4,12 +4,14 @@
 
 A file maps names to queries with their cases, as tests/peer_verdicts/ccac has them; docs/stateful.md says what they
 mean. A case is sat if some execution is as all of `assume`, and `property`, say; these are parsed, and never run.
+Where no execution is as `assume` says, all that is asked is unsat, which says nothing, and which is told.
 Seconds are of processor time: CCAC's those in the file, which are the solver's alone, ours of all that is done here.
 The last line counts the verdicts that differ; if any does, the exit code is 1.
 """
 
 import argparse
 import sys
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from time import process_time
@@ -21,7 +23,7 @@ from ccmatic.base import InputError, exact, parse_json, read_text
 from ccmatic.contracts import load_definition
 from ccmatic.logic import Environment, equal
 from ccmatic.query import Network, Query
-from ccmatic.solving import Checker
+from ccmatic.solving import SAT, UNSAT, Checker
 from ccmatic.verification import choices
 
 CONTROLLERS = {"const": "constant_window", "aimd": "aimd", "copa": "copa", "bbr": "bbr", "any": None}
@@ -112,33 +114,55 @@ class Case:
         self.checker.pop()
         return answer
 
+    def is_empty(self):
+        """Whether no execution is as is assumed."""
+        return self.checker.check() == UNSAT
 
-def differing(name, entry):
-    """A line for each case of a query whose verdict here is another."""
+
+@dataclass
+class Asked:
+    """A query, asked. differing: a line for each case whose verdict here is another. empty: no execution is as is
+    assumed."""
+
+    differing: list[str]
+    empty: bool
+
+
+def ask(name, entry):
+    """The Asked of a query."""
     with Environment():
         case = Case(entry["query"], entry["encoding"])
-        for each in entry["cases"]:
-            answer = case.ask(each)
-            if answer != each["verdict"]:
-                yield f"{name}: {each['property']}, x = {each['threshold']}: {each['verdict']}, here {answer}"
+        answers = [case.ask(each) for each in entry["cases"]]
+        return Asked(list(_differing(name, entry["cases"], answers)), SAT not in answers and case.is_empty())
+
+
+def _differing(name, cases, answers):
+    for each, answer in zip(cases, answers, strict=True):
+        if answer != each["verdict"]:
+            yield f"{name}: {each['property']}, x = {each['threshold']}: {each['verdict']}, here {answer}"
 
 
 def main():
     """Print each verdict that differs, and the sums."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    asked = theirs = differ = 0
+    count = theirs = differ = empty = 0
     begin = process_time()
     for file in parser.parse_args().files:
         for name, entry in parse_json(read_text(file), str(file)).items():
-            for line in differing(name, entry):
-                differ += 1
+            asked = ask(name, entry)
+            for line in asked.differing:
                 print(line, flush=True)
-            asked += len(entry["cases"])
+            if asked.empty:
+                print(f"{name}: no execution is as assumed, so that each case is unsat", flush=True)
+            differ += len(asked.differing)
+            empty += len(entry["cases"]) if asked.empty else 0
+            count += len(entry["cases"])
             theirs += sum(float(case.get("cpu_seconds") or case["seconds"] or 0) for case in entry["cases"])
     seconds = process_time() - begin
     print(f"CCAC: {theirs:.1f} s")
-    print(f"{differ} of {asked} verdicts differ, {seconds:.1f} s")
+    print(f"{empty} verdicts are of no execution")
+    print(f"{differ} of {count} verdicts differ, {seconds:.1f} s")
     sys.exit(1 if differ else 0)
 
 

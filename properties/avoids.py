@@ -49,7 +49,8 @@ class Avoids(Property):
 
     def ways_to_fail(self, model, buffer):
         """One: an execution that is so."""
-        yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition))
+        premise = (lambda x: self._reason(model, x).premise.condition) if self.given.strip() or self.periodic else None
+        yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition), premise=premise)
 
     def objectives(self, model, x):
         """That it is not so."""

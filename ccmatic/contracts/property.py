@@ -17,8 +17,10 @@ from ccmatic.logic import Truth
 class WayToFail:
     """One disjunct of a property's negation, with the least that a query for it must encode.
 
-    formula(x): what is then true of the trace. any_rates: it does not depend on the controller, so the rates may be
-    anyone's. reads: names of the beliefs that the formula reads.
+    formula(x): what is then true of the trace. premise(x): what the property speaks of only where it is true, and so
+    what is true of the trace, too; where no trace of a controller has it, nothing is said of that one.
+    any_rates: it does not depend on the controller, so the rates may be anyone's. reads: names of the beliefs that the
+    formula reads.
     bounds: STAY where it can only happen while no bound moves; HOLD where traces on which a bound turns false may be
     left out, as another way, asked for any rates, covers them (docs/encoding.md, section 8, point 5); else MOVE.
     """
@@ -28,6 +30,7 @@ class WayToFail:
     any_rates: bool = False
     reads: tuple[str, ...] = ()
     bounds: Bounds = Bounds.MOVE
+    premise: Callable[[NetworkView], Truth] | None = None
 
 
 class Property:

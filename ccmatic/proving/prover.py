@@ -131,7 +131,8 @@ class Prover:
         if found == SAT:
             part.replays(self.query_of(lemma, constants))
         elif found == UNSAT and not (lemma.empty or lemma.paper):
-            raise part.contradiction(f"window of which '{lemma.name}' says anything", self.controller, given)
+            what = f"window of which '{lemma.name}' says anything"
+            raise part.contradiction(what, self.controller, given, f"a {what}")
         verdict = UNDECIDED if found == UNKNOWN else HOLDS
         return replace(answer, verdict=verdict, seconds=answer.seconds + monotonic() - begin, empty=found == UNSAT)
 

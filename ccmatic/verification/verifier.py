@@ -43,7 +43,9 @@ class Verifier:
     state: what the controllers remember, the same for all.
 
     Nothing holds of nothing: before the first that holds, or is proved, an execution of the network is known, with
-    what beliefs may be at first. Raises InputError, which names laws that conflict, if there is none.
+    what beliefs may be at first; and before any holds of which a property has a premise, or which sends by a window, as
+    not every window can be sent by, one of that controller. Raises InputError, which names laws that conflict, if there
+    is none.
     """
 
     @blamed()
@@ -75,7 +77,7 @@ class Verifier:
                     return Verdict(controller, VIOLATED, monotonic() - begin, part.way.name, part.trace)
                 if answer == UNKNOWN:
                     undecided = part.way.name
-            undecided = undecided or self._without_execution()
+            undecided = undecided or self._empty(controller)
         return Verdict(controller, UNDECIDED if undecided else HOLDS, monotonic() - begin, undecided)
 
     @blamed()
@@ -86,28 +88,42 @@ class Verifier:
         ruled_out = [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
         return ruled_out if ruled_out and not self._without_execution() else []
 
+    def _empty(self, controller):
+        """What is undecided of whether a controller has executions, of which each premise is true; None if it has."""
+        premises = [part.way.premise for part in self._parts if part.way.premise]
+        if not premises and not self.query.model.windows:
+            return self._without_execution()
+        known = all(self._has_execution(controller, premise) for premise in premises or [None])
+        return None if known else EXECUTION
+
     def _without_execution(self):
         """None once an execution is known; what is undecided, if none was found in time."""
-        if not self._inhabited:
-            try:
-                with self._clock.question():
-                    self._inhabited = self._has_execution()
-            except OutOfTime:
-                pass
+        self._inhabited = self._inhabited or self._has_execution()
         return None if self._inhabited else EXECUTION
 
-    def _has_execution(self):
-        """Whether an execution was found. The network is at hand where a way to fail was asked; it is encoded anew only
-        if no execution has bounds that stay as that way has them. Raises InputError if there is none."""
+    def _has_execution(self, controller=None, premise=None):
+        """Whether an execution was found in time, of any rates where there is no controller. Raises InputError if there
+        is none."""
+        try:
+            with self._clock.question():
+                return self._find_execution(controller, premise)
+        except OutOfTime:
+            return False
+
+    def _find_execution(self, controller, premise):
+        """The network is at hand where a way to fail was asked; it is encoded anew only if no execution has bounds that
+        stay as that way has them."""
         bounds = {bound.name for bound in self.query.model.bounds()}
         whole = Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds, self._state)
         for part in (*(part for part in self._parts if not part.way.any_rates), whole):
-            answer = part.execution()
+            answer = part.execution(controller, premise)
             if answer == SAT:
                 part.replays(self.query)
                 return True
         if answer == UNSAT:
-            raise whole.contradiction()
+            told = f"execution of {controller.name}" if controller else "execution"
+            told += " of which what is given is true" if premise else ""
+            raise whole.contradiction(told, controller, premise(whole.x) if premise else True, "what is given")
         return False
 
     def _ask_first(self, part):
@@ -181,13 +197,17 @@ class Part:
         # Only once it knows all of that may anything be asked of it.
         self._checker = checker
 
-    def execution(self):
-        """Whether there is any trace at all, of any rates, that goes any way; `self.trace` then has it. Raises
-        OutOfTime."""
+    def execution(self, controller=None, premise=None):
+        """Whether there is any trace at all, of this controller (of any rates, for None), that goes any way, of which a
+        premise is true; `self.trace` then has it. Raises OutOfTime."""
         checker, self._checker = self.checker, None
         checker.pop()
+        checker.push()
+        checker.add(choices(self.x, controller))
+        checker.add(premise(self.x) if premise else True)
         answer = checker.check()
-        self.trace = self.read(checker.value, None) if answer == SAT else None
+        self.trace = self.read(checker.value, controller) if answer == SAT else None
+        checker.pop()
         self._go(checker)
         return answer
 
@@ -197,12 +217,12 @@ class Part:
         if faults:
             raise InputError(f"an execution that a solver found breaks laws when it is replayed: {', '.join(faults)}")
 
-    def contradiction(self, what="execution", controller=None, given=True):
+    def contradiction(self, what, controller, given, called):
         """The InputError that names laws which conflict, none of which could be left out: no trace of the
-        controller is `what`, where `given` is true."""
-        sender = choices(self.x, controller) if controller else True
-        named = [*((str(law), law.formula) for law in self._laws()), ("the controller", sender), (f"a {what}", given)]
-        names = ", ".join(named[index][0] for index in conflict([condition for _, condition in named]))
+        controller is `what`, where `given`, which is called so, is true."""
+        sender = choices(self.x, controller)
+        named = [*((str(law), law.formula) for law in self._laws()), ("the controller", sender), (called, given)]
+        names = ", ".join(dict.fromkeys(named[index][0] for index in conflict([condition for _, condition in named])))
         query = self.query
         network = f"{query.model.name} with the buffer {query.buffer} and the horizon {query.horizon}"
         return InputError(f"{network} has no {what}, so that anything would hold; in conflict are {names}")
