@@ -150,8 +150,14 @@ class Step(Encoder):
         """That the state of this step is what the update makes of that of the step before: of numbers, by its own
         Python."""
         if self.view.known:
-            return any(outcome == self.now for outcome in self.program.outcomes(self.arguments()))
+            return any(self.is_now(outcome) for outcome in self.program.outcomes(self.arguments()))
         return self.becomes(self.controller.update)
+
+    def is_now(self, outcome):
+        """Whether state is what the controller's own Python made of it; what is true is then 1."""
+        return all(
+            now == (bool(outcome[name]) if name in self.truths else outcome[name]) for name, now in self.now.items()
+        )
 
     def becomes(self, tree):
         match tree:
@@ -197,14 +203,11 @@ class Step(Encoder):
         return {**constants, **before, **{name: self.seen(name, 0) for name in self.controller.observations}}
 
     def seen(self, name, back):
-        """An observation, as a number; None where it has not been made."""
+        """An observation, as a number; what has not been observed may be worked with, as nothing is decided by it."""
         each = self.controller.observations[name]
-        found = each.read(self.view, self.t - int(back)) if back <= self.t else None
-        if found is None:
-            return None
+        found = each.read(self.view, self.t - int(back)) if 0 <= back <= self.t else None
         if each.few:
-            numbers = [number for holds, number in found if holds and number <= self.t]
-            found = numbers[0] if numbers else None
+            found = next((number for holds, number in found or () if holds and number <= self.t), None)
         if found is None:
             return Unmeasured(lambda more: self.seen(name, back + more))
         return (SeenTruth if isinstance(found, bool) else Seen)(found, lambda more: self.seen(name, back + more))

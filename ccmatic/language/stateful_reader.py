@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, suggest
 from ccmatic.language.reader import KNOWN, Reader, parsed
 from ccmatic.language.statements import assignment, first_line, is_constant
-from ccmatic.language.tree import AnyOf, If, Impossible, Logic, Name, Past, Remembered, names
+from ccmatic.language.tree import AnyOf, If, Impossible, Logic, Name, Past, Remembered, leaves, names, parts
 from ccmatic.language.tree import value as value_of
 
 #: The units of state, by the names that declarations have for them.
@@ -151,6 +151,8 @@ class _StatefulReader(Reader):
         tree, found = self.expression(node)
         if found not in (None, unit):
             self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({found}), expected the same unit")
+        if few := self.few_in(_outside_tests(tree)):
+            self.fail(node, f"sets `{name}` by `{few}`, which is not always known; expected `{few}` in a comparison")
         return self.whole(node, tree)
 
     def parameter_names(self, function):
@@ -300,6 +302,21 @@ class _StatefulReader(Reader):
                     return tree
         return super().condition(node)
 
+    def comparison(self, node):
+        """One that reads what is not always known does not hold then, so that all of it has to read that."""
+        tree = super().comparison(node)
+        for choice in _choices(tree):
+            if few := self.few_in(leaves(choice)):
+                self.fail(
+                    node, f"compares a choice that reads `{few}`, which is not always known; expected `if` before"
+                )
+        return tree
+
+    def few_in(self, leaves):
+        """The name of a number of whole steps among the leaves, or None."""
+        names = (leaf.name for leaf in leaves if isinstance(leaf, Name))
+        return next((name for name in names if name in self.observations and self.observations[name].few), None)
+
     def is_known(self, tree):
         return names(tree) <= {*KNOWN, "step"}
 
@@ -307,6 +324,19 @@ class _StatefulReader(Reader):
         """A number of whole steps may be multiplied by too: there are finitely many."""
         few = {each.name for each in self.observations.values() if each.few}
         return names(tree) <= {*KNOWN, "step", *few}
+
+
+def _outside_tests(tree):
+    """The leaves of a term but for those of its tests."""
+    within = parts(tree)[1:] if isinstance(tree, If) else parts(tree)
+    return (leaf for part in within for leaf in _outside_tests(part)) if within else (tree,)
+
+
+def _choices(tree):
+    """Every `then if test else other` in a tree."""
+    yield from (tree,) if isinstance(tree, If) else ()
+    for part in parts(tree):
+        yield from _choices(part)
 
 
 def _picked(tree, index):

@@ -9,7 +9,8 @@ from ccmatic.language.statements import is_constant
 
 
 class Unmeasured:
-    """A delay that nobody knows: what is worked out of it is as unknown, and no comparison with it holds."""
+    """A delay that nobody knows, or what was not observed yet: what is worked out of it is as unknown, and no
+    comparison with it holds."""
 
     def __init__(self, before):
         self.before = before
