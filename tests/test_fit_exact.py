@@ -21,6 +21,7 @@ MODELS = ("cbr_delay", "ccac", "varying")
 RESOLUTION, ROUNDING = Fraction(1, 10**9), Fraction(1, 10**12)
 
 
+@isolated
 def check_packets(model, fitted_by, seeds, unknown=0):
     """The models that made the logs are not always those that are fitted: any log has a least jitter. unknown: of which
     part of the packets it is not known when they were sent."""

@@ -34,7 +34,8 @@ def test_C_Llambda_climbs_as_proved(iperf3, tmp_path):
     # Not the handshake's, nor what the end cut off.
     at_ends = np.searchsorted(times, np.arange(10**9, times[-2], WINDOW))
     climbs = np.diff(sizes[at_ends]) / 3
-    # Where this machine held up the sender for longer than jitter may, what it saw refutes C_Llambda, which is halved.
-    kept = climbs[climbs > -sizes[at_ends][:-1] / 3 / 4]
+    # Where this machine held up the sender for longer than jitter may, what it saw refutes C_Llambda, which is halved;
+    # or two steps are taken for one.
+    kept = climbs[(climbs > -sizes[at_ends][:-1] / 3 / 4) & (climbs < 4)]
     assert len(kept) >= 10
     assert PROVED <= kept.mean() <= 1.7, (times, sizes)
