@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 
 from ccmatic.base import CONSTANTS, InputError, definitions, markup, read_text
 from ccmatic.language import reader
@@ -31,6 +31,7 @@ class Controller:
     state:      what it remembers: nothing.
     start:      the name of the controller that a deployed flow runs until a large loss (section 6.4), or None; what is
                 verified and proved is from then on.
+    is_envelope: whether it leaves a choice of rates somewhere.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Controller:
     body: object
     file: str | None = field(default=None, compare=False)
     start: str | None = None
+    is_envelope: bool = False
     state = ()
 
     def rate(self, values):
@@ -47,11 +49,6 @@ class Controller:
         if low != high:
             raise InputError(f"{self.name} is an envelope: it allows every rate from {low} to {high} here", self.file)
         return low
-
-    @cached_property
-    def is_envelope(self):
-        """Whether it leaves a choice of rates somewhere."""
-        return any(isinstance(tree, Between) for tree in _returns(self.body))
 
     def rates(self, values):
         """The least and the most rate that the controller's own Python returns, exactly: alike but for an envelope.
@@ -133,7 +130,8 @@ def parse(source, name="controller", file=None, beliefs=None, observations=None)
         raise InputError(_STATEFUL, file)
     reserved = shipped_beliefs()
     parameters, body = reader.read(source, reserved if beliefs is None else beliefs, reserved, file)
-    return Controller(name, source, parameters, body, file, reader.read_start(source))
+    is_envelope = any(isinstance(tree, Between) for tree in _returns(body))
+    return Controller(name, source, parameters, body, file, reader.read_start(source), is_envelope)
 
 
 def load(name, beliefs=None, observations=None):

@@ -8,15 +8,18 @@ from ccmatic.logic import isolated, real
 from ccmatic.solving import SAT, Checker
 
 
-@isolated
 def require_order(controller, jitter):
     """Raise InputError, with the values at which it happens, if `between(low, high)` has low > high anywhere.
 
     Anywhere: at any values of at least 0 of what the controller reads, and above 0 of MSS. controller: or a sender of
     another kind, which has no such ends. jitter: D in steps.
     """
-    if not (isinstance(controller, Controller) and controller.is_envelope):
-        return
+    if isinstance(controller, Controller) and controller.is_envelope:
+        _require(controller, jitter)
+
+
+@isolated
+def _require(controller, jitter):
     unknowns = {name: real(name) for name in controller.parameters if name not in ("R_m", "D")}
     values = {**unknowns, "R_m": Fraction(1), "D": Fraction(jitter)}
     checker = Checker()
