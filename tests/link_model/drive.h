@@ -85,7 +85,8 @@ static void send_one(uint64_t now)
     if (due() > now && !early)
         return;
     if (crowded()) {
-        last_sent = next_due = now;
+        last_sent = now;
+        next_due = now + sender.step;
         ccm_limited(&sender, now);
         look();
         return;
