@@ -46,22 +46,19 @@ class Deployed:
     start:   the first value of each bound, by name, in bytes and steps.
     alpha:   the least rate, bytes per step; a packet by default.
     kept:    of a belief and its value, what is kept of the value, as by a sender that rounds; all of it by default.
-    choose:  of the rates that an envelope allows, least and most in bytes per step, and of what is seen, the rate; an
-             envelope needs it.
 
     `windows` are those that are over. The first begins at the end of step 1: before that nothing was sent at a rate.
     Raises InputError if a bound lacks a start.
     """
 
-    def __init__(self, model, controller, path, period, start, alpha=None, kept=None, choose=None):
+    def __init__(self, model, controller, path, period, start, alpha=None, kept=lambda belief, value: value):
         self.model, self.controller, self.path, self.period = model, controller, path, period
         self.alpha = Fraction(path.packet if alpha is None else alpha)
         for bound in model.bounds():
             if bound.name not in start:
                 raise InputError(f"{bound.name} has no first value; expected one for each bound")
         self._start = {name: Fraction(value) for name, value in start.items()}
-        self._kept = kept or (lambda belief, value: value)
-        self._choose = choose
+        self._kept = kept
         self.windows = []
         self._x = self._begun = None
 
@@ -77,8 +74,7 @@ class Deployed:
                 self._end(seen)
         beliefs = {name: column[-1] for name, column in self._x.beliefs.items()}
         constants = {"MSS": self.alpha, "R_m": 1, "D": self.path.jitter}
-        known = {**constants, **beliefs}
-        rate = self._choose(self.controller.rates(known), seen) if self._choose else self.controller.rate(known)
+        rate = self.controller.rate({**constants, **beliefs})
         return max(self.alpha, rate) / self.path.propagation
 
     def _begin(self, seen, first):
