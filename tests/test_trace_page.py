@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from ccmatic import query as queries
 from ccmatic.explanation import page
 from ccmatic.traces import Trace
-from ccmatic.verification import check_trace, replay
+from ccmatic.verification import Judge, check_trace, replay
 from support.cli import run
 
 DOCS = Path(__file__).parent.parent / "docs" / "gallery"
@@ -61,6 +62,19 @@ def test_the_slider_shows_the_numbers_of_the_trace(browser, tmp_path, name):
         assert f"t = {t} " in texts(browser, "#shown")[0]
         for column, values in trace.columns.items():
             assert texts(browser, f'#now [data-column="{column}"]') == [str(values[t])]
+    assert [message for message in browser.get_log("browser") if message["level"] == "SEVERE"] == []
+
+
+def test_the_slider_moves_over_a_trace_of_a_controller_with_state(browser, tmp_path):
+    asked = {"what": "S[T-1] - S[0] < 1/10 * C * T", "given": "L[0] == 0", "periodic": "2"}
+    query = queries.make("ccac2021", "infinite", 8, property="avoids", thresholds=asked)
+    judgement = Judge(query).judge(query.controller("constant_window"))
+    (tmp_path / "page.html").write_text(page(judgement.trace, judgement.report))
+    browser.get((tmp_path / "page.html").as_uri())
+    for t in (0, 3, 7):
+        go(browser, t)
+        assert texts(browser, '#now [data-column="cwnd"]') == [str(judgement.trace.columns["cwnd"][t])]
+        assert texts(browser, "#laws li")
     assert [message for message in browser.get_log("browser") if message["level"] == "SEVERE"] == []
 
 

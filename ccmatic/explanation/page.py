@@ -95,11 +95,12 @@ def _controller(trace, controller):
     the step 0."""
     if controller is None:
         return None
+    lines, unsaid = controller.pretty().splitlines(), [""] * trace.horizon
     if isinstance(controller, language.Stateful):
-        return {"lines": controller.pretty().splitlines(), "taken": [{}] * trace.horizon}
+        return {"lines": lines, "taken": [{}] * trace.horizon, "allowed": unsaid}
     taken = [language.way_taken(controller.body, known) for known in trace.decisions(controller.parameters)]
-    allowed = [_band(rates) for rates in trace.allowed(controller)] if controller.is_envelope else [""] * len(taken)
-    return {"lines": controller.pretty().splitlines(), "taken": [{}, *taken], "allowed": ["", *allowed]}
+    allowed = ["", *map(_band, trace.allowed(controller))] if controller.is_envelope else unsaid
+    return {"lines": lines, "taken": [{}, *taken], "allowed": allowed}
 
 
 def _band(rates):
