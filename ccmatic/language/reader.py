@@ -146,12 +146,17 @@ class Reader:
                 self.check_block(statement.orelse)
             elif assignment(statement):
                 self.check_target(statement, self.names)
-            elif not isinstance(statement, ast.Return):
-                found = first_line(statement)
-                self.fail(statement, f"found `{found}`, expected `if`, `return` or an assignment to one name")
+            else:
+                self.check_other(statement)
         for before, after in pairwise(statements):
             if always_returns(before):
                 self.fail(after, f"`{first_line(after)}` is never reached, expected nothing after a return")
+
+    def check_other(self, statement):
+        """What is neither an `if` nor an assignment."""
+        if not isinstance(statement, ast.Return):
+            found = first_line(statement)
+            self.fail(statement, f"found `{found}`, expected `if`, `return` or an assignment to one name")
 
     def check_target(self, statement, taken):
         """A name means one thing: assigning it hides nothing."""

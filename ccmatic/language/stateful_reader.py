@@ -216,20 +216,13 @@ class _StatefulReader(Reader):
             self.fail(node, f"returns a {what} of `{ast.unparse(node)}`, expected one above 0")
         return self.whole(node, tree)
 
-    def check_block(self, statements):
+    def check_other(self, statement):
         """In `update` an `assume(…)` may stand, and no return."""
         if not self.updating:
-            return super().check_block(statements)
-        for statement in statements:
-            if isinstance(statement, ast.If):
-                self.check_block(statement.body)
-                self.check_block(statement.orelse)
-            elif assignment(statement):
-                self.check_target(statement, self.names)
-            elif _assumed(statement) is None:
-                found = first_line(statement)
-                self.fail(statement, f"found `{found}`, expected `if`, `assume(…)` or an assignment to one name")
-        return None
+            super().check_other(statement)
+        elif _assumed(statement) is None:
+            found = first_line(statement)
+            self.fail(statement, f"found `{found}`, expected `if`, `assume(…)` or an assignment to one name")
 
     def check_target(self, statement, taken):
         name, _ = assignment(statement)
