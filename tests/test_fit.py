@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ccmatic import fitting
 from ccmatic.base import InputError
 from ccmatic.contracts import load_definition
 from ccmatic.fitting import NEVER, fit, least, packet_log
@@ -189,6 +190,11 @@ def test_the_command_says_jitter_and_rate(tmp_path):
     assert (tmp_path / "log.svg").stat().st_size > 1000
     code, out, _ = command(tmp_path, csv(random_log(6)), "--model", "ccac")
     assert code == 0 and "ccac" in out and "cbr_delay  " not in out
+
+
+def test_a_log_is_called_as_its_file_is():
+    log = packet_log("[red]log.csv", [0, 10**7], [10**9, 10**9 + 2 * 10**7], [1500, 1500])
+    assert fitting.text(fit(log)).startswith("[red]log.csv: 2 packets")
 
 
 @pytest.mark.parametrize(

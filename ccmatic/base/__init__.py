@@ -3,6 +3,7 @@
 from ccmatic.base.blame import blamed, blamed_files, place_of
 from ccmatic.base.catalogue import KINDS, entries
 from ccmatic.base.clock import Clock, OutOfTime
+from ccmatic.base.columns import aligned
 from ccmatic.base.definitions import absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
 from ccmatic.base.errors import Disagreement, InputError, Unreadable, located, shown, suggest
@@ -26,6 +27,7 @@ __all__ = [
     "Unit",
     "Unreadable",
     "absolute",
+    "aligned",
     "blamed",
     "blamed_files",
     "c_comment",

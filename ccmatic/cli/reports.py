@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from ccmatic import records, verification
+from ccmatic.base import aligned
 from ccmatic.explanation import legend
 from ccmatic.records import QueryRecord, ReplayLine, VerifyLine
 
@@ -117,9 +118,6 @@ def _broken(trace):
 
 def table(trace):
     """The columns of a trace, exact."""
-    rows = [("t", *trace.columns), *(row.values() for row in trace.rows())]
-    columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
-    aligned = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns]
-    header, *lines = ("  ".join(row) for row in zip(*aligned, strict=True))
+    header, *lines = aligned([("t", *trace.columns), *(row.values() for row in trace.rows())])
     constants = ", ".join(f"{name} = {value}" for name, value in trace.constants.items())
     return "\n".join([click.style(header, bold=True), *lines, constants])

@@ -1,13 +1,11 @@
 """What a run is summed up in: utilisation, queueing delay, losses, round trips; in all and of each flow."""
 
-from io import StringIO
 from itertools import pairwise
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from ccmatic import records
+from ccmatic.base import aligned
 from ccmatic.emulate.link import ENDLESS, MS, SECOND
 
 #: A flow has ramped up when it has so much of its later rate over so many R_m.
@@ -190,26 +188,15 @@ def _percentile(values, percent, unit):
 
 def as_text(found):
     """A records.MeasuresFile as a table for people, one row a flow and one for all, and what the run was worth."""
-    grid = Table(box=None, header_style="bold", pad_edge=False)
-    grid.add_column("flow")
-    heads = ("Mbit/s", "utilisation", "queue: mean", "p95", "max ms", "mean", "p95", "max R_m", "RTT: mean", "p95",
-             "max ms", "lost", "mean in R_m", "max in R_m")  # fmt: skip
-    for head in heads:
-        grid.add_column(head, justify="right", no_wrap=True)
-    for flow in found.flows:
-        grid.add_row(flow.flow, *_cells(flow))
+    heads = ("flow", "Mbit/s", "utilisation", "queue: mean", "p95", "max ms", "mean", "p95", "max R_m", "RTT: mean",
+             "p95", "max ms", "lost", "mean in R_m", "max in R_m")  # fmt: skip
+    rows = [(flow.flow, *_cells(flow)) for flow in found.flows]
     if len(found.flows) > 1:
-        grid.add_row("all", *_cells(found))
-    out = StringIO()
-    console = Console(file=out, width=200, highlight=False)
-    console.print(_heading(found))
-    console.print(grid)
-    if found.trace:
-        console.print(_beside(found.trace, found.emulated))
-    for line in (*map(_told, found.flows), *_over_time(found)):
-        console.print(line, soft_wrap=True)
-    console.print(_worth(found))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+        rows.append(("all", *_cells(found)))
+    beside = [_beside(found.trace, found.emulated)] if found.trace else []
+    table = aligned([heads, *rows], left=1)
+    told = [*map(_told, found.flows), *_over_time(found)]
+    return "\n".join([_heading(found), *table, *beside, *told, _worth(found)])
 
 
 def _cells(row):

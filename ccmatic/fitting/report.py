@@ -1,10 +1,9 @@
 """What was fitted, for people and as lines of JSON."""
 
-from io import StringIO
-
 import numpy as np
 
 from ccmatic import records
+from ccmatic.base import aligned
 from ccmatic.fitting.log import NEVER, SECOND
 
 #: Of windows, which percentiles are said, and within how many R_m of jitter they are counted.
@@ -44,24 +43,10 @@ def _of_model(fitted, fit):
 
 def text(fitted):
     """A table, a row a model, between what the log is and what it says of the buffer."""
-    from rich.console import Console
-    from rich.table import Table
-
-    grid = Table(box=None, header_style="bold", pad_edge=False)
-    grid.add_column("model")
-    heads = ("D ms", "C Mbit/s", "windows: D p5", "p50", "p95 ms", *(f"≤ {n} R_m" for n in WITHIN), "C p50 Mbit/s",
-             "change of C: p5", "p50", "p95")  # fmt: skip
-    for head in heads:
-        grid.add_column(head, justify="right", no_wrap=True)
-    for fit in fitted.fits:
-        grid.add_row(fit.model, *_cells(fitted, fit))
-    out = StringIO()
-    console = Console(file=out, width=200, highlight=False)
-    console.print(_heading(fitted))
-    console.print(grid)
-    for sentence in _sentences(fitted):
-        console.print(sentence, markup=False)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+    heads = ("model", "D ms", "C Mbit/s", "windows: D p5", "p50", "p95 ms", *(f"≤ {n} R_m" for n in WITHIN),
+             "C p50 Mbit/s", "change of C: p5", "p50", "p95")  # fmt: skip
+    rows = [(fit.model, *_cells(fitted, fit)) for fit in fitted.fits]
+    return "\n".join([_heading(fitted), *aligned([heads, *rows], left=1), *_sentences(fitted)])
 
 
 def _cells(fitted, fit):
