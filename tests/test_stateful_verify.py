@@ -118,6 +118,21 @@ def test_an_assumption_leaves_executions_out():
     assert judged(asked.read(free), asked).verdict == VIOLATED
 
 
+def test_many_choices_are_replayed_one_by_one():
+    """Not in each combination: of 40 choices there are 2**40."""
+    names = [f"choice_{number}" for number in range(40)]
+    state = "".join(f"{name}: bytes = 0\n" for name in names)
+    chosen = "".join(f"    {name} = any_of(MSS, 2 * MSS)\n" for name in names)
+    asked = query(horizon=4, what="S[T-1] > S[0]")
+    source = f"{state}def update(MSS):\n{chosen}def send(MSS):\n    return MSS\n"
+    judgement = judged(asked.read(source), asked)
+    assert judgement.verdict == VIOLATED and judgement.report.outcome is Outcome.BREAKS
+    trace = judgement.trace
+    changed = (*trace.columns[names[-1]][:-1], 3 * trace.constants["MSS"])
+    faults = check_trace(asked, trace.with_columns(**{names[-1]: changed})).faults
+    assert faults == ("sender.state_is_the_controllers at t=3",)
+
+
 def test_the_program_verifies_and_replays(tmp_path):
     network = ["--model", "ccac2021", "--buffer", "infinite", "--horizon", "8", "--property", "avoids"]
     thresholds = [part for name, value in LOW.items() for part in ("--threshold", f"{name}={value}")]

@@ -150,14 +150,13 @@ class Step(Encoder):
         """That the state of this step is what the update makes of that of the step before: of numbers, by its own
         Python."""
         if self.view.known:
-            return any(self.is_now(outcome) for outcome in self.program.outcomes(self.arguments()))
+            outcome = self.program.outcome(self.arguments())
+            return outcome is not None and all(self.may_be(name, outcome[name]) for name in self.now)
         return self.becomes(self.controller.update)
 
-    def is_now(self, outcome):
-        """Whether state is what the controller's own Python made of it; what is true is then 1."""
-        return all(
-            now == (bool(outcome[name]) if name in self.truths else outcome[name]) for name, now in self.now.items()
-        )
+    def may_be(self, name, outcome):
+        """Whether a piece of state is among what the controller's own Python left for it; what is true is then 1."""
+        return self.now[name] in (map(bool, outcome) if name in self.truths else outcome)
 
     def becomes(self, tree):
         match tree:

@@ -1,7 +1,6 @@
 """A controller's own `update` and `send`, as Python runs them on exact numbers: what a trace is checked by."""
 
 import ast
-from contextlib import suppress
 from fractions import Fraction
 
 from ccmatic.language.literals import exactly
@@ -54,6 +53,10 @@ class SeenTruth:
         return self.before(back)
 
 
+class OneOf(tuple):
+    """What state may be, of which the network chooses; nothing reads it in the same step."""
+
+
 class _Impossible(Exception):
     """An `assume` is not so."""
 
@@ -63,8 +66,7 @@ class Program:
 
     def __init__(self, source, file, state):
         self._scope = {"__builtins__": {}, "max": _extreme(max), "min": _extreme(min)}
-        self._scope |= {"any_of": self._any_of, "assume": _assume}
-        self._given, self._made = [], []
+        self._scope |= {"any_of": lambda *options: OneOf(options), "assume": _assume}
         module = exactly(source, self._scope)
         module.body = [each for each in module.body if is_constant(each) or isinstance(each, ast.FunctionDef)]
         for function in module.body:
@@ -72,18 +74,16 @@ class Program:
                 _return_state(function, state)
         exec(compile(ast.fix_missing_locations(module), file, "exec"), self._scope)
 
-    def outcomes(self, arguments):
-        """What `update` may make of its arguments: state by name, for each way in which the network may choose."""
+    def outcome(self, arguments):
+        """What `update` makes of its arguments: of each piece of state, by name, a container of what it may be; None
+        where something assumed is not so."""
         function = self._scope["update"]
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
-        left = [[]]
-        while left:
-            self._given, self._made = left.pop(), []
-            with suppress(_Impossible):
-                yield function(**{name: arguments[name] for name in names})
-            for place in range(len(self._given), len(self._made)):
-                chosen, of = self._made[place]
-                left += [[*(c for c, _ in self._made[:place]), other] for other in range(chosen + 1, of)]
+        try:
+            made = function(**{name: arguments[name] for name in names})
+        except _Impossible:
+            return None
+        return {name: became if isinstance(became, OneOf) else OneOf([became]) for name, became in made.items()}
 
     def sends(self, arguments):
         """The window, and the rate or None."""
@@ -91,12 +91,6 @@ class Program:
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         found = function(**{name: arguments[name] for name in names})
         return found if isinstance(found, tuple) else (found, None)
-
-    def _any_of(self, *options):
-        place = len(self._made)
-        chosen = self._given[place] if place < len(self._given) else 0
-        self._made.append((chosen, len(options)))
-        return options[chosen]
 
 
 def _return_state(function, state):
