@@ -13,8 +13,7 @@ from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.execution import Windows
 from ccmatic.contracts.steps import Delay, Steps
 from ccmatic.language import load
-from ccmatic.language.stateful import Step
-from ccmatic.language.stateful_run import Program
+from ccmatic.language.stateful import Program, Step
 
 OBSERVATIONS = load_definition("models", "MODEL", "ccac2021").observations
 HORIZON = 7

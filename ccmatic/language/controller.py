@@ -9,8 +9,7 @@ from ccmatic.language import reader
 from ccmatic.language.encoder import Encoder
 from ccmatic.language.literals import Rates, run_exactly
 from ccmatic.language.printer import listing
-from ccmatic.language.stateful import Stateful, parse_stateful
-from ccmatic.language.stateful_reader import is_stateful
+from ccmatic.language.stateful import Stateful, is_stateful, parse_stateful
 from ccmatic.language.tree import Between, Comparison, If
 from ccmatic.logic import isolated, real
 

@@ -1,14 +1,10 @@
-"""A controller that remembers: its state is updated once a step, of what its sender has observed; it sends by a window,
-or by a window and a rate."""
+"""An update at one step of an execution: as a formula of unknowns, or by the controller's own Python on numbers."""
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ccmatic.base import CONDITION, InputError, markup
+from ccmatic.base import CONDITION, InputError
 from ccmatic.language.encoder import Encoder
-from ccmatic.language.printer import became, listing, text
-from ccmatic.language.stateful_reader import Memory, read_stateful
-from ccmatic.language.stateful_run import Program, Seen, SeenTruth, Unmeasured
+from ccmatic.language.stateful.program import Seen, SeenTruth, Unmeasured
 from ccmatic.language.tree import (
     AnyOf,
     Comparison,
@@ -24,86 +20,6 @@ from ccmatic.language.tree import (
     value,
 )
 from ccmatic.logic import either, equal, every, linear, some
-
-
-@dataclass(frozen=True)
-class Stateful:
-    """A controller with state that has been checked by `parse`.
-
-    parameters: the observations and constants that it reads. state: what it remembers (`stateful_reader.Memory`).
-    update: a tree that ends in what each piece of state becomes. window, rate: trees of state; rate is None where
-    nothing but the window limits what is sent.
-
-    It decides from the first step at which all that it reads has been observed. Before that its state is, at each step
-    anew, anything that its declaration allows.
-    """
-
-    name: str
-    source: str
-    parameters: tuple[str, ...]
-    state: tuple[Memory, ...]
-    update: object
-    window: object
-    rate: object
-    observations: dict = field(compare=False, repr=False)
-    file: str | None = field(default=None, compare=False)
-    start = None
-    is_envelope = False
-
-    def laws(self, view):
-        """The laws of a sender that this controller decides for, as a model's: (law name, t, formula).
-
-        view: of its flow, such as `contracts.FlowView`, with a window and with columns for this state."""
-        decides = False
-        names = tuple(memory.name for memory in self.state)
-        program = Program(self.source, self.file or f"<{self.name}>", names) if view.known else None
-        for t in range(view.horizon):
-            step = Step(self, view, t, program)
-            decides = self._decides(step, decides)
-            for memory in self.state:
-                yield from step.truth(memory)
-                if not decides:
-                    yield f"{memory.name}_is_as_at_first", t, step.initial(memory)
-            if decides:
-                yield "state_is_the_controllers", t, step.updated()
-            window, rate = step.sends()
-            yield "window_is_the_controllers", t, window
-            yield ("rate_is_not_limited" if self.rate is None else "rate_is_the_controllers"), t, rate
-
-    def _decides(self, step, before):
-        """Whether it does at this step, by whether all that it reads has been observed."""
-        if not self.state or step.t == 0:
-            return False
-        unseen = step.unseen(self.update)
-        if unseen is None or not before:
-            return unseen is None
-        found = f"reads `{unseen.name}` at step {step.t} by when it is not observed, but decides before"
-        raise InputError(f"{found}; expected to read it only later", self.file, getattr(unseen, "line", None))
-
-    def pretty(self):
-        """The controller as mathematics for people: what it does once a step, then what it sends by."""
-        lines = listing(self.update, became) if self.state else []
-        lines += listing(self.window, lambda leaf: [f"window = {text(leaf)}"])
-        if self.rate is not None:
-            lines += listing(self.rate, lambda leaf: [f"rate = {text(leaf)}"])
-        return "\n".join(lines)
-
-    def __repr__(self):
-        return f"<controller {self.name}({', '.join(self.parameters)}) with state {self._names()}>"
-
-    def _repr_html_(self):
-        told = f"{self.name}({', '.join(self.parameters)}), state {self._names()}"
-        return markup.paragraphs([told]) + markup.listing(self.pretty())
-
-    def _names(self):
-        return ", ".join(memory.name for memory in self.state) or "none"
-
-
-def parse_stateful(source, name, file, observations):
-    """The Stateful that a source defines; InputError if none."""
-    parts = read_stateful(source, observations, file)
-    found = parts.parameters, parts.state, parts.update, parts.window, parts.rate
-    return Stateful(name, source, *found, observations, file)
 
 
 class Step(Encoder):
