@@ -66,7 +66,8 @@ def check_log(emulation):
     """What holds of every log. Returns the packets that were not lost."""
     log, asked = emulation.log, emulation.link
     assert len(log) > 1000 and emulation.dropped == 0
-    assert not [fault for fault in emulation.faults if "late" not in fault]
+    assert not [fault for fault in emulation.faults if "late" not in fault and "least D" not in fault]
+    assert emulation.jitter <= asked.rtt + asked.jitter + emulation.lateness.max()
     assert np.median(emulation.lateness) < 1e6
     assert log["arrival"][0] == 0 and (np.diff(log["arrival"]) >= 0).all()
     assert set(log["flow"]) == set(range(len(emulation.flows)))
