@@ -24,7 +24,7 @@ static inline uint64_t cbr_delay_sent_without_congestion(const struct ccm_window
     for (unsigned back = 0; back < CCM_STEPS && back < t && cbr_delay_quiet(w, t - back - 1); back++) {
         const unsigned from = ccm_index(t - back - 1), to = ccm_index(t - back);
 
-        if (w->sent[to] <= w->lost[t] + w->acked[t])
+        if (w->sent[to] <= w->lost[t] + w->acked[t] && !w->doubtful[t])
             most = ccm_at_least(most, ccm_down(w->sent[to] - w->sent[from], CBR_DELAY_OVER));
     }
     return ccm_at_most(CCM_MOST, most);

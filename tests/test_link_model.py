@@ -59,6 +59,8 @@ MISTAKES = [
     ("cc_probe_slow", "none", "(1 + CCM_D)", "(1 + CCM_D + 1)"),
     ("cc_probe_slow", "timer", "w->timely[t] - w->timely[t - 1];", "w->excess[t] - w->excess[t - 1];"),
     ("cc_probe_slow", "late_losses", "w->lost[t] - w->lost[t - 1];", "w->excess[t] - w->excess[t - 1];"),
+    ("cc_qdel", "bursts", "true", "s->burst_before <= s->w.packet"),
+    ("cc_probe_slow", "spurious", "", " && !w->doubtful[t]"),
     ("cc_probe_slow", "none", "CCM_D + 4 && w->acked", "CCM_D + 2 && w->acked"),
 ]
 

@@ -6,6 +6,7 @@ static uint64_t packets = 1;     /* that it sends in a step, if not what the con
 static uint64_t has, wakes;      /* of the application: packets to send; when there are more of them */
 static uint64_t next_trouble;
 static uint64_t next_due;        /* when the next packet leaves, by ccm_next */
+static uint64_t last_left;       /* when the last one did */
 static uint64_t lost[RING], first_lost, revealed, next_lost; /* numbers of packets lost; those that are to be found */
 
 static bool troubled(unsigned by)
@@ -73,16 +74,24 @@ static uint64_t to_send(void)
     return most < RING / 8 ? (most ? most : 1) : RING / 8;
 }
 
+/* When what the sender is told to leave now does: by a timer, somewhat later. */
+static uint64_t leaves(uint64_t now)
+{
+    const uint64_t at = now + between(&dice, 0, path.late);
+    last_left = at > last_left ? at : last_left;
+    return last_left;
+}
+
 static void send_one(uint64_t now)
 {
-    /* The sender may be told that a packet left when it was last told anything. */
+    /* A timer may let a packet leave before the sender is asked. */
     const uint64_t count = to_send();
-    const bool early = troubled(TIMER) && due() <= now && !crowded() && between(&dice, 0, 19) == 0;
+    const bool unasked = troubled(TIMER) && due() <= now && !crowded() && between(&dice, 0, 19) == 0;
 
-    if (early)
-        tell_sent(told_at, count);
+    if (unasked)
+        tell_sent(now, count);
     ask_rate(now);
-    if (due() > now && !early)
+    if (due() > now && !unasked)
         return;
     if (crowded()) {
         last_sent = now;
@@ -91,10 +100,10 @@ static void send_one(uint64_t now)
         look();
         return;
     }
-    if (!early)
+    if (!unasked)
         tell_sent(now, count);
-    for (uint64_t i = 0; i < count; i++)
-        if (!offer(&path, now))
+    for (uint64_t i = 0, at = leaves(now); i < count; i++)
+        if (!offer(&path, now, at))
             lost[next_lost++ % RING] = path.next - 1;
     last_sent = now;
     has -= count;

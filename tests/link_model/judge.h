@@ -12,7 +12,7 @@ static uint64_t clock_now; /* what happens next, happens then or later */
 static struct ccm_sender sender;
 static struct scenario drawn;
 static const uint64_t never = UINT64_MAX;
-static uint64_t judged, seen_start, steps, told_at; /* the last: when the sender was last told anything */
+static uint64_t judged, seen_start, steps;
 static uint64_t grace, begun_before; /* windows of it that are left; how often the sender had begun again before it */
 static unsigned was_at;              /* of its window, the step that was over before */
 static uint64_t longer, shorter;     /* the first packet of the longer path; those out that took the shorter one */
@@ -56,12 +56,14 @@ static void judge(void)
     const uint64_t C_L = belief("C_L", 0), C_U = belief("C_U", CCM_MOST), C_Llambda = belief("C_Llambda", 0);
     const uint64_t unsure = (drawn.troubles & LAZY ? drawn.bytes + C / 32 : 0) + at_once;
     const uint64_t q_U = belief("q_U", never / 2), waiting = path.waiting * drawn.bytes;
+    const uint64_t together = at_once + (path.late ? drawn.bytes : 0); /* most that may come at the same time */
+    const bool too_small = together > drawn.bytes && together > path.buffer * drawn.bytes;
 
     must((unsigned __int128)C_L * path.tx <= carried, path.D > sender.step || C < drawn.bytes, "C_L", C_L, C);
     must(C_U == CCM_MOST || (unsigned __int128)C_U * path.tx >= carried, true, "C_U", C_U, C); /* MOST claims nothing */
     must((unsigned __int128)C_Llambda * path.tx <= carried, C < drawn.bytes, "C_Llambda", C_Llambda, C);
     must(waiting <= q_U + unsure, C < drawn.bytes, "q_U", q_U, waiting);
-    must(C_Llambda >= kept || sender.begun_again != begun_then || sender.step != step_then, true,
+    must(C_Llambda >= kept || too_small || sender.begun_again != begun_then || sender.step != step_then, true,
          "what was true, but it timed out: C_Llambda", C_Llambda, kept);
     kept = C_Llambda, begun_then = sender.begun_again, step_then = sender.step;
     judged += !grace;
@@ -70,7 +72,6 @@ static void judge(void)
 /* After each call of the sender, before the link has what the call was about. */
 static void look(void)
 {
-    told_at = clock_now;
     if (sender.start == seen_start)
         return;
     seen_start = sender.start;

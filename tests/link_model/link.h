@@ -46,8 +46,9 @@ struct packet {
 
 struct link {
     uint64_t tx, R_m, D, buffer; /* buffer: packets that wait, beyond the one that is served */
+    uint64_t late;               /* of D, by how much packets may leave after their sender is told: tx at most */
     enum jitter jitter;
-    bool reorders;
+    bool reorders, timed; /* timed: packets leave by a timer */
     struct random random;
     uint64_t free, last_at, period; /* when it is idle again; the latest acknowledgement; of those that come together */
     struct packet ring[RING];
@@ -119,12 +120,12 @@ static uint64_t delay(struct link *l, uint64_t least)
     }
 }
 
-/* Whether a packet sent now is accepted. */
-static bool offer(struct link *l, uint64_t now)
+/* Whether a packet is accepted that comes now, and was sent before by its sender's clock. */
+static bool offer(struct link *l, uint64_t sent, uint64_t now)
 {
     struct packet *p = of(l, l->next);
     serve_until(l, now);
-    *p = (struct packet){.number = l->next, .sent = now, .dropped = l->free > now && l->waiting >= l->buffer};
+    *p = (struct packet){.number = l->next, .sent = sent, .dropped = l->free > now && l->waiting >= l->buffer};
     if (p->dropped) {
         l->next++;
         return false;

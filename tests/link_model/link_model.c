@@ -19,7 +19,7 @@ static void begin(uint64_t seed, unsigned troubles)
     at_once = drawn.bytes;
     packets = 1;
     told = false;
-    last_sent = next_due = seen_start = clock_now = told_at = drawn.begins;
+    last_sent = next_due = seen_start = clock_now = last_left = drawn.begins;
     ccm_init(&sender, drawn.begins, drawn.claimed, (uint32_t)drawn.bytes);
     ccm_more_jitter(&sender, drawn.burst);
     if (troubled(R_M_UNKNOWN) && drawn.claimed < drawn.R_m)

@@ -36,7 +36,9 @@ static uint64_t jitter_of(uint64_t R_m)
 static void lengthen(struct link *l, uint64_t R_m)
 {
     l->R_m = R_m;
-    l->D = jitter_of(R_m);
+    const uint64_t late = jitter_of(R_m) / 16;
+    l->late = !l->timed ? 0 : late < l->tx ? late : l->tx;
+    l->D = jitter_of(R_m) - l->late;
     l->period = between(&l->random, 1, l->D + 1);
 }
 
@@ -57,6 +59,7 @@ static struct scenario draw(struct link *l, uint64_t seed, unsigned troubles)
     const unsigned __int128 bytes = (unsigned __int128)spread(r, 125, UINT64_C(12500000000)) * l->tx / 1000000000;
     const uint64_t most = CCM_MOST / 128 < UINT32_MAX ? CCM_MOST / 128 : UINT32_MAX;
     s.bytes = bytes < 1 ? 1 : bytes > most ? most : (uint64_t)bytes;
+    l->timed = troubles & TIMER;
     lengthen(l, s.R_m);
     l->jitter = (enum jitter)between(r, 0, JITTERS - 1);
     l->reorders = troubles & REORDERING;

@@ -28,7 +28,8 @@ struct ccm_sender {
     uint64_t begun_again; /* how often beliefs were dropped, as they may have been false */
     uint64_t sent, acked, lost; /* bytes so far */
     uint64_t lost_early; /* bytes found to be lost that were sent in the step under way */
-    uint64_t timely, timely_early; /* of those lost, what tells that the link was busy */
+    uint64_t in_time, in_time_early; /* of those found lost in the step under way, what tells of the one before */
+    uint64_t timely; /* of those lost, what tells that the link was busy */
     uint64_t excess; /* and what tells by how much more was sent than fits */
     uint64_t burst, burst_before; /* most bytes sent at once in the step under way, and in that before */
     uint64_t first_out, first_out_before; /* when the first bytes of the step under way, and of that before, left */
@@ -58,6 +59,7 @@ static inline void ccm_look(struct ccm_sender *s, unsigned t)
     s->w.timely[t] = s->timely;
     s->w.excess[t] = s->excess;
     s->w.limited[t] = s->limited;
+    s->w.doubtful[t] = s->doubted > 0;
     s->w.last_delay[t] = s->last_delay;
     s->w.first_delay[t] = s->first_delay;
     s->t = t;
@@ -91,7 +93,7 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     s->windows_over = 0;
     s->begun_again = 0;
     s->sent = s->acked = s->lost = s->lost_early = 0;
-    s->timely = s->timely_early = s->excess = 0;
+    s->in_time = s->in_time_early = s->timely = s->excess = 0;
     s->burst = s->burst_before = 0;
     s->first_out = s->first_out_before = now_ns;
     s->doubted = s->doubted_sent = s->doubted_until = s->newest = 0;
@@ -226,11 +228,16 @@ static inline bool ccm_uneven(const struct ccm_sender *s)
     return packets < 2 || ccm_less(s->first_out, s->start) > ccm_down(2 * s->step, ccm_at_most(64, packets));
 }
 
-/* A step is over: by how much more than fits was sent in the one before, as far as losses tell. What is sent at once
- * comes early by that much, and of the packet that does not fit a part would have. */
-static inline void ccm_count_excess(struct ccm_sender *s)
+/* A step is over: what losses tell of the one before. It kept the link busy if packets were sent one by one: of several
+ * at once some may be lost while the link has nothing to serve afterwards. By how much more was sent than fits: what is
+ * sent at once comes early by that much, and of the packet that does not fit a part would have. */
+static inline void ccm_count_timely(struct ccm_sender *s)
 {
-    s->excess += ccm_less(s->timely - s->w.timely[ccm_index(s->t)], s->w.packet + s->burst_before);
+    if (s->burst_before <= s->w.packet)
+        s->timely += s->in_time;
+    s->excess += ccm_less(s->in_time, s->w.packet + s->burst_before);
+    s->in_time = s->in_time_early;
+    s->in_time_early = 0;
     s->burst_before = s->burst;
     s->burst = 0;
 }
@@ -249,11 +256,10 @@ static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
             s->first_delay = ccm_down(s->first_wait, s->step);
             s->any = false;
         }
-        ccm_count_excess(s);
+        ccm_count_timely(s);
         ccm_end_step(s);
         s->lost += s->lost_early;
-        s->timely += s->timely_early;
-        s->lost_early = s->timely_early = 0;
+        s->lost_early = 0;
         s->first_out_before = s->first_out;
         s->first_out = s->start;
         s->limited = s->paused;
@@ -301,14 +307,14 @@ static inline void ccm_limited(struct ccm_sender *s, uint64_t now_ns)
 static inline void ccm_count_lost(struct ccm_sender *s, uint64_t sent_ns, uint64_t bytes, bool known)
 {
     const bool early = sent_ns > s->start;
-    const uint64_t timely = known && sent_ns > (early ? s->first_out : s->first_out_before) ? bytes : 0;
+    const uint64_t in_time = known && sent_ns > (early ? s->first_out : s->first_out_before) ? bytes : 0;
 
     if (early) {
         s->lost_early += bytes;
-        s->timely_early += timely;
+        s->in_time_early += in_time;
     } else {
         s->lost += bytes;
-        s->timely += timely;
+        s->in_time += in_time;
     }
 }
 
@@ -322,7 +328,7 @@ static inline void ccm_take_back(struct ccm_sender *s, uint64_t bytes)
     s->doubted -= doubted;
     s->lost_early -= early;
     if (early)
-        s->timely_early = 0;
+        s->in_time_early = 0;
     s->lost -= counted;
     if (counted) {
         s->windows = false;

@@ -4,6 +4,7 @@ struct ccm_window {
     uint64_t timely[CCM_STEPS]; /* of those lost, what tells that the link was busy: see ccm_lost */
     uint64_t excess[CCM_STEPS]; /* and what tells by how much more was sent in a step than fits */
     bool limited[CCM_STEPS]; /* in the step that ends here the sender sent less than its rate: see ccm_limited */
+    bool doubtful[CCM_STEPS]; /* bytes had been given up that were neither acknowledged nor counted as lost */
     /* The delay, in whole steps, of the last and of the first byte acknowledged in the last step that had any. */
     uint64_t last_delay[CCM_STEPS], first_delay[CCM_STEPS];
     struct ccm_beliefs beliefs[CCM_STEPS];

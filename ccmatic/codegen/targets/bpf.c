@@ -71,6 +71,7 @@ struct tcp_sock {
     uint32_t data_segs_out, delivered, lost, total_retrans;    /* segments so far */
     uint32_t packets_out, sacked_out, lost_out, retrans_out;   /* segments now */
     uint32_t write_seq, snd_nxt; /* up to which the application has written, and sent, in bytes */
+    uint32_t tlp_high_seq; /* not 0 while a segment is out that was sent to probe for losses */
     uint64_t tcp_wstamp_ns, tcp_clock_cache; /* when a segment may be sent again; when the kernel last looked */
     uint64_t first_tx_mstamp; /* when that last acknowledged was sent, in microseconds */
     struct tcp_rack rack;
@@ -89,6 +90,7 @@ struct tcp_congestion_ops {
 struct flow {
     struct ccm_sender sender;
     uint64_t told;        /* when the sender was last told what happened */
+    uint32_t ready;       /* segments that were due then */
     uint64_t due;         /* when the segment to be sent next is, or was, due */
     uint32_t written;     /* up to which the application had written then */
     uint32_t sent, delivered, lost, retransmitted; /* segments that the sender knows of */
@@ -145,24 +147,34 @@ static __always_inline uint64_t in_flight(const struct tcp_sock *tcp)
     return ccm_less(tcp->packets_out + tcp->retrans_out, tcp->sacked_out + tcp->lost_out);
 }
 
-/* Segments were sent since the sender was last told, and that is when they left: it is told just before the kernel
- * sends. Of what had been written by then less than a segment is left: so the application may have had nothing to send
- * since. */
-static __always_inline void tell_sent(struct flow *flow, const struct tcp_sock *tcp)
-{
-    uint32_t sent = tcp->data_segs_out - flow->sent;
-
-    if (sent) {
-        flow->due = ccm_next(&flow->sender, flow->told, flow->due, sent);
-        ccm_sent(&flow->sender, flow->told, sent * flow->sender.w.packet);
-    }
-    if ((int32_t)(flow->written - tcp->snd_nxt) < (int32_t)tcp->mss_cache)
-        ccm_limited(&flow->sender, flow->told);
-}
-
 static __always_inline unsigned char state(struct sock *sk)
 {
     return BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
+}
+
+static __always_inline void left_at(struct flow *flow, uint64_t when, uint32_t segments)
+{
+    if (!segments)
+        return;
+    flow->due = ccm_next(&flow->sender, when, flow->due, segments);
+    ccm_sent(&flow->sender, when, segments * flow->sender.w.packet);
+}
+
+/* Segments were sent since the sender was last told. It is told just before the kernel sends, so those that were due
+ * left then. What is retransmitted may leave by the kernel's timer, which tells right afterwards; after a timeout, or to
+ * probe for losses, at any time. If of what had been written less than a segment is left, the application may have had
+ * nothing to send since. */
+static __always_inline void tell_sent(struct flow *flow, struct sock *sk, uint64_t now)
+{
+    const struct tcp_sock *tcp = (struct tcp_sock *)sk;
+    uint32_t sent = tcp->data_segs_out - flow->sent;
+    bool any_time = sent && (state(sk) == TCP_CA_Loss || tcp->tlp_high_seq);
+    uint32_t first = any_time || sent < flow->ready ? sent : flow->ready;
+
+    left_at(flow, flow->told, first);
+    if (any_time || (int32_t)(flow->written - tcp->snd_nxt) < (int32_t)tcp->mss_cache)
+        ccm_limited(&flow->sender, flow->told);
+    left_at(flow, now, sent - first);
 }
 
 /* At the latest, just before what is acknowledged now. If that is of a step whose first segment may be what was lost,
@@ -184,7 +196,7 @@ static __always_inline void tell(struct flow *flow, struct sock *sk, uint64_t no
     uint64_t segment = flow->sender.w.packet, acked_sent = tcp->first_tx_mstamp * 1000;
     uint32_t lost = tcp->lost - flow->lost, delivered = tcp->delivered - flow->delivered;
 
-    tell_sent(flow, tcp);
+    tell_sent(flow, sk, now);
     ccm_advance(&flow->sender, now);
     measure(flow, tcp);
     if (delivered)
@@ -234,6 +246,7 @@ static __always_inline uint32_t pace(struct sock *sk, struct flow *flow, uint64_
     uint64_t rate = segments * segment * UINT64_C(1000000000) / (wait + ccm_at_most(wait, late));
 
     sk->sk_pacing_rate = rate < most ? rate : most;
+    flow->ready = tcp->tcp_wstamp_ns > tcp->tcp_clock_cache ? 0 : segments;
     log_step(flow, wanted);
     return segments;
 }
