@@ -90,7 +90,7 @@ def send(sender, receiver, *options, seconds=0.5):
 
 @pytest.mark.parametrize("target", ["udp", "bpf"])
 def test_sources_are_filled_in(target):
-    texts = sources(target, "cc_probe_slow", "")
+    texts = sources(target, header.make("cc_probe_slow"), "")
     assert "Makefile" in texts
     assert "cc_probe_slow.bpf.c" in texts or "udp_sender.c" in texts
     assert not [name for name, text in texts.items() if "@NAME@" in name + text or "@TCP_NAME@" in text]

@@ -10,6 +10,13 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _TAKEN = ("ccm", "udp")
 
 
+#: Words of C that Python leaves free.
+_WORDS = re.compile(
+    "auto|bool|case|char|const|default|do|double|enum|extern|false|float|goto|inline|int|long|register|restrict|short|"
+    "signed|sizeof|static|struct|switch|true|typedef|union|unsigned|void|volatile"
+)
+
+
 def c_comment(text):
     """The text as a block comment in C, which neither ends nor warns within: the two signs of `*/` and `/*` and
     those of a trigraph stand apart, and only printable characters are left."""
@@ -21,10 +28,10 @@ def c_comment(text):
 
 def c_name(name, what, file=None):
     """The name, if it can be one in C, in a makefile and of a file. Raises InputError."""
-    if not _NAME.fullmatch(name) or name in _TAKEN:
+    if not _NAME.fullmatch(name) or name in _TAKEN or _WORDS.fullmatch(name):
         raise InputError(
             f"{what} '{_printable(name):.80}' is no name in C; expected at most 64 letters, digits and _, and "
-            f"not {' or '.join(_TAKEN)}",
+            f"not {', '.join(_TAKEN)} or a word of C",
             file,
         )
     return name

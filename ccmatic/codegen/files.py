@@ -10,7 +10,7 @@ from ccmatic.codegen import targets
 def _c(export):
     return {
         f"{export.name}.h": export.header(),
-        f"{export.name}.c": shipped("c", "library.c").replace("NAME", export.name),
+        f"{export.name}.c": shipped("c", export.library).replace("NAME", export.name),
     }
 
 
@@ -23,8 +23,10 @@ def _udp(export):
 
 
 def _around(target, export):
+    if export.kernel_program is None:
+        raise InputError(f"{export.name} remembers, and is exported as c only; expected the target c")
     header = export.header()
-    return {f"{export.name}.h": header, **targets.sources(target, export.name, header)}
+    return {f"{export.name}.h": header, **targets.sources(target, export, header)}
 
 
 #: For each target a function from an Export to the texts of its files, by name. Other packages add theirs as entry

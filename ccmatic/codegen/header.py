@@ -5,21 +5,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic import __version__, language
-from ccmatic.base import CONSTANTS, InputError, c_comment, c_name, definitions, exact, read_text, shown
+from ccmatic import language
+from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, read_text, shown
+from ccmatic.codegen import stateful
 from ccmatic.codegen.decision import LARGEST, decision
 from ccmatic.codegen.files import shipped
+from ccmatic.codegen.parts import constants, power, title
 from ccmatic.contracts import Model, is_bound, load_definition
 from ccmatic.language import Controller
 
 #: More bytes in a step than any link for which beliefs are claimed serves (100 Gbit/s for 22 s).
 MOST = 2**38
 
-#: The longest R_m in ns, and the largest numerator and denominator of a step in R_m: their product has 58 bits.
-LONGEST_RTT, LARGEST_PART = 2**34, 2**24
-
-#: The longest step in ns, of that R_m and the largest jitter.
-LONGEST_STEP = 2**44
+#: The largest numerator and denominator of a step in R_m: their product with the longest R_m has 58 bits.
+LARGEST_PART = 2**24
 
 #: Packets lost in a step that end the start (section 6.4): true beliefs lose fewer.
 LARGE_LOSS = 2
@@ -41,6 +40,8 @@ class Export:
     horizon: int
     jitter: Fraction
 
+    library, kernel_program = "library.c", "bpf.c"
+
     @property
     def name(self):
         """Of the controller, and of its files."""
@@ -48,17 +49,11 @@ class Export:
 
     def header(self):
         """The text of NAME.h. Raises InputError for what C cannot hold."""
-        parts = [self._title(), self._constants(), self._beliefs(), shipped("c", "window.h"), *self._runtimes()]
-        parts += [self._model(), *self._decisions(), shipped("c", "sender.h"), shipped("c", "pacing.h")]
+        parts = [title(self.name, self.model, self.controller.source), self._constants(), self._beliefs()]
+        parts += [shipped("c", "arithmetic.h"), shipped("c", "window.h"), *self._runtimes(), self._model()]
+        parts += [*self._decisions(), shipped("c", "sender.h"), shipped("c", "pacing.h")]
         parts += [self._names(), "#endif\n"]
         return "\n".join(parts)
-
-    def _title(self):
-        guard = f"CCM_{self.name.upper()}_H"
-        made = f"{self.name}: exported by ccmatic {__version__} for the model {self.model.name}, from"
-        lines = [c_comment(f"{made}\n\n{self.controller.source.strip()}"), f"#ifndef {guard}", f"#define {guard}", ""]
-        lines += ["#ifndef CCM_KERNEL", *(f"#include <{name}.h>" for name in ("stdbool", "stdint", "string")), "#endif"]
-        return "\n".join([*lines, ""])
 
     @property
     def step(self):
@@ -67,19 +62,16 @@ class Export:
 
     def _constants(self):
         values = {
-            "CCM_NAME": f'"{self.name}"',
             "CCM_D": f"{self.model.default_jitter} /* the model's jitter, in steps */",
             "CCM_STEPS": f"{self.horizon} /* a window and the step before it: beliefs time out once a window */",
             "CCM_STEP_NUMERATOR": f"{self.step.numerator} /* a step in R_m */",
             "CCM_STEP_DENOMINATOR": self.step.denominator,
-            "CCM_LONGEST_RTT": f"{_power(LONGEST_RTT)} /* of R_m, ns */",
-            "CCM_LONGEST_STEP": f"{_power(LONGEST_STEP)} /* ns */",
-            "CCM_MOST": f"{_power(MOST)} /* bytes per step that no link exceeds */",
-            "CCM_LARGEST": f"{_power(LARGEST)} /* of any belief */",
+            "CCM_MOST": f"{power(MOST)} /* bytes per step that no link exceeds */",
+            "CCM_LARGEST": f"{power(LARGEST)} /* of any belief */",
             "CCM_HAS_START": f"{int(self.at_start is not None)} /* another controller runs until a large loss */",
             "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* packets in a step, more than which end the start */",
         }
-        return "".join(f"#define {name} {value}\n" for name, value in values.items())
+        return constants(self.name, values)
 
     def _beliefs(self):
         names = ", ".join(belief.name for belief in self.model.beliefs)
@@ -127,20 +119,19 @@ class Export:
         return shipped("c", "names.h").replace("CCM_BELIEF_NAMES", names)
 
 
-def _power(value):
-    """A power of two in C."""
-    return f"(UINT64_C(1) << {value.bit_length() - 1})"
-
-
 def rounded(belief, value):
     """What exported code keeps of a belief's value: lower bounds rounded down, upper bounds up, at most MOST."""
     return Fraction(min(MOST, belief.whole(value))) if is_bound(belief) else value
 
 
 def make(controller, model=None, horizon=10, jitter=Fraction(1)):
-    """An Export of a controller file (a path or a shipped name). model: a name or a path; by default the one of fewest
-    beliefs that has those which are read. jitter: also as text. Raises InputError."""
+    """An Export of a controller file (a path or a shipped name), or a StatefulExport. model: a name or a path; by
+    default the one of fewest beliefs that has those which are read, or one whose senders send by a window. jitter: also
+    as text. Raises InputError."""
     given = load_definition("models", "MODEL", model, allow_code=True) if model else None
+    path = definitions.find_file(definitions.CONTROLLERS, controller, ".py")
+    if language.is_stateful(read_text(path)):
+        return stateful.make(path, given, _jitter(jitter))
     units = {belief.name: belief.unit for belief in given.beliefs} if given else language.shipped_beliefs()
     loaded = _load(controller, units)
     at_start = _load(_beside(loaded), units) if loaded.start else None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ccmatic.base import InputError
 from ccmatic.codegen.files import write
-from ccmatic.codegen.header import LONGEST_RTT
+from ccmatic.codegen.parts import LONGEST_RTT
 
 _U64, _SENDER = ctypes.c_uint64, ctypes.c_void_p
 
@@ -45,22 +45,63 @@ class Library:
         return function(values, packet)
 
 
-class Sender:
+class Called:
+    """One flow of a Library, whose functions are called with it. Raises InputError where it cannot begin."""
+
+    def __init__(self, library, packet, rtt=10**9, now=0):
+        self._library = library
+        self._state = ctypes.create_string_buffer(library["size"]())
+        self._pointer = ctypes.cast(self._state, _SENDER)
+        self.packet = packet
+        if not self._call("init", ctypes.c_bool, (_U64, now), (_U64, rtt), (ctypes.c_uint32, packet)):
+            message = f"a sender cannot begin with an R_m of {rtt} ns and packets of {packet} bytes"
+            raise InputError(f"{message}; expected both above 0, and R_m at most {LONGEST_RTT}")
+
+    def sent(self, now, size):
+        """Bytes were sent, at a time in nanoseconds."""
+        self._call("sent", None, (_U64, now), (_U64, size))
+
+    def acked(self, now, sent_at, size):
+        """Bytes were acknowledged, the last of which was sent at `sent_at`."""
+        self._call("acked", None, (_U64, now), (_U64, sent_at), (_U64, size))
+
+    def rtt(self, rtt):
+        """An RTT was measured."""
+        self._call("rtt", None, (_U64, rtt))
+
+    def guessed(self):
+        """The R_m that it was made with is a guess, until an RTT is measured."""
+        self._call("guessed", None)
+
+    def fix_step(self, length):
+        """Steps of so many ns, whatever RTTs are measured: False if that is refused."""
+        return self._call("fix_step", ctypes.c_bool, (_U64, length))
+
+    def rate(self, now):
+        """The rate to send at from now on, bytes per second."""
+        return self._call("rate", _U64, (_U64, now))
+
+    @property
+    def step_ns(self):
+        """The length of a step now."""
+        return self._call("step_ns", _U64)
+
+    def _call(self, function, result, *arguments):
+        called = self._library[function]
+        called.restype, called.argtypes = result, [_SENDER, *(kind for kind, _ in arguments)]
+        return called(self._pointer, *(value for _, value in arguments))
+
+
+class Sender(Called):
     """One flow. Called with an Observation at each step's end, it returns the next step's rate, bytes per time; `over`
     has to say how long a step is: the `propagation` of the simulation's path."""
 
     over = Fraction(1)
 
     def __init__(self, library, packet, rtt, now):
-        self._library = library
-        self._state = ctypes.create_string_buffer(library["size"]())
-        self._pointer = ctypes.cast(self._state, _SENDER)
-        if not self._call("init", ctypes.c_bool, (_U64, now), (_U64, rtt), (ctypes.c_uint32, packet)):
-            message = f"a sender cannot begin with an R_m of {rtt} ns and packets of {packet} bytes"
-            raise InputError(f"{message}; expected both above 0, and R_m at most {LONGEST_RTT}")
+        super().__init__(library, packet, rtt, now)
         self._step = library["step"]
         self._step.restype, self._step.argtypes = _U64, [_SENDER] + [_U64] * 5
-        self.packet = packet
 
     def __call__(self, seen):
         if seen.step == 0:
@@ -74,14 +115,6 @@ class Sender:
     def step(self, sent, acked, lost, last_delay, first_delay):
         """A step is over, with cumulative bytes and delays in whole steps: the next one's rate, bytes per step."""
         return Fraction(self._step(self._pointer, sent, acked, lost, last_delay, first_delay))
-
-    def sent(self, now, size):
-        """Bytes were sent, at a time in nanoseconds."""
-        self._call("sent", None, (_U64, now), (_U64, size))
-
-    def acked(self, now, sent_at, size):
-        """Bytes were acknowledged, the last of which was sent at `sent_at`."""
-        self._call("acked", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def lost(self, now, sent_at, size):
         """Bytes were found to be lost that were sent at `sent_at`."""
@@ -103,22 +136,6 @@ class Sender:
         """So many bytes are out, by the count of a stack that takes back losses."""
         self._call("in_flight", None, (_U64, now), (_U64, size))
 
-    def rtt(self, rtt):
-        """An RTT was measured."""
-        self._call("rtt", None, (_U64, rtt))
-
-    def guessed(self):
-        """The R_m that it was made with is a guess: no belief is formed until an RTT is measured."""
-        self._call("guessed", None)
-
-    def fix_step(self, length):
-        """Steps of so many ns, whatever RTTs are measured: False if that is refused."""
-        return self._call("fix_step", ctypes.c_bool, (_U64, length))
-
-    def rate(self, now):
-        """The rate to send at from now on, bytes per second."""
-        return self._call("rate", _U64, (_U64, now))
-
     def more_jitter(self, length):
         """D is longer by so many ns, whatever R_m is."""
         self._call("more_jitter", None, (ctypes.c_uint32, length))
@@ -136,11 +153,6 @@ class Sender:
     def begun_again(self):
         """How often beliefs were dropped, as they may have been false."""
         return self._call("begun_again", _U64)
-
-    @property
-    def step_ns(self):
-        """The length of a step now: the unit of time of the beliefs."""
-        return self._call("step_ns", _U64)
 
     def start(self, **beliefs):
         """Begin a window here, with these values of beliefs."""
@@ -162,11 +174,6 @@ class Sender:
             )
             found[name.value.decode()] = value.value
         return found
-
-    def _call(self, function, result, *arguments):
-        called = self._library[function]
-        called.restype, called.argtypes = result, [_SENDER, *(kind for kind, _ in arguments)]
-        return called(self._pointer, *(value for _, value in arguments))
 
 
 def compile_c(arguments):

@@ -4,15 +4,18 @@ from hashlib import sha256
 from importlib import resources
 
 _FILES = {
-    "udp": {"udp.h": "udp.h", "log.h": "log.h", "udp_sender.c": "udp_sender.c", "udp_receiver.c": "udp_receiver.c"},
-    "bpf": {"@NAME@.bpf.c": "bpf.c", "loader.c": "loader.c", "log.h": "log.h"},
+    "udp": ("udp.h", "log.h", "udp_sender.c", "udp_receiver.c"),
+    "bpf": ("loader.c", "log.h"),
 }
 
 
-def sources(target, name, header):
-    """The texts of a target's files but for NAME.h, by file name. target: `udp` or `bpf`; name: of the controller;
-    header: the text of NAME.h."""
-    texts = {file: _shipped(kept) for file, kept in (_FILES[target] | {"Makefile": "Makefile.in"}).items()}
+def sources(target, export, header):
+    """The texts of a target's files but for NAME.h, by file name. target: `udp` or `bpf`; header: the text of
+    NAME.h."""
+    name, texts = export.name, {file: _shipped(file) for file in _FILES[target]}
+    if target == "bpf":
+        texts["@NAME@.bpf.c"] = _shipped(export.kernel_program)
+    texts["Makefile"] = _shipped("Makefile.in")
     known_as = kernel_name(name, "".join([header, *texts.values()]))
     return {_filled(file, name, known_as): _filled(text, name, known_as) for file, text in texts.items()}
 

@@ -54,6 +54,11 @@ class Stateful:
             yield "window_is_the_controllers", t, window
             yield ("rate_is_not_limited" if self.rate is None else "rate_is_the_controllers"), t, rate
 
+    def first_decision(self, view):
+        """The first step of a view at which it decides; None if it does at none, as where it has no state."""
+        steps = (Step(self, view, t, None) for t in range(view.horizon))
+        return next((step.t for step in steps if self._decides(step, False)), None)
+
     def _decides(self, step, before):
         """Whether it does at this step, by whether all that it reads has been observed."""
         if not self.state or step.t == 0:

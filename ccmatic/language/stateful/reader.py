@@ -6,15 +6,38 @@ declares state; `update` assigns it, of what the sender has observed; `send` ret
 
 import ast
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, suggest
 from ccmatic.language.reader import KNOWN, Reader, parsed
 from ccmatic.language.statements import assignment, first_line, is_constant
-from ccmatic.language.tree import AnyOf, If, Impossible, Logic, Name, Past, Remembered, leaves, names, parts
+from ccmatic.language.tree import (
+    AnyOf,
+    Binary,
+    If,
+    Impossible,
+    Logic,
+    Name,
+    Number,
+    Past,
+    Remembered,
+    leaves,
+    names,
+    parts,
+)
 from ccmatic.language.tree import value as value_of
 
 #: The units of state, by the names that declarations have for them.
 UNITS = {"bytes": BYTES, "rate": RATE, "time": TIME, "number": NUMBER, "condition": CONDITION}
+
+#: RFC 6928 begins with a window of ten packets.
+_PACKETS = Binary("*", Number(Fraction(10)), Name("MSS"))
+_MORE = {
+    BYTES: _PACKETS,
+    RATE: Binary("/", _PACKETS, Name("R_m")),
+    TIME: Name("step"),
+    NUMBER: Number(Fraction(1)),
+}
 
 TRUTH = {True: Logic("and", ()), False: Logic("or", ())}
 
@@ -31,6 +54,17 @@ class Memory:
     kind: str
     terms: tuple
     line: int
+
+    @property
+    def chosen(self):
+        """The tree of what it is at first in a sender that runs, for which no network chooses: the first or least of
+        what it may be; where that is anything, or above a number, ten packets more, as bytes or in an R_m, a step
+        more or 1 more, and false of a condition."""
+        if self.unit == CONDITION:
+            return self.terms[0] if self.terms else TRUTH[False]
+        if self.kind == "above":
+            return Binary("+", self.terms[0], _MORE[self.unit])
+        return self.terms[0] if self.terms else _MORE[self.unit]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,108 @@
+/* NAME as functions to link against, or to call from other languages. */
+#include <stddef.h>
+
+#include "NAME.h"
+
+size_t NAME_size(void);
+bool NAME_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet);
+void NAME_guessed(struct ccm_sender *s);
+bool NAME_fix_step(struct ccm_sender *s, uint64_t step_ns);
+void NAME_rtt(struct ccm_sender *s, uint64_t rtt_ns);
+void NAME_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
+void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
+void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
+void NAME_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
+uint64_t NAME_window(struct ccm_sender *s, uint64_t now_ns);
+uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns);
+void NAME_step(struct ccm_sender *s, const struct ccm_seen *seen);
+uint64_t NAME_rate_per_step(const struct ccm_sender *s);
+uint64_t NAME_stayed(const struct ccm_sender *s);
+const struct ccm_state *NAME_state(const struct ccm_sender *s);
+uint64_t NAME_step_ns(const struct ccm_sender *s);
+
+/* Bytes that a sender takes. */
+size_t NAME_size(void)
+{
+    return sizeof(struct ccm_sender);
+}
+
+bool NAME_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet)
+{
+    return ccm_init(s, now_ns, rtt_ns, packet);
+}
+
+void NAME_guessed(struct ccm_sender *s)
+{
+    ccm_guessed(s);
+}
+
+bool NAME_fix_step(struct ccm_sender *s, uint64_t step_ns)
+{
+    return ccm_fix_step(s, step_ns);
+}
+
+void NAME_rtt(struct ccm_sender *s, uint64_t rtt_ns)
+{
+    ccm_rtt(s, rtt_ns);
+}
+
+void NAME_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+{
+    ccm_sent(s, now_ns, bytes);
+}
+
+void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    ccm_acked(s, now_ns, sent_ns, bytes);
+}
+
+void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+{
+    ccm_lost(s, now_ns, bytes);
+}
+
+void NAME_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+{
+    ccm_gave_up(s, now_ns, bytes);
+}
+
+uint64_t NAME_window(struct ccm_sender *s, uint64_t now_ns)
+{
+    return ccm_window(s, now_ns);
+}
+
+uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns)
+{
+    return ccm_rate(s, now_ns);
+}
+
+/* The rate of the step under way, bytes per step. */
+uint64_t NAME_rate_per_step(const struct ccm_sender *s)
+{
+    return ccm_rate_per_step(s);
+}
+
+/* For simulators that know what was seen in a step, which is over. */
+void NAME_step(struct ccm_sender *s, const struct ccm_seen *seen)
+{
+    s->sent = (uint64_t)(seen->admitted + seen->lost);
+    ccm_end_step(s, seen);
+}
+
+/* Steps in which what the controller assumes was not so. */
+uint64_t NAME_stayed(const struct ccm_sender *s)
+{
+    return s->stayed;
+}
+
+/* What it remembers, in the order of its source. */
+const struct ccm_state *NAME_state(const struct ccm_sender *s)
+{
+    return &s->state;
+}
+
+/* The length of a step now. */
+uint64_t NAME_step_ns(const struct ccm_sender *s)
+{
+    return s->step;
+}

@@ -1,0 +1,56 @@
+"""The C of an exported controller with state, called from Python."""
+
+import ctypes
+from fractions import Fraction
+
+from ccmatic.codegen.library import Called
+from ccmatic.codegen.update import ONE
+
+_U64, _I64 = ctypes.c_uint64, ctypes.c_int64
+
+
+class Seen(ctypes.Structure):
+    """What was seen by the end of a step, as `struct ccm_seen` has it: bytes so far, and whole steps; a delay of -1 is
+    none."""
+
+    _fields_ = [(name, _I64) for name in ("acked", "lost", "admitted", "time", "delay", "timeout", "measured")]
+
+
+class StatefulSender(Called):
+    """One flow of a controller with state."""
+
+    def lost(self, now, size):
+        """Bytes were found to be lost."""
+        self._call("lost", None, (_U64, now), (_U64, size))
+
+    def gave_up(self, now, size):
+        """Bytes were given up: a retransmission timer fired."""
+        self._call("gave_up", None, (_U64, now), (_U64, size))
+
+    def step(self, seen):
+        """A step is over, in which this was Seen."""
+        self._call("step", None, (ctypes.POINTER(Seen), ctypes.byref(seen)))
+
+    def window(self, now=0):
+        """The most bytes that may be out from now on."""
+        return self._call("window", _U64, (_U64, now))
+
+    def rate_per_step(self):
+        """The rate of the step under way, bytes per step."""
+        return self._call("rate_per_step", _U64)
+
+    @property
+    def export(self):
+        """What it runs."""
+        return self._library.export
+
+    @property
+    def stayed(self):
+        """In how many steps what the controller assumes was not so."""
+        return self._call("stayed", _U64)
+
+    def state(self):
+        """What it remembers, by name: bytes, bytes per step, steps, numbers; conditions are 1 or 0."""
+        memories = self.export.controller.state
+        kept = self._call("state", ctypes.POINTER(_I64 * max(1, len(memories)))).contents
+        return {memory.name: Fraction(value, ONE[memory.unit]) for memory, value in zip(memories, kept, strict=False)}

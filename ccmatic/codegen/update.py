@@ -1,0 +1,102 @@
+"""What a controller with state does once a step, and what it sends by, as C.
+
+Bytes and bytes per step are kept whole, times and numbers in 4096ths; conditions are 1 or 0. What a step computes is
+exact until it is kept: then it is rounded down.
+"""
+
+from fractions import Fraction
+from math import floor
+
+from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
+from ccmatic.codegen.expression import Expression
+from ccmatic.language import AnyOf, Impossible, Name, Past, leaves
+
+#: How many of what is kept are one, by unit.
+ONE = {BYTES: 1, RATE: 1, TIME: 4096, NUMBER: 4096, CONDITION: 1}
+
+#: The most that is kept of a number, of either sign: more bytes than 100 Gbit/s carry in a week.
+LARGEST = 2**53
+
+#: Whole steps: a longer delay counts as such a one; a longer time than a week's is not reached in steps of 1 us.
+LONGEST_DELAY, LONGEST_TIME = 255, 2**41
+
+#: More bytes in a step than any interface sends: what limits nothing. And the largest packet.
+LINE_RATE, LARGEST_PACKET = 2**38, 2**32
+
+#: How many steps before now an observation may be of.
+LONGEST_PAST = 64
+
+
+class Update(Expression):
+    """Writes C for a controller: `was` is its state before a step, `seen[n]` what it has observed n steps before now.
+
+    R, jitter: R_m and D in steps. `past` is the most steps before now that what was written reads."""
+
+    def __init__(self, controller, R, jitter):
+        known = {"R_m": Fraction(R), "D": Fraction(jitter), "step": Fraction(1), "line_rate": Fraction(LINE_RATE)}
+        super().__init__(known, controller.file)
+        self.observations = controller.observations
+        self.units = {memory.name: memory.unit for memory in controller.state}
+        self.past = 0
+
+    def variable(self, leaf):
+        if leaf.name == "MSS":
+            return "packet", 1, LARGEST_PACKET
+        if leaf.name in self.units:
+            return f"was.{leaf.name}", ONE[self.units[leaf.name]], LARGEST
+        observation = self.observations[leaf.name]
+        most = LONGEST_DELAY if observation.few else LONGEST_TIME if observation.unit == TIME else LARGEST
+        return self.seen(leaf), 1, most
+
+    def truth(self, leaf):
+        if leaf.name == "before_trace":
+            return False  # a flow's trace begins with it
+        return f"was.{leaf.name}" if leaf.name in self.units else self.seen(leaf)
+
+    def presumed(self, comparison):
+        few = [leaf for leaf in leaves(comparison) if isinstance(leaf, Name) and self.is_few(leaf.name)]
+        return "".join(f"{name} >= 0 && " for name in dict.fromkeys(map(self.seen, few)))
+
+    def is_few(self, name):
+        return name in self.observations and self.observations[name].few
+
+    def seen(self, leaf):
+        back = self.constant(leaf.back) if isinstance(leaf, Past) else Fraction(0)
+        if back.denominator != 1 or not 0 <= back <= LONGEST_PAST:
+            found = f"`{leaf.name}` of {back} steps before; expected a whole number of steps, from 0 to {LONGEST_PAST}"
+            raise InputError(found, self.file, leaf.line)
+        self.past = max(self.past, int(back))
+        return f"seen[{back}].{'acked' if leaf.name == 'served' else leaf.name}"
+
+    def update(self, tree):
+        """Statements that let state, `m`, become what the tree says, and return whether it is possible."""
+        return self.body(tree, self.ended)
+
+    def ended(self, tree):
+        if isinstance(tree, Impossible):
+            return ["return false;"]
+        kept = [self.kept(name, value) for name, value in tree.values.items() if value != Name(name)]
+        return [*kept, "return true;"]
+
+    def returned(self, tree):
+        """Statements that return a term, rounded down."""
+        return self.body(tree, lambda term: [f"return {self.floored(term)};"])
+
+    def kept(self, name, tree):
+        """An assignment; of what the network may choose from, of the first."""
+        first = tree.terms[0] if isinstance(tree, AnyOf) else tree
+        if self.units[name] == CONDITION:
+            condition = self.condition(first)
+            return f"m->{name} = {int(condition) if isinstance(condition, bool) else condition};"
+        return f"m->{name} = ccm_kept({self.floored(first, ONE[self.units[name]])});"
+
+    def floored(self, tree, one=1):
+        """one·tree, rounded down."""
+        common = self.denominator(tree, factor=Fraction(one))
+        term = self.term(tree, Fraction(one * common))
+        return term if common == 1 else f"ccm_floored({term}, {common})"
+
+
+def rounded(unit, value):
+    """What exported code keeps of a value in this unit."""
+    return Fraction(max(-LARGEST, min(LARGEST, floor(value * ONE[unit]))), ONE[unit])

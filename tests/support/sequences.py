@@ -1,0 +1,134 @@
+"""Random sequences of observations, and what a controller with state makes of them, by formula, Python and C."""
+
+from fractions import Fraction
+from itertools import accumulate
+from math import floor
+
+from ccmatic.base import CONDITION
+from ccmatic.codegen.stateful_library import Seen
+from ccmatic.codegen.update import rounded
+from ccmatic.contracts import Flow
+from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.execution import Windows
+from ccmatic.contracts.steps import Delay, Steps
+from ccmatic.language.stateful import Step, program
+
+PACKET, HORIZON = 1500, 8
+MORE = (0, 0, 1, PACKET, PACKET, 2 * PACKET, 20 * PACKET)
+
+
+class Sequence:
+    """What a sender may see from its beginning on, R_m being a step, consistent or not: A, S, L, Ld, and delays, of
+    which HORIZON is none. Bytes grow."""
+
+    def __init__(self, rng):
+        self.A, self.S, self.L, self.Ld = (
+            list(accumulate([0, *(rng.choice(MORE) for _ in range(HORIZON - 1))])) for _ in range(4)
+        )
+        if rng.random() < 0.3:  # so that timeouts fire
+            self.S = list(accumulate((a - lost for a, lost in zip(self.A, self.L, strict=True)), max))
+        self.Q = [rng.choice((HORIZON, *range(t))) for t in range(HORIZON)]
+
+    def seen(self, t):
+        """What an exported sender is told at the end of step t."""
+        then = max(0, t - 1)
+        return Seen(
+            acked=self.S[then],
+            lost=self.Ld[t],
+            admitted=self.A[t] - self.L[t],
+            time=t,
+            delay=-1 if self.Q[then] == HORIZON else self.Q[then],
+            timeout=self.S[then] < self.A[then] and self.S[then] == self.A[then] - self.L[then],
+            measured=then > 0 and self.S[then] > self.S[then - 1],
+        )
+
+    def arguments(self, t):
+        """What the controller's own Python reads then."""
+        numbers = {"R_m": 1, "D": 1, "step": 1, "MSS": PACKET, "line_rate": Flow.unlimited}
+        names = ("acked", "lost", "admitted", "time", "delay", "timeout", "measured")
+        observed = {name: self._observed(name, t) for name in names}
+        never = program.SeenTruth(False, lambda back: never)
+        return {**map_exact(numbers), **observed, "served": observed["acked"], "before_trace": never}
+
+    def _observed(self, name, t):
+        def before(back):
+            return self._observed(name, t - int(back))
+
+        value = getattr(self.seen(t), name) if t >= (name in ("acked", "delay", "measured")) else None
+        if value is None or (name == "delay" and value < 0):
+            return program.Unmeasured(before)
+        if name in ("timeout", "measured"):
+            return program.SeenTruth(bool(value), before)
+        return program.Seen(value, before)
+
+    def view(self, controller):
+        """The same as an execution that laws are read from."""
+        columns = {name: Steps(map(Fraction, getattr(self, name))) for name in ("A", "S", "L", "Ld")}
+        nothing = Steps([Fraction(0)] * HORIZON)
+        made = Flow(
+            horizon=HORIZON,
+            D=1,
+            alpha=Fraction(PACKET),
+            known=True,
+            **columns,
+            r=nothing,
+            cwnd=nothing,
+            Q=Delay.measured(self.Q, HORIZON),
+            limited=Steps([False] * HORIZON),
+            state={memory.name: Steps(nothing) for memory in controller.state},
+        )
+        Windows([made], Fraction(1), Buffer.parse("infinite"), None, {}, {})
+        return made
+
+
+def map_exact(numbers):
+    """The same as Fractions."""
+    return {name: Fraction(number) for name, number in numbers.items()}
+
+
+class Agreement:
+    """Of a controller, from the step on at which it decides."""
+
+    def __init__(self, controller):
+        self.controller = controller
+        self.units = {memory.name: memory.unit for memory in controller.state}
+        self.python = program.Program(controller.source, controller.file, tuple(self.units))
+
+    def check(self, sequence, senders, first, formula=range(HORIZON)):
+        """Let exported senders run through a sequence: their state is after each step what the controller's own Python
+        makes of it first, rounded; and the formula, at some steps, says so. Returns how many steps were decided."""
+        decided = 0
+        for t in range(1, HORIZON):
+            before = senders[0].state()
+            arguments = {**sequence.arguments(t), **self.as_python(before)}
+            outcome = self.python.outcome(arguments) if t >= first else None
+            after = before
+            if outcome is not None:
+                exact = {name: Fraction(next(iter(became))) for name, became in outcome.items()}
+                after = {name: rounded(self.units[name], value) for name, value in exact.items()}
+            for sender in senders:
+                sender.step(sequence.seen(t))
+                assert sender.state() == after, (t, before, vars(sequence))
+            if t >= first and t in formula:
+                self._check_formula(sequence, t, before, outcome and exact)
+            self._check_sent({**arguments, **self.as_python(after)}, senders)
+            decided += outcome is not None
+        return decided
+
+    def as_python(self, state):
+        return {name: bool(value) if self.units[name] == CONDITION else value for name, value in state.items()}
+
+    def _check_formula(self, sequence, t, before, after):
+        view = sequence.view(self.controller)
+        for name, value in before.items():
+            view.state[name][t - 1] = value
+        step = Step(self.controller, view, t, self.python)
+        step.now = after or before
+        assert step.becomes(self.controller.update) is (after is not None)
+
+    def _check_sent(self, arguments, senders):
+        window, rate = self.python.sends(arguments)
+        for sender in senders:
+            assert sender.window() == max(PACKET, floor(window))
+            if sender.export.is_paced:
+                assert sender.rate_per_step() == max(PACKET, floor(rate))

@@ -1,0 +1,172 @@
+"""Controllers with state as C: what a step makes of them is what the formula and their own Python say."""
+
+import shutil
+from fractions import Fraction
+from functools import cache
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ccmatic.base import InputError
+from ccmatic.codegen import header
+from ccmatic.codegen.library import Library
+from ccmatic.codegen.stateful_library import StatefulSender
+from support.sequences import HORIZON, PACKET, Agreement, Sequence
+
+CONTROLLERS = ("aimd", "aimd_each_step", "bbr", "copa")
+STRICT = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
+ONE_THIRD = Fraction(4096 // 3, 4096)  # as it is kept
+COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+
+every_controller = pytest.mark.parametrize("name", CONTROLLERS)
+needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler (gcc or clang) on this machine")
+
+
+@cache
+def built(name):
+    return Library(header.make(name), STRICT)
+
+
+@cache
+def agreement(name):
+    return Agreement(built(name).export.controller)
+
+
+def agrees(name, rng, **options):
+    """How many steps of a sequence were decided, alike."""
+    sender, first = StatefulSender(built(name), PACKET), built(name).export.first_decision
+    return agreement(name).check(Sequence(rng), [sender], first, **options)
+
+
+@needs_compiler
+@every_controller
+def test_formula_python_and_c_agree(name):
+    decided = []
+
+    @settings(max_examples=40, deadline=None, derandomize=True, database=None)
+    @given(st.randoms(use_true_random=False))
+    def sequence(rng):
+        decided.append(agrees(name, rng))
+
+    sequence()
+    assert sum(decided) > 60
+
+
+@needs_compiler
+@pytest.mark.slow
+@every_controller
+def test_a_hundred_thousand_sequences(name):
+    """Of each, the formula is asked at one step."""
+    drawn = []
+
+    @settings(max_examples=1000, deadline=None, derandomize=True, database=None)
+    @given(st.integers(0, 2**64))
+    def sequences(seed):
+        rng = Random(seed)
+        drawn.append(len([agrees(name, rng, formula=(rng.randrange(HORIZON),)) for _ in range(100)]))
+
+    sequences()
+    assert sum(drawn) >= 10**5
+
+
+def refused(source, tmp_path, model=None):
+    """The message with which a controller is refused."""
+    (tmp_path / "mine.py").write_text(source)
+    with pytest.raises(InputError) as caught:
+        header.make(str(tmp_path / "mine.py"), model).header()
+    return str(caught.value)
+
+
+HALVES = """window: bytes = above(0)
+
+
+def update(window, lost, step):
+    window = {became}
+
+
+def send(window):
+    return window
+"""
+
+
+def test_what_no_sender_knows_is_refused_at_its_line(tmp_path):
+    (tmp_path / "slow.py").write_text("from ccmatic.models.ccac2021 import CCAC2021\n\nMODEL = CCAC2021(R=2)\n")
+    source = HALVES.format(became="served").replace("lost", "served")
+    assert "mine.py:4: reads `served`, which no sender knows where R_m is several steps" in refused(
+        source, tmp_path, str(tmp_path / "slow.py")
+    )
+
+
+def test_what_needs_more_than_64_bits_is_refused(tmp_path):
+    assert "needs more than 64 bits" in refused(HALVES.format(became="1000 * lost"), tmp_path)
+
+
+def test_what_was_seen_long_before_is_refused(tmp_path):
+    assert "mine.py:5: `lost` of 65 steps before" in refused(HALVES.format(became="lost[65 * step]"), tmp_path)
+
+
+def test_state_that_is_no_name_in_c_is_refused(tmp_path):
+    source = HALVES.format(became="lost").replace("window", "double")
+    assert "'double' is no name in C" in refused(source, tmp_path)
+
+
+def test_a_model_without_windows_is_refused(tmp_path):
+    assert "expected another model" in refused(HALVES.format(became="lost"), tmp_path, "ccac")
+
+
+@needs_compiler
+def test_state_begins_as_declared(tmp_path):
+    """As the first or least that it may be, else with ten packets, in an R_m."""
+    kinds = {
+        "window: bytes": ("above(3 * MSS)", 13 * PACKET),
+        "pace: rate": ("anything()", 10 * PACKET),
+        "since: time": ("between(R_m / 3, R_m)", ONE_THIRD),
+        "gain: number": ("any_of(5 / 4, 1)", Fraction(5, 4)),
+        "least: bytes": ("2 * MSS", 2 * PACKET),
+        "told: condition": ("True", 1),
+        "open: condition": ("anything()", 0),
+    }
+    names = {declared.partition(":")[0]: value for declared, (_, value) in kinds.items()}
+    lines = [f"{declared} = {value}\n" for declared, (value, _) in kinds.items()]
+    updates = [f"    {name} = {'timeout' if value in (0, 1) else name}\n" for name, value in names.items()]
+    source = "".join(lines) + f"\ndef update({', '.join(names)}, timeout):\n" + "".join(updates)
+    (tmp_path / "begins.py").write_text(source + "\ndef send(window, pace):\n    return window, pace\n")
+    sender = StatefulSender(Library(header.make(str(tmp_path / "begins.py")), STRICT), PACKET)
+    assert sender.state() == names and (sender.window(), sender.rate_per_step()) == (13 * PACKET, 10 * PACKET)
+
+
+@needs_compiler
+def test_a_timeout_is_of_the_step_in_which_it_fires(tmp_path):
+    """R_m is a step: what happens at the very end of one is of it; delays are of what R_m does not explain."""
+    (tmp_path / "watches.py").write_text(WATCHES)
+    sender = StatefulSender(Library(header.make(str(tmp_path / "watches.py")), STRICT), PACKET, rtt=100)
+    sender.sent(10, 4 * PACKET)
+    sender.acked(110, 10, PACKET)
+    sender.window(200)
+    assert sender.state() == {"window": PACKET, "late": 0, "fired": 0}
+    sender.gave_up(200, 2 * PACKET)
+    assert sender.state()["fired"] == 0
+    sender.acked(390, 11, PACKET)
+    assert sender.state() == {"window": PACKET, "late": 0, "fired": 1}
+    sender.window(401)
+    assert sender.state() == {"window": 2 * PACKET, "late": 2, "fired": 0}
+
+
+WATCHES = """window: bytes = 0
+late: number = 0
+fired: condition = False
+
+
+def update(window, acked, delay, timeout, step):
+    window = acked
+    late = 0
+    if delay >= 2 * step:
+        late = 2
+    fired = timeout
+
+
+def send(window):
+    return window
+"""
