@@ -120,8 +120,7 @@ def test_a_sender_may_end_before_its_log_begins(tmp_path):
         assert beliefs.read(log, 1000) is None
 
 
-def emulate(flow, seconds):
-    asked = link.of_texts("12mbit", "40ms", "2bdp")
+def emulate(flow, seconds, asked=link.of_texts("12mbit", "40ms", "2bdp")):
     return on_time(
         lambda: run.emulate(asked, kinds.timetable([flow], seconds), seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
@@ -136,6 +135,17 @@ def test_a_sender_believes_what_is_true(kind, iperf3):
     assert found.steps > 30 and found.judged_until_seconds == 4
     late = done.lateness.max() > 10 * MS or any("late" in fault for fault in done.faults)
     assert late or not found.false, done.faults
+
+
+@pytest.mark.slow
+@needs_bpf
+@pytest.mark.parametrize("seed", range(8))
+def test_it_does_where_the_receiver_has_no_room(seed, iperf3, monkeypatch):
+    """Where much is lost, a receiver keeps what comes after it: the sender has to wait, and the link with it."""
+    monkeypatch.setattr(run, "_window", lambda link: 0)
+    asked = link.of_texts("36mbit", "40ms", "1/4bdp", "40ms", "aggregation", seed=seed)
+    done = emulate("bpf:cc_qdel", 5, asked)
+    assert done.lateness.max() > 10 * MS or not done.false_beliefs[0], done.faults
 
 
 def test_a_sender_that_errs_is_found_out(emulator, monkeypatch):

@@ -71,6 +71,7 @@ struct tcp_sock {
     uint32_t data_segs_out, delivered, lost, total_retrans;    /* segments so far */
     uint32_t packets_out, sacked_out, lost_out, retrans_out;   /* segments now */
     uint32_t write_seq, snd_nxt; /* up to which the application has written, and sent, in bytes */
+    uint32_t snd_una, snd_wnd;   /* up to which bytes are acknowledged; so many more the receiver takes */
     uint32_t tlp_high_seq; /* not 0 while a segment is out that was sent to probe for losses */
     uint64_t tcp_wstamp_ns, tcp_clock_cache; /* when a segment may be sent again; when the kernel last looked */
     uint64_t first_tx_mstamp; /* when that last acknowledged was sent, in microseconds */
@@ -92,7 +93,7 @@ struct flow {
     uint64_t told;        /* when the sender was last told what happened */
     uint32_t ready;       /* segments that were due then */
     uint64_t due;         /* when the segment to be sent next is, or was, due */
-    uint32_t written;     /* up to which the application had written then */
+    uint32_t sendable;    /* up to which the application had written, and the receiver would take, then */
     uint32_t sent, delivered, lost, retransmitted; /* segments that the sender knows of */
     uint32_t unambiguous; /* what ends after this was not retransmitted, so its RTT is known */
     uint64_t measured;    /* when the segment of the last RTT was sent */
@@ -118,7 +119,9 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 static __always_inline void count(struct flow *flow, const struct tcp_sock *tcp, uint64_t now)
 {
     flow->told = now;
-    flow->written = tcp->write_seq;
+    flow->sendable = tcp->snd_una + tcp->snd_wnd;
+    if ((int32_t)(tcp->write_seq - flow->sendable) < 0)
+        flow->sendable = tcp->write_seq;
     flow->sent = tcp->data_segs_out;
     flow->delivered = tcp->delivered;
     flow->lost = tcp->lost;
@@ -162,8 +165,8 @@ static __always_inline void left_at(struct flow *flow, uint64_t when, uint32_t s
 
 /* Segments were sent since the sender was last told. It is told just before the kernel sends, so those that were due
  * left then. What is retransmitted may leave by the kernel's timer, which tells right afterwards; after a timeout, or to
- * probe for losses, at any time. If of what had been written less than a segment is left, the application may have had
- * nothing to send since. */
+ * probe for losses, at any time. If of what could be sent less than a segment is left, there may have been nothing to
+ * send since. */
 static __always_inline void tell_sent(struct flow *flow, struct sock *sk, uint64_t now)
 {
     const struct tcp_sock *tcp = (struct tcp_sock *)sk;
@@ -172,7 +175,7 @@ static __always_inline void tell_sent(struct flow *flow, struct sock *sk, uint64
     uint32_t first = any_time || sent < flow->ready ? sent : flow->ready;
 
     left_at(flow, flow->told, first);
-    if (any_time || (int32_t)(flow->written - tcp->snd_nxt) < (int32_t)tcp->mss_cache)
+    if (any_time || (int32_t)(flow->sendable - tcp->snd_nxt) < (int32_t)tcp->mss_cache)
         ccm_limited(&flow->sender, flow->told);
     left_at(flow, now, sent - first);
 }
