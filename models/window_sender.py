@@ -74,6 +74,8 @@ def observations(before):
         ),
         Observation("time", TIME, "since the trace began", lambda flow, t: t),
         Observation("acked", BYTES, "bytes acknowledged", _acked),
+        Observation("ack_rate", RATE, "acknowledged in the last R_m, a second", _ack_rate),
+        Observation("sent", BYTES, "bytes sent by the step before", lambda flow, t: flow.A[t - 1] if t else None),
         Observation("lost", BYTES, "bytes found to be lost", lambda flow, t: flow.Ld[t]),
         Observation("timeout", CONDITION, "the retransmission timer fires", timeout),
         Observation("delay", TIME, "whole steps that the last byte acknowledged waited", _delay, few=True),
@@ -87,6 +89,10 @@ def observations(before):
 
 def _acked(flow, t):
     return flow.S[t - flow.R] if t >= flow.R else None
+
+
+def _ack_rate(flow, t):
+    return (flow.S[t - flow.R] - flow.S[t - 2 * flow.R]) / flow.R if t >= 2 * flow.R else None
 
 
 def _served(flow, t):

@@ -1,6 +1,7 @@
 """What a solver is told of an update, and what the controller's own Python makes of it, are one thing."""
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import pytest
@@ -12,7 +13,7 @@ from ccmatic.contracts import Flow, load_definition
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.execution import Windows
 from ccmatic.contracts.steps import Delay, Steps
-from ccmatic.language import load
+from ccmatic.language import load, parse
 from ccmatic.language.stateful import Program, Step
 
 OBSERVATIONS = load_definition("models", "MODEL", "ccac2021").observations
@@ -51,14 +52,29 @@ def flows(draw, controller):
     return flow
 
 
-@pytest.mark.parametrize("name", ["aimd", "aimd_each_step", "bbr", "copa"])
+OVER_WINDOWS = """window: bytes = above(0)
+def update(window, ack_rate, delay, sent, acked, lost, MSS, R_m, step):
+    if min_over(delay, 2) < max(delay, delay[step]):
+        window = R_m * max_over(ack_rate, 2)
+    elif max_over(delay, 3) <= step:
+        window = between(MSS, MSS + window)
+    else:
+        window = bounded(window * window / MSS, MSS, max(MSS, sent - acked - lost))
+def send(window):
+    return window
+"""
+
+
+@pytest.mark.parametrize("name", ["aimd", "aimd_each_step", "bbr", "copa", "cubic", OVER_WINDOWS])
 def test_formula_and_python_agree_on_an_update(name):
-    controller = load(name, observations=OBSERVATIONS)
+    read = partial(parse, file="mine.py") if "\n" in name else load
+    controller = read(name, observations=OBSERVATIONS)
+    first = 4 if "ack_rate" in controller.parameters else 2
     names = tuple(memory.name for memory in controller.state)
     program = Program(controller.source, controller.file, names)
 
     @settings(max_examples=25, deadline=None, derandomize=True, database=None)
-    @given(flows(controller), st.integers(2, HORIZON - 1))
+    @given(flows(controller), st.integers(first, HORIZON - 1))
     def agree(flow, t):
         step = Step(controller, flow, t, program)
         outcome = program.outcome(step.arguments())

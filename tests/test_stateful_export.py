@@ -103,6 +103,20 @@ def test_what_needs_more_than_64_bits_is_refused(tmp_path):
     assert "needs more than 64 bits" in refused(HALVES.format(became="1000 * lost"), tmp_path)
 
 
+def test_a_rate_alone_is_refused(tmp_path):
+    source = HALVES.format(became="window / 2").replace("window: bytes", "window: rate")
+    assert "mine.py: sends by a rate alone" in refused(source, tmp_path)
+
+
+@needs_compiler
+@pytest.mark.parametrize("became", ["between(lost, 2 * lost)", "bounded(lost * lost / lost, lost, lost)"])
+def test_of_a_range_the_least_is_kept(became, tmp_path):
+    (tmp_path / "least.py").write_text(HALVES.format(became=became))
+    sender = StatefulSender(Library(header.make(str(tmp_path / "least.py")), STRICT), PACKET)
+    sender.lost(0, 3 * PACKET)
+    assert sender.window(10**9) == 3 * PACKET
+
+
 def test_what_was_seen_long_before_is_refused(tmp_path):
     assert "mine.py:5: `lost` of 65 steps before" in refused(HALVES.format(became="lost[65 * step]"), tmp_path)
 

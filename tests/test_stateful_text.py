@@ -58,7 +58,7 @@ REFUSED = [
     (updated("window = any_of(MSS)"), 3, "found `any_of(MSS)` in a term, expected it alone"),
     (updated("window = any_of(MSS, R_m)"), 3, "sets `window` (bytes) to `R_m` (time)"),
     (updated("window = MSS + any_of(MSS, 2 * MSS)"), 3, "in a term, expected it alone"),
-    (updated("window = any_of(MSS, 2 * MSS)\n    window = window + MSS"), 4, "after any_of has chosen it"),
+    (updated("window = any_of(MSS, 2 * MSS)\n    window = window + MSS"), 4, "after the network has chosen it"),
     (updated("window = acked[MSS]"), 3, "found `acked[MSS]`, expected a time before made of R_m, D, step"),
     (updated("window = acked[time]"), 3, "found `acked[time]`, expected a time before"),
     (updated("window = window + step[step]"), 3, "found `step[step]`, expected `step`"),
@@ -68,13 +68,19 @@ REFUSED = [
     (updated("window = window + MSS", parameters="MSS"), 3, "`window` is not assigned on every path that leads here"),
     (STATE + UPDATE + "def send(window):\n    return 0\n", 5, "returns a window of `0`, expected one above 0"),
     (STATE + UPDATE + "def send(window):\n    return window, 0\n", 5, "returns a rate of `0`, expected one above 0"),
-    (STATE + UPDATE + "def send(window, R_m):\n    return window / R_m\n", 5, "(rate), expected a window (bytes)"),
+    (STATE + UPDATE + "def send(R_m):\n    return 2 * R_m\n", 5, "(time), expected a window (bytes)"),
+    (STATE + UPDATE + "def send(window):\n    return window, window\n", 5, "(bytes), expected a rate (rate)"),
+    (
+        STATE + UPDATE + "def send(window):\n    return\n",
+        5,
+        "found `return`, expected a window, a rate, or a window and a",
+    ),
     (STATE + UPDATE + "def send(window, acked):\n    return acked\n", 4, "`send` reads `acked`, expected only state"),
     (
         STATE + UPDATE + "def send(window, MSS, R_m):\n    if window > MSS:\n        return window\n"
         "    return window, window / R_m\n",
         4,
-        "returns a rate on some paths only",
+        "returns a window, a rate, or both on some paths only",
     ),
     ("def rate(MSS, R_m):\n    return MSS / R_m\n", 1, "found function `rate`, expected one `update` and one `send`"),
 ]

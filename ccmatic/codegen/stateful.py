@@ -122,6 +122,10 @@ def make(name, model, jitter):
     if not found.windows:
         raise InputError(f"it sends by a window, and the senders of {found.name} do not; expected another model", name)
     controller = load(name, observations=found.observations)
+    if controller.window is None:
+        raise InputError(
+            "sends by a rate alone; expected a window too, by which exported senders send", controller.file
+        )
     for each in (controller.name, *(memory.name for memory in controller.state)):
         c_name(each, "the name", controller.file)
     for read in controller.parameters:

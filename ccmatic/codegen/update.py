@@ -9,7 +9,7 @@ from math import floor
 
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.codegen.expression import Expression
-from ccmatic.language import AnyOf, Impossible, Name, Past, leaves
+from ccmatic.language import AnyOf, Between, Bounded, Impossible, Name, Past, leaves
 
 #: How many of what is kept are one, by unit.
 ONE = {BYTES: 1, RATE: 1, TIME: 4096, NUMBER: 4096, CONDITION: 1}
@@ -83,8 +83,12 @@ class Update(Expression):
         return self.body(tree, lambda term: [f"return {self.floored(term)};"])
 
     def kept(self, name, tree):
-        """An assignment; of what the network may choose from, of the first."""
-        first = tree.terms[0] if isinstance(tree, AnyOf) else tree
+        """An assignment; of what the network may choose from, of the first or least."""
+        match tree:
+            case AnyOf((first, *_)) | Between(low=first) | Bounded(low=first):
+                pass
+            case first:
+                pass
         if self.units[name] == CONDITION:
             condition = self.condition(first)
             return f"m->{name} = {int(condition) if isinstance(condition, bool) else condition};"

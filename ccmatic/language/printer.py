@@ -6,7 +6,9 @@ from ccmatic.language.tree import (
     AnyOf,
     Between,
     Binary,
+    Bounded,
     Comparison,
+    CubeRoot,
     Extreme,
     If,
     Impossible,
@@ -87,6 +89,12 @@ def _polynomial(tree):
             return _atom(f"{name}[{text(back)}]")
         case Name(name):
             return _atom(name)
+        case CubeRoot(part):
+            return _atom(f"cbrt({text(part)})")
+        case Bounded(law, low, high):
+            return _atom(f"{text(law)}, known to lie from {text(low)} to {text(high)}")
+        case Between(low, high):
+            return _atom(f"any from {text(low)} to {text(high)}")
         case AnyOf(terms):
             return _atom(f"any of {', '.join(map(text, terms))}")
         case Binary("+", left, right):

@@ -95,6 +95,23 @@ class AnyOf:
 
 
 @dataclass(frozen=True)
+class CubeRoot:
+    """The cube root of a number, in a law."""
+
+    part: object
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """What a law says, linear or not: any number from low to high, which are proved to bound it where it is reached."""
+
+    law: object
+    low: object
+    high: object
+    line: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class Remembered:
     """How a path through an update ends: what each piece of state becomes, by name."""
 
@@ -129,9 +146,11 @@ def parts(tree):
             return several
         case Between(low, high):
             return low, high
+        case Bounded(law, low, high):
+            return law, low, high
         case Remembered(values):
             return tuple(values.values())
-        case Not(part):
+        case Not(part) | CubeRoot(part):
             return (part,)
         case If(test, then, other):
             return test, then, other

@@ -87,7 +87,7 @@ class Checker:
 
     def value(self, term):
         """The value of a term, a Fraction, or of a condition, a bool, in the solution that the last `check` found: it
-        must have said SAT."""
+        must have said SAT. An irrational one, which only products of unknowns have, is rounded to 20 digits."""
         if isinstance(term, (Fraction, bool)):
             return term
         if isinstance(term, Linear):
@@ -137,7 +137,8 @@ def _z3_model(model):
     values = {}
     for symbol in model:
         value = model[symbol]
-        values[symbol.name()] = value.as_fraction() if z3.is_rational_value(value) else z3.is_true(value)
+        number = value.approx(20) if z3.is_algebraic_value(value) else value
+        values[symbol.name()] = number.as_fraction() if z3.is_rational_value(number) else z3.is_true(value)
     return values
 
 

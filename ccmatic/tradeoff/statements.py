@@ -156,7 +156,7 @@ class Statement(Step):
 
 
 def _ask(conditions, timeout):
-    """SAT, UNSAT or UNKNOWN, and after SAT the value of each unknown by name, None unless all are rational."""
+    """SAT, UNSAT or UNKNOWN, and after SAT the value of each unknown by name, rounded where it is irrational."""
     whole = And([formula(condition) for condition in conditions])
     checker = Checker(timeout=timeout, logic=QF_LRA if get_logic(whole).theory.linear else QF_NRA)
     checker.add(Condition(whole))
@@ -165,7 +165,7 @@ def _ask(conditions, timeout):
         return answer, None
     symbols = sorted(whole.get_free_variables(), key=lambda symbol: symbol.symbol_name())
     values = {symbol.symbol_name(): checker.value(Linear({symbol: 1})) for symbol in symbols}
-    return SAT, values if all(isinstance(value, Fraction) for value in values.values()) else None
+    return SAT, values
 
 
 @dataclass(frozen=True)

@@ -127,8 +127,8 @@ class Agreement:
         assert step.becomes(self.controller.update) is (after is not None)
 
     def _check_sent(self, arguments, senders):
-        window, rate = self.python.sends(arguments)
+        sent = dict(zip(self.controller.sent(), self.python.sends(arguments), strict=True))
         for sender in senders:
-            assert sender.window() == max(PACKET, floor(window))
+            assert sender.window() == max(PACKET, floor(sent["window"]))
             if sender.export.is_paced:
-                assert sender.rate_per_step() == max(PACKET, floor(rate))
+                assert sender.rate_per_step() == max(PACKET, floor(sent["rate"]))

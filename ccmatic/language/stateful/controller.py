@@ -15,8 +15,8 @@ class Stateful:
     """A controller with state that has been checked by `parse`.
 
     parameters: the observations and constants that it reads. state: what it remembers (`reader.Memory`).
-    update: a tree that ends in what each piece of state becomes. window, rate: trees of state; rate is None where
-    nothing but the window limits what is sent.
+    update: a tree that ends in what each piece of state becomes. window, rate: trees of state; one of them is None
+    where nothing but the other limits what is sent.
 
     It decides from the first step at which all that it reads has been observed. Before that its state is, at each step
     anew, anything that its declaration allows.
@@ -50,9 +50,11 @@ class Stateful:
                     yield f"{memory.name}_is_as_at_first", t, step.initial(memory)
             if decides:
                 yield "state_is_the_controllers", t, step.updated()
-            window, rate = step.sends()
-            yield "window_is_the_controllers", t, window
-            yield ("rate_is_not_limited" if self.rate is None else "rate_is_the_controllers"), t, rate
+            yield from step.sends()
+        if self.state and not decides:
+            unseen = step.unseen(self.update)
+            found = f"`update` reads `{unseen.name}`, which is not observed within a horizon of {view.horizon}"
+            raise InputError(f"{found}; expected a longer one", self.file, getattr(unseen, "line", None))
 
     def first_decision(self, view):
         """The first step of a view at which it decides; None if it does at none, as where it has no state."""
@@ -72,10 +74,14 @@ class Stateful:
     def pretty(self):
         """The controller as mathematics for people: what it does once a step, then what it sends by."""
         lines = listing(self.update, became) if self.state else []
-        lines += listing(self.window, lambda leaf: [f"window = {text(leaf)}"])
-        if self.rate is not None:
-            lines += listing(self.rate, lambda leaf: [f"rate = {text(leaf)}"])
+        for name, tree in self.sent().items():
+            lines += listing(tree, lambda leaf, name=name: [f"{name} = {text(leaf)}"])
         return "\n".join(lines)
+
+    def sent(self):
+        """What it sends by, in the order of what `send` returns: trees by name, `window` and `rate`, or one of them."""
+        both = {"window": self.window, "rate": self.rate}
+        return {name: tree for name, tree in both.items() if tree is not None}
 
     def __repr__(self):
         return f"<controller {self.name}({', '.join(self.parameters)}) with state {self._names()}>"

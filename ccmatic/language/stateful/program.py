@@ -2,6 +2,7 @@
 
 import ast
 from fractions import Fraction
+from typing import NamedTuple
 
 from ccmatic.language.literals import exactly
 from ccmatic.language.statements import is_constant
@@ -57,6 +58,16 @@ class OneOf(tuple):
     """What state may be, of which the network chooses; nothing reads it in the same step."""
 
 
+class Within(NamedTuple):
+    """What state may be from low to high, of which the network chooses, or a law that is not run."""
+
+    low: Fraction
+    high: Fraction
+
+    def __contains__(self, number):
+        return self.low <= number <= self.high
+
+
 class _Impossible(Exception):
     """An `assume` is not so."""
 
@@ -66,12 +77,15 @@ class Program:
 
     def __init__(self, source, file, state):
         self._scope = {"__builtins__": {}, "max": _extreme(max), "min": _extreme(min)}
-        self._scope |= {"any_of": lambda *options: OneOf(options), "assume": _assume}
+        self._scope |= {"max_over": _extreme_over(max), "min_over": _extreme_over(min)}
+        self._scope |= {"any_of": lambda *options: OneOf(options), "between": Within, "bounded": Within}
+        self._scope["assume"] = _assume
         module = exactly(source, self._scope)
         module.body = [each for each in module.body if is_constant(each) or isinstance(each, ast.FunctionDef)]
         for function in module.body:
             if isinstance(function, ast.FunctionDef) and function.name == "update":
                 _return_state(function, state)
+                _leave_laws_out(function)
         exec(compile(ast.fix_missing_locations(module), file, "exec"), self._scope)
 
     def outcome(self, arguments):
@@ -83,14 +97,14 @@ class Program:
             made = function(**{name: arguments[name] for name in names})
         except _Impossible:
             return None
-        return {name: became if isinstance(became, OneOf) else OneOf([became]) for name, became in made.items()}
+        return {name: each if isinstance(each, OneOf | Within) else OneOf([each]) for name, each in made.items()}
 
     def sends(self, arguments):
-        """The window, and the rate or None."""
+        """What it returns, in order: a window, a rate, or both."""
         function = self._scope["send"]
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         found = function(**{name: arguments[name] for name in names})
-        return found if isinstance(found, tuple) else (found, None)
+        return found if isinstance(found, tuple) else (found,)
 
 
 def _return_state(function, state):
@@ -101,6 +115,13 @@ def _return_state(function, state):
     function.body.append(ast.Return(ast.Dict([ast.Constant(name) for name in state], values)))
 
 
+def _leave_laws_out(function):
+    """Of `bounded(law, low, high)` only the bounds are run: a law may have no exact value."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "bounded":
+            del node.args[0]
+
+
 def _assume(condition):
     if not condition:
         raise _Impossible
@@ -109,5 +130,12 @@ def _assume(condition):
 def _extreme(pick):
     def of(*values):
         return next((value for value in values if isinstance(value, Unmeasured)), None) or pick(values)
+
+    return of
+
+
+def _extreme_over(pick):
+    def of(seen, steps):
+        return _extreme(pick)(*(seen[back] for back in range(int(steps))))
 
     return of

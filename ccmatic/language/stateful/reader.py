@@ -1,7 +1,7 @@
 """Reads a controller that remembers: its state, what it does once a step, and what it sends by.
 
 It is written in the same Python as other controllers, and read by the same reader. A module-level `NAME: UNIT = VALUE`
-declares state; `update` assigns it, of what the sender has observed; `send` returns a window, or a window and a rate.
+declares state; `update` assigns it, of what the sender has observed; `send` returns a window, a rate, or both.
 """
 
 import ast
@@ -9,22 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, suggest
-from ccmatic.language.reader import KNOWN, Reader, parsed
+from ccmatic.language.reader import parsed
+from ccmatic.language.stateful.terms import TRUTH, TermReader
 from ccmatic.language.statements import assignment, first_line, is_constant
-from ccmatic.language.tree import (
-    AnyOf,
-    Binary,
-    If,
-    Impossible,
-    Logic,
-    Name,
-    Number,
-    Past,
-    Remembered,
-    leaves,
-    names,
-    parts,
-)
+from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered, names
 from ccmatic.language.tree import value as value_of
 
 #: The units of state, by the names that declarations have for them.
@@ -38,8 +26,6 @@ _MORE = {
     TIME: Name("step"),
     NUMBER: Number(Fraction(1)),
 }
-
-TRUTH = {True: Logic("and", ()), False: Logic("or", ())}
 
 _INITIAL = "a number, anything(), above(a), between(a, b) or any_of(a, b, …)"
 
@@ -70,7 +56,7 @@ class Memory:
 @dataclass(frozen=True)
 class Parts:
     """What a source says: its state, its update as a tree that ends in `Remembered`, and the window and the rate that
-    it sends by, as trees; no rate is None. parameters: all names that it reads but for its own state."""
+    it sends by, as trees, of which one may be None. parameters: all names that it reads but for its own state."""
 
     state: tuple[Memory, ...]
     update: object
@@ -95,16 +81,14 @@ def is_stateful(source):
     return any(function.name in ("send", "update") for function in functions)
 
 
-class _StatefulReader(Reader):
+class _StatefulReader(TermReader):
     """As its base; in `update` the names of state may be assigned again, and there is no return."""
 
     WHOLE = "state such as `window: bytes = above(0)`, constants, `def update(…)` and `def send(…)`"
 
     def __init__(self, source, observations, file):
-        units = {each.name: each.unit for each in observations.values()}
-        super().__init__(source, {**units, **CONSTANTS}, (), file)
-        self.observations = observations
-        self.reserved |= {"any_of", "anything", "above", "between", "assume", "send", "update"}
+        super().__init__(source, observations, file)
+        self.reserved |= {"anything", "above", "assume", "send", "update"}
         self.state = {}
         self.updating = False
         self.read = {}
@@ -180,15 +164,6 @@ class _StatefulReader(Reader):
         self.parameters = None
         return kind, terms
 
-    def in_unit(self, name, unit, node):
-        """The tree of a term that state of this unit may be."""
-        tree, found = self.expression(node)
-        if found not in (None, unit):
-            self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({found}), expected the same unit")
-        if few := self.few_in(_outside_tests(tree)):
-            self.fail(node, f"sets `{name}` by `{few}`, which is not always known; expected `{few}` in a comparison")
-        return self.whole(node, tree)
-
     def parameter_names(self, function):
         """What a function reads: state, observations and constants."""
         self.units |= {memory.name: memory.unit for memory in self.state.values()}
@@ -224,30 +199,33 @@ class _StatefulReader(Reader):
         return tree
 
     def send(self, function):
-        """The window and the rate; each path returns the same of them."""
+        """The window and the rate, of which one may be None; each path returns the same of them."""
         body = self.enter(function)
-        self.shapes = set()
+        self.sent = set()
         tree = self.block(body, function)
-        if len(self.shapes) > 1:
-            self.fail(function, "returns a rate on some paths only, expected it on all or on none")
-        return _picked(tree, 0), _picked(tree, 1) if self.shapes == {2} else None
+        if len(self.sent) > 1:
+            self.fail(function, "returns a window, a rate, or both on some paths only, expected the same on all")
+        [sent] = self.sent
+        return (_picked(tree, name) if name in sent else None for name in ("window", "rate"))
 
     def returned(self, statement):
-        """A window, or a window and a rate, as a tuple of trees."""
+        """A window, a rate, or both: trees by name."""
         self.count_path(statement)
         value = statement.value
         nodes = value.elts if isinstance(value, ast.Tuple) else [value]
         if value is None or len(nodes) > 2:
-            self.fail(statement, f"found `{ast.unparse(statement)}`, expected a window, or a window and a rate")
-        self.shapes.add(len(nodes))
-        return tuple(map(self.sent_by, nodes, (BYTES, RATE), ("window", "rate")))
+            self.fail(statement, f"found `{ast.unparse(statement)}`, expected a window, a rate, or a window and a rate")
+        found = [self.expression(node) for node in nodes]
+        names = ("window", "rate") if len(nodes) == 2 else ("rate" if found[0][1] == RATE else "window",)
+        self.sent.add(names)
+        return {name: self.amount(name, node, *each) for name, node, each in zip(names, nodes, found, strict=True)}
 
-    def sent_by(self, node, unit, what):
-        tree, found = self.expression(node)
+    def amount(self, name, node, tree, found):
+        unit = {"window": BYTES, "rate": RATE}[name]
         if found not in (None, unit):
-            self.fail(node, f"returns `{ast.unparse(node)}` ({found}), expected a {what} ({unit})")
+            self.fail(node, f"returns `{ast.unparse(node)}` ({found}), expected a {name} ({unit})")
         if not names(tree) and value_of(tree) <= 0:
-            self.fail(node, f"returns a {what} of `{ast.unparse(node)}`, expected one above 0")
+            self.fail(node, f"returns a {name} of `{ast.unparse(node)}`, expected one above 0")
         return self.whole(node, tree)
 
     def check_other(self, statement):
@@ -286,6 +264,11 @@ class _StatefulReader(Reader):
         match node:
             case ast.Call(func=ast.Name(id="any_of"), args=[_, _, *_] as options, keywords=[]):
                 tree = AnyOf(tuple(self.in_unit(name, memory.unit, option) for option in options))
+            case ast.Call(func=ast.Name(id="between"), args=[_, _] as ends, keywords=[]):
+                tree = Between(*(self.in_unit(name, memory.unit, end) for end in ends), node.lineno)
+            case ast.Call(func=ast.Name(id="bounded"), args=[law, *ends], keywords=[]) if len(ends) == 2:
+                law = self.law(name, memory.unit, law)
+                tree = Bounded(law, *(self.in_unit(name, memory.unit, end) for end in ends), node.lineno)
             case _ if memory.unit == CONDITION:
                 tree = self.whole(node, self.condition(node))
             case _:
@@ -293,84 +276,12 @@ class _StatefulReader(Reader):
         self.names[name] = tree, memory.unit
         return None
 
-    def name(self, node):
-        tree, unit = super().name(node)
-        if isinstance(tree, AnyOf):
-            self.fail(node, f"reads `{node.id}` after any_of has chosen it, expected it to be read at the next step")
-        return tree, unit
 
-    def expression(self, node):
-        match node:
-            case ast.Subscript(value=ast.Name(id=name)) if name in self.observations:
-                return self.past(node, name)
-            case ast.Call(func=ast.Name(id="any_of")):
-                self.fail(node, f"found `{ast.unparse(node)}` in a term, expected it alone: `window = any_of(a, b)`")
-        return super().expression(node)
-
-    def past(self, node, name):
-        """`acked[step]`: what was observed a known time before."""
-        _, unit = self.name(node.value)
-        back, found = self.expression(node.slice)
-        if found not in (None, TIME) or not self.is_known(back):
-            self.fail(
-                node, f"found `{ast.unparse(node)}`, expected a time before made of {', '.join((*KNOWN, 'step'))}"
-            )
-        if self.observations[name].constant:
-            self.fail(node, f"found `{ast.unparse(node)}`, expected `{name}`, which is the same at each step")
-        return Past(name, back, node.lineno), unit
-
-    def condition(self, node):
-        match node:
-            case ast.Constant(value=bool(truth)):
-                return TRUTH[truth]
-            case ast.Subscript():
-                tree, unit = self.expression(node)
-                if unit == CONDITION:
-                    return tree
-        return super().condition(node)
-
-    def comparison(self, node):
-        """One that reads what is not always known does not hold then, so that all of it has to read that."""
-        tree = super().comparison(node)
-        for choice in _choices(tree):
-            if few := self.few_in(leaves(choice)):
-                self.fail(
-                    node, f"compares a choice that reads `{few}`, which is not always known; expected `if` before"
-                )
-        return tree
-
-    def few_in(self, leaves):
-        """The name of a number of whole steps among the leaves, or None."""
-        names = (leaf.name for leaf in leaves if isinstance(leaf, Name))
-        return next((name for name in names if name in self.observations and self.observations[name].few), None)
-
-    def is_known(self, tree):
-        return names(tree) <= {*KNOWN, "step"}
-
-    def is_factor(self, tree):
-        """A number of whole steps may be multiplied by too: there are finitely many."""
-        few = {each.name for each in self.observations.values() if each.few}
-        return names(tree) <= {*KNOWN, "step", *few}
-
-
-def _outside_tests(tree):
-    """The leaves of a term but for those of its tests."""
-    within = parts(tree)[1:] if isinstance(tree, If) else parts(tree)
-    return (leaf for part in within for leaf in _outside_tests(part)) if within else (tree,)
-
-
-def _choices(tree):
-    """Every `then if test else other` in a tree."""
-    yield from (tree,) if isinstance(tree, If) else ()
-    for part in parts(tree):
-        yield from _choices(part)
-
-
-def _picked(tree, index):
-    """What is at this place of the tuples in which a tree ends."""
+def _picked(tree, name):
+    """What has this name where a tree ends."""
     if isinstance(tree, If):
-        return If(tree.test, _picked(tree.then, index), _picked(tree.other, index))
-    return tree[index]
+        return If(tree.test, _picked(tree.then, name), _picked(tree.other, name))
+    return tree[name]
 
 
 def _assumed(statement):

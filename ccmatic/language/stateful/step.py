@@ -1,5 +1,6 @@
 """An update at one step of an execution: as a formula of unknowns, or by the controller's own Python on numbers."""
 
+import operator
 from fractions import Fraction
 
 from ccmatic.base import CONDITION, InputError
@@ -7,14 +8,16 @@ from ccmatic.language.encoder import Encoder
 from ccmatic.language.stateful.program import Seen, SeenTruth, Unmeasured
 from ccmatic.language.tree import (
     AnyOf,
+    Between,
+    Bounded,
     Comparison,
+    Extreme,
     If,
     Impossible,
     Logic,
     Name,
     Past,
     Remembered,
-    leaves,
     names,
     parts,
     value,
@@ -91,24 +94,40 @@ class Step(Encoder):
         now = self.now[name]
         if name in self.truths:
             return either(self.condition(tree), equal(now, 1), equal(now, 0))
+        if isinstance(tree, Between | Bounded):
+            return every(now >= self.form(tree.low), now <= self.form(tree.high))
         options = tree.terms if isinstance(tree, AnyOf) else (tree,)
         return some([equal(now, self.form(option)) for option in options])
 
     def sends(self):
-        """That the window, and the rate, are what it says of the state of this step."""
+        """The laws that the window, and the rate, are what it says of the state of this step; what it does not say
+        limits nothing."""
         self.values = {**self.values, **self.now}
-        cwnd, r = self.view.cwnd[self.t], self.view.r[self.t]
+        amounts = {"window": self.view.cwnd[self.t], "rate": self.view.r[self.t]}
+        sent = self.controller.sent()
         if self.view.known:
-            window, rate = self.program.sends({**self.arguments(), **self.now})
-            return cwnd == window, r >= self.view.unlimited if rate is None else r == rate
-        rate = self.controller.rate
-        limited = r >= self.view.unlimited if rate is None else self.sent(rate, r)
-        return self.sent(self.controller.window, cwnd), limited
+            made = self.program.sends({**self.arguments(), **self.now})
+            said = {name: amounts[name] == number for name, number in zip(sent, made, strict=True)}
+        else:
+            said = {name: self.is_sent(tree, amounts[name]) for name, tree in sent.items()}
+        for name in amounts:
+            if name in said:
+                yield f"{name}_is_the_controllers", self.t, said[name]
+            else:
+                yield f"{name}_is_not_limited", self.t, self.limits_nothing(name)
 
-    def sent(self, tree, amount):
+    def limits_nothing(self, name):
+        view, t = self.view, self.t
+        if name == "rate":
+            return view.r[t] >= view.unlimited
+        if t < view.R:
+            return True
+        return view.S[t - view.R] + view.Ld[t] + view.cwnd[t] >= view.A[t - 1] + view.r[t]
+
+    def is_sent(self, tree, amount):
         match tree:
             case If(test, then, other):
-                return either(self.condition(test), self.sent(then, amount), self.sent(other, amount))
+                return either(self.condition(test), self.is_sent(then, amount), self.is_sent(other, amount))
         return equal(amount, self.form(tree))
 
     def arguments(self):
@@ -128,8 +147,10 @@ class Step(Encoder):
         return (SeenTruth if isinstance(found, bool) else Seen)(found, lambda more: self.seen(name, back + more))
 
     def form(self, tree):
+        if isinstance(tree, Name | Extreme) and tree in self.chosen:
+            return linear(self.chosen[tree])
         if isinstance(tree, Name) and tree.name in self.controller.observations:
-            return linear(self.chosen[tree]) if tree in self.chosen else linear(self.observed(tree))
+            return linear(self.observed(tree))
         return super().form(tree)
 
     def condition(self, tree):
@@ -144,21 +165,43 @@ class Step(Encoder):
 
     def comparison(self, tree):
         """One that reads a number of whole steps holds if it does of the one that was observed; of none it does not."""
-        for leaf in leaves(tree):
-            if self.is_few(leaf) and leaf not in self.chosen:
-                found = []
-                for condition, number in self.observed(leaf):
-                    if number > self.t:
-                        continue  # longer than the trace so far
-                    self.chosen[leaf] = number
-                    found.append(every(condition, self.comparison(tree)))
-                    del self.chosen[leaf]
-                return some(found)
-        return super().condition(tree)
+        part = next((part for part in self.few_in(tree) if part not in self.chosen), None)
+        if part is None:
+            return super().condition(tree)
+        found = []
+        for condition, number in self.readings(part):
+            self.chosen[part] = number
+            found.append(every(condition, self.comparison(tree)))
+            del self.chosen[part]
+        return some(found)
 
-    def is_few(self, leaf):
+    def few_in(self, tree):
+        """The parts of a term that are numbers of whole steps: observations, and extremes of such."""
+        if self.is_few(tree):
+            yield tree
+        else:
+            for part in parts(tree):
+                yield from self.few_in(part)
+
+    def is_few(self, tree):
+        if isinstance(tree, Extreme):
+            return all(map(self.is_few, tree.terms))
         observations = self.controller.observations
-        return isinstance(leaf, Name) and leaf.name in observations and observations[leaf.name].few
+        return isinstance(tree, Name) and tree.name in observations and observations[tree.name].few
+
+    def readings(self, tree):
+        """(condition, number) pairs, one for each number that this may be, but for those longer than the trace so far;
+        none of the conditions holds where it is not known."""
+        if isinstance(tree, Name):
+            return [(condition, number) for condition, number in self.observed(tree) if number <= self.t]
+        each = [self.readings(term) for term in tree.terms]
+        within = operator.le if tree.pick == "max" else operator.ge
+        found = []
+        for number in sorted({number for readings in each for _, number in readings}):
+            reached = some([condition for readings in each for condition, other in readings if other == number])
+            kept = [some([condition for condition, other in readings if within(other, number)]) for readings in each]
+            found.append((every(reached, *kept), number))
+        return found
 
     def observed(self, leaf):
         """What was observed of a name; None if it has not been."""

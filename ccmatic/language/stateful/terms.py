@@ -1,0 +1,186 @@
+"""Reads the terms of a controller that remembers: what was observed before, extremes over a window, and laws that are
+not linear, between bounds."""
+
+import ast
+import operator
+from fractions import Fraction
+from functools import partial, reduce
+
+from ccmatic.base import CONDITION, CONSTANTS, NUMBER, TIME
+from ccmatic.language.reader import KNOWN, Reader
+from ccmatic.language.tree import (
+    AnyOf,
+    Between,
+    Binary,
+    Bounded,
+    CubeRoot,
+    Extreme,
+    If,
+    Logic,
+    Name,
+    Number,
+    Past,
+    leaves,
+    names,
+    parts,
+)
+from ccmatic.language.tree import value as value_of
+
+TRUTH = {True: Logic("and", ()), False: Logic("or", ())}
+
+#: The highest power in a law.
+_HIGHEST = 9
+_ALONE = {"any_of": "any_of(a, b)", "between": "between(low, high)", "bounded": "bounded(law, low, high)"}
+_BOUNDED = "a law between bounds: `window = bounded(law, low, high)`"
+
+
+class TermReader(Reader):
+    """As its base, of what a sender observes."""
+
+    def __init__(self, source, observations, file):
+        units = {each.name: each.unit for each in observations.values()}
+        super().__init__(source, {**units, **CONSTANTS}, (), file)
+        self.observations = observations
+        self.reserved |= {"any_of", "bounded", "cbrt", "max_over", "min_over"}
+        self.in_law = False
+
+    def in_unit(self, name, unit, node):
+        """The tree of a term that state of this unit may be."""
+        tree, found = self.expression(node)
+        if found not in (None, unit):
+            self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({found}), expected the same unit")
+        if few := self.few_in(_outside_tests(tree)):
+            self.fail(node, f"sets `{name}` by `{few}`, which is not always known; expected `{few}` in a comparison")
+        return self.whole(node, tree)
+
+    def name(self, node):
+        tree, unit = super().name(node)
+        if isinstance(tree, AnyOf | Between | Bounded):
+            self.fail(
+                node, f"reads `{node.id}` after the network has chosen it, expected it to be read at the next step"
+            )
+        return tree, unit
+
+    def expression(self, node):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name)) if name in self.observations:
+                return self.past(node, name)
+            case ast.Call(func=ast.Name(id="max_over" | "min_over")):
+                return self.extreme_over(node)
+            case ast.Call(func=ast.Name(id=called)) if called in _ALONE:
+                self.fail(
+                    node, f"found `{ast.unparse(node)}` in a term, expected it alone: `window = {_ALONE[called]}`"
+                )
+            case ast.BinOp(op=ast.Pow()) | ast.Call(func=ast.Name(id="cbrt")):
+                return self.power(node)
+        return super().expression(node)
+
+    def law(self, name, unit, node):
+        """The tree of a law that state of this unit follows, linear or not; only its bounds are put to a solver."""
+        self.in_law = True
+        tree, found = self.expression(node)
+        self.in_law = False
+        if found not in (None, unit):
+            self.fail(node, f"sets `{name}` ({unit}) by `{ast.unparse(node)}` ({found}), expected the same unit")
+        return self.whole(node, tree)
+
+    def power(self, node):
+        """`cbrt(x)`, or `x ** 3`."""
+        if not self.in_law:
+            self.fail(node, f"found `{ast.unparse(node)}`, which is not linear; expected {_BOUNDED}")
+        match node:
+            case ast.Call(args=[root], keywords=[]):
+                tree, unit = self.expression(root)
+                if unit in (None, NUMBER):
+                    return CubeRoot(tree), unit
+            case ast.BinOp(left=base, right=ast.Constant(value=int(times))) if 2 <= times <= _HIGHEST:
+                tree, unit = self.expression(base)
+                unit = unit or NUMBER
+                return reduce(partial(Binary, "*"), [tree] * times), reduce(operator.mul, [unit] * times)
+        found = ast.unparse(node)
+        self.fail(node, f"found `{found}`, expected cbrt(…) of a number, or a power from 2 to {_HIGHEST}")
+
+    def check_product(self, node, left, right):
+        if not self.in_law:
+            super().check_product(node, left, right)
+
+    def check_division(self, node, divisor):
+        if not self.in_law or not names(divisor):
+            super().check_division(node, divisor)
+
+    def past(self, node, name):
+        """`acked[step]`: what was observed a known time before."""
+        _, unit = self.name(node.value)
+        back, found = self.expression(node.slice)
+        if found not in (None, TIME) or not self.is_known(back):
+            self.fail(
+                node, f"found `{ast.unparse(node)}`, expected a time before made of {', '.join((*KNOWN, 'step'))}"
+            )
+        if self.observations[name].constant:
+            self.fail(node, f"found `{ast.unparse(node)}`, expected `{name}`, which is the same at each step")
+        return Past(name, back, node.lineno), unit
+
+    def extreme_over(self, node):
+        """`max_over(ack_rate, 4)`: of what was observed in this step and in the three before."""
+        match node:
+            case ast.Call(args=[ast.Name(id=name) as observed, count], keywords=[]) if name in self.observations:
+                steps, unit = self.expression(count)
+            case _:
+                found, called = ast.unparse(node), node.func.id
+                self.fail(node, f"found `{found}`, expected `{called}(NAME, STEPS)` of the name of an observation")
+        if unit != NUMBER or names(steps) or value_of(steps).denominator != 1 or value_of(steps) < 1:
+            self.fail(node, f"found `{ast.unparse(node)}`, expected a whole number of steps, at least 1")
+        now, unit = self.name(observed)
+        if unit == CONDITION or self.observations[name].constant:
+            self.fail(node, f"found `{ast.unparse(node)}`, expected an observation that is a number and that changes")
+        terms = [now]
+        for back in range(1, int(value_of(steps))):
+            before = Binary("*", Number(Fraction(back)), Name("step"))
+            terms.append(self.counted(node, Past(name, before, node.lineno)))
+        return Extreme(node.func.id.removesuffix("_over"), tuple(terms)), unit
+
+    def condition(self, node):
+        match node:
+            case ast.Constant(value=bool(truth)):
+                return TRUTH[truth]
+            case ast.Subscript():
+                tree, unit = self.expression(node)
+                if unit == CONDITION:
+                    return tree
+        return super().condition(node)
+
+    def comparison(self, node):
+        """One that reads what is not always known does not hold then, so that all of it has to read that."""
+        tree = super().comparison(node)
+        for choice in _choices(tree):
+            if few := self.few_in(leaves(choice)):
+                self.fail(
+                    node, f"compares a choice that reads `{few}`, which is not always known; expected `if` before"
+                )
+        return tree
+
+    def few_in(self, leaves):
+        """The name of a number of whole steps among the leaves, or None."""
+        names = (leaf.name for leaf in leaves if isinstance(leaf, Name))
+        return next((name for name in names if name in self.observations and self.observations[name].few), None)
+
+    def is_known(self, tree):
+        return names(tree) <= {*KNOWN, "step"}
+
+    def is_factor(self, tree):
+        """A number of whole steps may be multiplied by too: there are finitely many."""
+        few = {each.name for each in self.observations.values() if each.few}
+        return names(tree) <= {*KNOWN, "step", *few}
+
+
+def _outside_tests(tree):
+    """The leaves of a term but for those of its tests."""
+    within = parts(tree)[1:] if isinstance(tree, If) else parts(tree)
+    return (leaf for part in within for leaf in _outside_tests(part)) if within else (tree,)
+
+
+def _choices(tree):
+    """Every `then if test else other` in a tree."""
+    yield from (tree,) if isinstance(tree, If) else ()
+    for part in parts(tree):
+        yield from _choices(part)

@@ -1,0 +1,169 @@
+"""Laws that are not linear: that the bounds which stand for one do bound it, asked before anything is said of it."""
+
+from functools import lru_cache, reduce
+
+from pysmt.logics import QF_NRA
+from pysmt.shortcuts import GE, GT, LE, LT, And, Equals, FreshSymbol, Ite, Minus, Not, Or, Plus, Real, Symbol, Times
+from pysmt.typing import BOOL, REAL
+
+from ccmatic import language
+from ccmatic.base import InputError
+from ccmatic.language import (
+    Between,
+    Binary,
+    Bounded,
+    Comparison,
+    CubeRoot,
+    Extreme,
+    If,
+    Logic,
+    Name,
+    Number,
+    Stateful,
+    text,
+)
+from ccmatic.logic import Condition, Linear, isolated
+from ccmatic.solving import SAT, UNKNOWN, Checker
+
+#: Seconds for one question.
+LONGEST = 10
+
+_ORDER = {"<": LT, "<=": LE, ">": GT, ">=": GE, "==": Equals, "!=": lambda left, right: Not(Equals(left, right))}
+
+
+def require_bounds(controller, R, D):
+    """Raise InputError, with the point at which it fails, if a `bounded(law, low, high)` is reached where the law is
+    not from low to high, or divides by 0, or a `between(low, high)` where low is above high; or if a solver can neither
+    prove nor refute that.
+
+    It is reached at any values of what is read at which the tests hold that lead there; MSS and line_rate are above 0.
+    controller: or a sender of another kind, which has no laws. R, D: R_m and the jitter, in steps.
+    """
+    if not isinstance(controller, Stateful):
+        return
+    few = frozenset(each.name for each in controller.observations.values() if each.few)
+    for tests, name, range_ in _ranges(controller.update):
+        if reason := _refused(tests, range_, R, D, few):
+            raise InputError(f"the range of `{name}`: {reason}", controller.file, range_.line)
+
+
+def _ranges(tree, tests=()):
+    """Each range in an update: the tests that lead to it, the name of the state that lies in it, and its tree."""
+    if isinstance(tree, If):
+        yield from _ranges(tree.then, (*tests, tree.test))
+        yield from _ranges(tree.other, (*tests, language.Not(tree.test)))
+    elif isinstance(tree, language.Remembered):
+        yield from ((tests, name, end) for name, end in tree.values.items() if isinstance(end, Between | Bounded))
+
+
+@lru_cache(maxsize=1024)
+@isolated
+def _refused(tests, range_, R, D, few):
+    """Why it is refused, in words; None if it is proved."""
+    point = _Point({"R_m": R, "D": D, "step": 1}, few)
+    reached = [point.condition(test) for test in tests]
+    for wrong, equations, told, numbers in _questions(point, range_):
+        checker = Checker(timeout=LONGEST, logic=QF_NRA)
+        checker.add(Condition(And(*reached, *point.facts(), *equations, wrong)))
+        answer = checker.check()
+        if answer == UNKNOWN:
+            return f"could be neither proved nor refuted in {LONGEST} s; expected a simpler law, or a smaller range"
+        if answer == SAT:
+            return f"{told} at {_told(checker, {**point.numbers(), **numbers})}"
+    return None
+
+
+def _questions(point, range_):
+    """(what would be wrong, with which equations, in words, of which numbers)."""
+    low, high = point.named(range_.low), point.named(range_.high)
+    if isinstance(range_, Between):
+        yield GT(low, high), point.equations, "expected low <= high; it is not so", {"low": low, "high": high}
+        return
+    law = point.named(range_.law)
+    for divisor, equations in point.divisors:
+        yield Equals(divisor, Real(0)), equations, "expected no division by 0; there is one", {}
+    yield LT(law, low), point.equations, "expected low <= law; it is not so", {"low": low, "law": law}
+    yield GT(law, high), point.equations, "expected law <= high; it is not so", {"law": law, "high": high}
+
+
+class _Point:
+    """What is read, as real unknowns; and trees of it as nodes.
+
+    known: the numbers among it. few: names of what is not always known, when no comparison with it holds.
+    equations: of the quotients and roots, which are unknowns of their own. divisors: each with the equations that it
+    needs, which are those before its quotient's."""
+
+    def __init__(self, known, few):
+        self.known, self.few = known, few
+        self.symbols, self.equations, self.divisors = {}, [], []
+
+    def named(self, tree):
+        """A symbol for a term."""
+        symbol = FreshSymbol(REAL)
+        self.equations.append(Equals(symbol, self.term(tree)))
+        return symbol
+
+    def term(self, tree):
+        match tree:
+            case Number(value):
+                return Real(value)
+            case Name(name) if name in self.known:
+                return Real(self.known[name])
+            case Name():
+                return self.symbol(tree, REAL)
+            case Binary("/", left, right):
+                return self.quotient(self.term(left), self.term(right))
+            case Binary(op, left, right):
+                return {"+": Plus, "-": Minus, "*": Times}[op](self.term(left), self.term(right))
+            case CubeRoot(part):
+                return self.cube_root(self.term(part))
+            case Extreme(pick, terms):
+                first = GE if pick == "max" else LE
+                return reduce(lambda a, b: Ite(first(a, b), a, b), map(self.term, terms))
+            case If(test, then, other):
+                return Ite(self.condition(test), self.term(then), self.term(other))
+        raise TypeError(f"no term: {tree!r}")
+
+    def quotient(self, number, divisor):
+        self.divisors.append((divisor, tuple(self.equations)))
+        symbol = FreshSymbol(REAL)
+        self.equations.append(Equals(Times(symbol, divisor), number))
+        return symbol
+
+    def cube_root(self, number):
+        symbol = FreshSymbol(REAL)
+        self.equations.append(Equals(Times(symbol, symbol, symbol), number))
+        return symbol
+
+    def symbol(self, leaf, kind):
+        return self.symbols.setdefault(text(leaf), Symbol(text(leaf), kind))
+
+    def condition(self, tree):
+        match tree:
+            case Comparison(op, left, right):
+                few = [leaf for leaf in language.leaves(tree) if isinstance(leaf, Name) and leaf.name in self.few]
+                known = [Symbol(f"{text(leaf)} is known", BOOL) for leaf in few]
+                return And(*known, _ORDER[op](self.term(left), self.term(right)))
+            case Logic(op, conditions):
+                return (And if op == "and" else Or)(map(self.condition, conditions))
+            case language.Not(part):
+                return Not(self.condition(part))
+            case Name():
+                return self.symbol(tree, BOOL)
+        raise TypeError(f"no condition: {tree!r}")
+
+    def facts(self):
+        """What is always so."""
+        return [GT(self.symbols[name], Real(0)) for name in ("MSS", "line_rate") if name in self.symbols]
+
+    def numbers(self):
+        """What is read that is a number, by name."""
+        return {name: symbol for name, symbol in self.symbols.items() if symbol.symbol_type() == REAL}
+
+
+def _told(checker, symbols):
+    return ", ".join(f"{name} = {_number(checker.value(Linear({symbol: 1})))}" for name, symbol in symbols.items())
+
+
+def _number(value):
+    return str(value) if len(str(value)) <= 12 else f"{float(value):.6g}"
