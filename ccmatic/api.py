@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic import explanation, language, proving, synthesis, verification
+from ccmatic import explanation, language, proving, synthesis, verification, worst_case
 from ccmatic.base import InputError
 from ccmatic.codegen import files as exporting
 from ccmatic.codegen import header
@@ -27,6 +27,7 @@ from ccmatic.query import load as load_query
 from ccmatic.synthesis import CoverReport, Progress, Store
 from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
+from ccmatic.worst_case import Worst
 
 #: What people give as a controller: see `language.given`.
 Given = Controller | Stateful | Callable[..., Fraction] | Path | str
@@ -45,6 +46,7 @@ __all__ = [
     "Report",
     "Synthesis",
     "Trace",
+    "Worst",
     "check",
     "check_cover",
     "explain",
@@ -55,6 +57,7 @@ __all__ = [
     "replay",
     "synthesise",
     "verify",
+    "worst",
 ]
 
 
@@ -170,6 +173,41 @@ def prove(
     """
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
     return proving.prove(proof, controller, out, horizon, certify, listener, **asking)
+
+
+@isolated
+def worst(
+    controller: Given,
+    network: Network,
+    of: str = "utilisation",
+    *,
+    start: str = "any",
+    given: str = "",
+    period: int | None = None,
+    at: Fraction | int | str | None = None,
+    low: Fraction | int | str | None = None,
+    high: Fraction | int | str | None = None,
+    resolution: Fraction | int | str | None = None,
+    told: Callable[[Fraction], None] = lambda x: None,
+    solvers: tuple[str, ...] = ("z3",),
+    timeout: float | None = None,
+    seed: int = 0,
+) -> Worst:
+    """How bad the network can make it for a controller: an edge, both sides of which have been asked.
+
+    of: `utilisation`, `loss` (in an R_m), `queue`, `delay`, `window`; or a condition on x (docs/worst.md). start:
+    `any`, or `empty`: nothing waits and nothing was lost. given: a condition on executions; others are left out.
+    period: so many steps, of executions that repeat themselves after them and so may go on for ever; the network's
+    horizon is then at least 2·period + 1. at: an x that alone is asked about; else it is looked for from low to high,
+    up to the resolution. told: is given each x that is asked. timeout: seconds for each x. Raises InputError, also if
+    there is no such execution at all; Disagreement.
+
+        cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).trace.plot()
+    """
+    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
+    about = {"start": start, "given": given, "period": period, "told": told}
+    among = {"at": at, "low": low, "high": high, "resolution": resolution}
+    return worst_case.search(controller, network, of, **about, **among, **asking)
 
 
 def check(

@@ -2,13 +2,16 @@
 
 import ast
 import operator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from types import MappingProxyType
 
 from ccmatic.models.window_sender import timeout
+from ccmatic.properties.quantities import quantity
+from ccmatic.properties.repeating import repeating
 
 from ccmatic.base import InputError, exact, shown, suggest
-from ccmatic.contracts import Fails, Implied, Property, Stated, WayToFail
+from ccmatic.contracts import Bounds, Fails, Implied, Property, Stated, WayToFail
 from ccmatic.logic import Condition, equal, every, implies, no, some
 
 #: The longest expression, in characters, and the most that one may say, in its parts, each as often as it is said.
@@ -21,36 +24,47 @@ _TEXT = {"metadata": {"text": True}}
 class Avoids(Property):
     """what, given: conditions on an execution, in the language of CCAC's queries (docs/stateful.md); several are given
     with `;` between them. x: a number that they may read. periodic: the trace ends as it began, with the last so many
-    windows and rates those of the first so many steps; 0 is not periodic.
+    windows and rates those of the first so many steps; 0 is not periodic. repeats: it repeats itself after so many
+    steps, all state included, and so may go on for ever; 0: it need not. moves: state that is a place in what is
+    observed, and moves on with it, such as "recover=admitted; since=served".
 
         avoids(what="S[T-1] - S[0] < 1/2 * C * (T-1)", given="L[0] == 0; alpha < 1/4")
     """
 
     name = "avoids"
+    quantity = staticmethod(quantity)
+
+    #: What is given of executions that begin so.
+    starts = MappingProxyType({"any": "", "empty": "A[0] == S[0]; L[0] == 0"})
 
     what: str = field(default="", **_TEXT)
     given: str = field(default="", **_TEXT)
     x: Fraction = Fraction(0)
     periodic: Fraction = Fraction(0)
+    repeats: Fraction = Fraction(0)
+    moves: str = field(default="", **_TEXT)
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
         """As recorded."""
-        texts = {name: value for name, value in given.items() if name in ("what", "given")}
+        texts = {name: value for name, value in given.items() if name in ("what", "given", "moves")}
         numbers = {name: value for name, value in given.items() if name not in texts}
         found = super().from_parameters(numbers, allow_code)
         if not all(isinstance(text, str) and len(text) <= LONGEST for text in texts.values()):
             raise InputError(f"{shown(texts)} is no condition; expected text of at most {LONGEST} characters")
         if not texts.get("what", "").strip():
             raise InputError("avoids says nothing; expected what=CONDITION, such as what='S[T-1] - S[0] < 1'")
-        if found.periodic.denominator != 1:
-            raise InputError(f"periodic is {found.periodic}; expected a whole number of steps")
-        return cls(**{**texts, "x": found.x, "periodic": found.periodic})
+        for name in ("periodic", "repeats"):
+            if getattr(found, name).denominator != 1:
+                raise InputError(f"{name} is {getattr(found, name)}; expected a whole number of steps")
+        return replace(found, **texts)
 
     def ways_to_fail(self, model, buffer):
         """One: an execution that is so."""
-        premise = (lambda x: self._reason(model, x).premise.condition) if self.given.strip() or self.periodic else None
-        yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition), premise=premise)
+        is_given = self.given.strip() or self.periodic or self.repeats
+        premise = (lambda x: self._reason(model, x).premise.condition) if is_given else None
+        more = {"bounds": Bounds.STAY, "reads": tuple(self.judges(model))} if self.repeats else {}
+        yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition), premise=premise, **more)
 
     def objectives(self, model, x):
         """That it is not so."""
@@ -64,13 +78,25 @@ class Avoids(Property):
         """Whether it is true."""
         return all(objectives.values())
 
+    def _moves(self):
+        """The observations that each piece of state moves on with."""
+        pairs = [pair.partition("=") for pair in self.moves.split(";") if pair.strip()]
+        return {name.strip(): [each.strip() for each in of.split("+")] for name, _, of in pairs}
+
     def _reason(self, model, x):
         reader = Expressions(x, model, self.x)
         given = [reader.condition(text) for text in self.given.split(";") if text.strip()]
+        if self.periodic and not model.windows:
+            raise InputError(f"{model.name} has no windows that are periodic; expected `repeats`")
         if self.periodic:
             given.append(periodic(model, x, int(self.periodic)))
-        premise = Stated(f"it is given that {self.given or 'anything is so'}", every(given))
-        return Implied(premise, Fails(Stated(self.what, reader.condition(self.what))))
+        if self.repeats:
+            given.append(repeating(model, x, int(self.repeats), self._moves()))
+        says = [self.given] if self.given else []
+        says += [f"it repeats itself every {self.repeats} steps"] if self.repeats else []
+        premise = Stated(f"it is given that {' and '.join(says) or 'anything is so'}", every(given))
+        where = f", where x = {self.x}" if self.x else ""
+        return Implied(premise, Fails(Stated(f"{self.what}{where}", reader.condition(self.what))))
 
 
 def periodic(model, x, steps):
@@ -91,9 +117,12 @@ class Expressions:
     def __init__(self, x, model, threshold):
         flows = x.flows
         columns = {name: getattr(x, name) for name in ("A", "S", "L")} | dict(x.own)
-        each = {"A_f": "A", "S_f": "S", "L_f": "L", "Ld_f": "Ld", "c_f": "cwnd", "r_f": "r"}
+        each = {"A_f": "A", "S_f": "S", "L_f": "L", "Ld_f": "Ld", "r_f": "r"} | (
+            {"c_f": "cwnd"} if model.windows else {}
+        )
         columns |= {name: [getattr(flow, column) for flow in flows] for name, column in each.items()}
-        columns["timeout_f"] = [[timeout(flow, t) for t in range(x.horizon)] for flow in flows]
+        if model.windows:
+            columns["timeout_f"] = [[timeout(flow, t) for t in range(x.horizon)] for flow in flows]
         numbers = {"T": x.horizon, "R": x.R, "D": x.D, "C": x.C, "N": len(flows), "alpha": x.alpha, "x": threshold}
         self._names = {**columns, **numbers}
         if x.beta is not None:
@@ -161,6 +190,8 @@ class Expressions:
                 return names[name]
             case ast.Subscript(value=value, slice=index):
                 column, t = self._value(value, names), self._whole(index, names)
+                if isinstance(column, list) and isinstance(index, ast.UnaryOp):
+                    t += len(column)  # written as -1, it counts from the end
                 if not isinstance(column, list) or not 0 <= t < len(column):
                     self._fail(node, f"a step or a flow that there is, from 0; it is {t}")
                 return column[t]

@@ -65,6 +65,13 @@ def test_while_verifying(options, tmp_path):
     ends(process)
 
 
+def test_while_the_worst_is_looked_for(tmp_path):
+    asked = ["--model", "ccac2021", "--buffer", "1", "--period", "20"]
+    process = begin("worst", "aimd", *asked, cwd=tmp_path)
+    at_work(process.pid, 1.5)
+    ends(process)
+
+
 def test_what_was_cut_off_in_its_middle_says_nothing(tmp_path):
     """As an object of a solver's, interrupted while it was made, whose destructor then misses what was not set."""
     (tmp_path / "half.py").write_text(

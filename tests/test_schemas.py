@@ -63,6 +63,7 @@ SMALL = ("--model", "ccac", "--buffer", "infinite", "--horizon", "5")
     ("kind", "arguments"),
     [
         ("VerifyLine", ("verify", "g1_t11_1", "always_double", *SMALL)),
+        ("WorstLine", ("worst", "cc_qdel", "--of", "delay", "--at", "1", *SMALL)),
         ("ReplayLine", ("replay", DRAIN)),
         ("RunLine", ("runs", RUN)),
         ("CoverLine", ("check-cover", RUN)),

@@ -1,5 +1,6 @@
 """What every other package stands on: errors, files, units, quantities, and finding definitions."""
 
+from ccmatic.base.bisection import last_good
 from ccmatic.base.blame import blamed, blamed_files, place_of
 from ccmatic.base.catalogue import KINDS, entries
 from ccmatic.base.clock import Clock, OutOfTime
@@ -35,6 +36,7 @@ __all__ = [
     "docstring",
     "entries",
     "exact",
+    "last_good",
     "located",
     "parse_json",
     "place_of",

@@ -17,7 +17,7 @@ from ccmatic.cli.prove import check, prove
 from ccmatic.cli.replay import replay_command, trace_group
 from ccmatic.cli.synth import check_cover, runs, synth
 from ccmatic.cli.tradeoff import tradeoff
-from ccmatic.cli.verify import verify
+from ccmatic.cli.verify import verify, worst
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -26,7 +26,7 @@ def cli():
     """Formal synthesis and verification of congestion control algorithms."""
 
 
-COMMANDS = [verify, synth, replay_command, list_command, trace_group, runs, check_cover, prove, check, export]
+COMMANDS = [verify, worst, synth, replay_command, list_command, trace_group, runs, check_cover, prove, check, export]
 for command in (*COMMANDS, fit, emulate, evaluate, tradeoff):
     cli.add_command(command)
 

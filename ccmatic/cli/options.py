@@ -36,6 +36,34 @@ class Seconds(click.FloatRange):
         return seconds
 
 
+def names_of(*kinds):
+    """Completes the names of these kinds of definitions, and paths, as `shell_complete` has it."""
+
+    def complete(context, parameter, incomplete):
+        from click.shell_completion import CompletionItem
+
+        from ccmatic import base
+
+        names = [CompletionItem(entry.name, help=entry.says) for entry in base.entries(kinds)]
+        return [item for item in names if item.value.startswith(incomplete)] + [CompletionItem(incomplete, type="file")]
+
+    return complete
+
+
+model = click.option(
+    "--model",
+    shell_complete=names_of("models"),
+    help="A name in models/, such as ccac, or a file that defines a MODEL.",
+)
+buffer = click.option("--buffer", help="infinite, any, a number or '>=NUMBER', in C·R_m.")
+horizon = click.option("--horizon", help="Steps of a trace, T; a step is R_m.")
+jitter = click.option("--jitter", help="D, in steps.  [default: the model's]")
+delay = click.option(
+    "--delay",
+    type=Names("ccmatic.query", "DELAYS"),
+    help="How measured delay may grow: as in the published model, or as in any execution.",
+)
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, an object a line.")
 solver = click.option(
     "--solver",
@@ -74,30 +102,18 @@ def complain(message, code=BAD_INPUT):
     return code
 
 
-def names_of(*kinds):
-    """Completes the names of these kinds of definitions, and paths, as `shell_complete` has it."""
-
-    def complete(context, parameter, incomplete):
-        from click.shell_completion import CompletionItem
-
-        from ccmatic import base
-
-        names = [CompletionItem(entry.name, help=entry.says) for entry in base.entries(kinds)]
-        return [item for item in names if item.value.startswith(incomplete)] + [CompletionItem(incomplete, type="file")]
-
-    return complete
-
-
 class Waiting:
-    """Within it, a terminal's standard error says for how long something has been asked, from the second second on."""
+    """Within it, a terminal's standard error says for how long something has been asked, from the second second on.
+    what: that is; it may be set to something else meanwhile."""
 
     def __init__(self, what):
-        self._what, self._over = what, Event()
+        self.what, self._over = what, Event()
         self._teller = Thread(target=self._tell, daemon=True)
 
     def __enter__(self):
         if sys.stderr.isatty():
             self._teller.start()
+        return self
 
     def __exit__(self, *error):
         self._over.set()
@@ -108,5 +124,5 @@ class Waiting:
         begin, clear = monotonic(), ""
         while not self._over.wait(1):
             clear = "\r\033[K"
-            click.echo(f"{clear}{self._what}: {monotonic() - begin:.0f} s", err=True, nl=False)
+            click.echo(f"{clear}{self.what}: {monotonic() - begin:.0f} s", err=True, nl=False)
         click.echo(clear, err=True, nl=False)

@@ -5,9 +5,10 @@ from pathlib import Path
 import click
 
 from ccmatic import records, verification
-from ccmatic.base import aligned
+from ccmatic.base import Unreadable, aligned, writable_folder
+from ccmatic.cli import options
 from ccmatic.explanation import legend
-from ccmatic.records import QueryRecord, ReplayLine, VerifyLine
+from ccmatic.records import QueryRecord, ReplayLine, VerifyLine, WorstLine
 
 
 def trace_files(folder, controllers):
@@ -19,6 +20,22 @@ def trace_files(folder, controllers):
             file, again = Path(folder) / f"{controller.name}-{again}.json", again + 1
         files.append(file)
     return files
+
+
+def saved(trace, file, model=None):
+    """Whether a trace could be saved and, if its Model is given, drawn beside its file; where not, that is said, and
+    the verdict stands."""
+    from ccmatic.traces import draw_trace
+
+    try:
+        writable_folder(file.parent)
+        trace.save(file)
+        if model:
+            draw_trace(trace, file.with_suffix(".png"), model)
+        return True
+    except Unreadable as error:
+        options.complain(f"{error}; the trace is not saved, expected a folder for it in --save")
+        return False
 
 
 def judgement_json(name, judgement, file, told=None):
@@ -55,9 +72,25 @@ def judgement_text(judgement, file):
         lines.append("    on the published model; whether on every execution could not be told in time")
     elif judgement.verdict == "unknown":
         lines[0] += f"   no answer in time whether: {judgement.way}"
-    if trace and file:
-        lines.append(f"    trace: {file}   (check it: ccmatic replay {file})")
-    return "\n".join(lines)
+    return "\n".join([*lines, *(file_lines(file) if trace else ())])
+
+
+def file_lines(file):
+    """Where a trace is, if it could be saved."""
+    return [f"    trace: {file}   (check it: ccmatic replay {file})"] if file else []
+
+
+def worst_json(of, worst, file, told=None):
+    """The line of `worst --json`; file, told: as of `judgement_json`."""
+    line = {"trace": file and str(file), "explanation": told.record()} if worst.trace else {}
+    found = of, worst.quantity.what, worst.quantity.worse, worst.verdict, worst.none, worst.some
+    return records.line(WorstLine(worst.controller.name, *found, round(worst.seconds, 3), **line))
+
+
+def worst_text(of, worst, file):
+    """The same in a few lines for a person."""
+    first = f"{worst.controller.name:<20} {of}: {worst.sentence()}   {worst.seconds:.1f} s"
+    return "\n".join([first, *(file_lines(file) if worst.trace else ())])
 
 
 def replay_json(file, outcome, told):

@@ -1,9 +1,11 @@
-"""`ccmatic verify`."""
+"""`ccmatic verify` and `ccmatic worst`."""
+
+from pathlib import Path
 
 import click
 
 from ccmatic import __version__
-from ccmatic.base import InputError, Unreadable, writable_folder, write_text
+from ccmatic.base import InputError, write_text
 from ccmatic.cli import options
 
 
@@ -21,14 +23,10 @@ from ccmatic.cli import options
     shell_complete=options.names_of("queries"),
     help="Take network and property from this query instead.",
 )
-@click.option(
-    "--model",
-    shell_complete=options.names_of("models"),
-    help="A name in models/, such as ccac, or a file that defines a MODEL.",
-)
-@click.option("--buffer", help="infinite, any, a number or '>=NUMBER', in C·R_m.")
-@click.option("--horizon", help="Steps of a trace, T; a step is R_m.")
-@click.option("--jitter", help="D, in steps.  [default: the model's]")
+@options.model
+@options.buffer
+@options.horizon
+@options.jitter
 @click.option(
     "--property",
     shell_complete=options.names_of("properties"),
@@ -47,11 +45,7 @@ from ccmatic.cli import options
     type=click.Choice(["never", "always", "large-buffer"]),
     help="Whether large losses are forbidden even while beliefs shrink.  [default: never]",
 )
-@click.option(
-    "--delay",
-    type=options.Names("ccmatic.query", "DELAYS"),
-    help="How measured delay may grow: as in the published model, or as in any execution.",
-)
+@options.delay
 @options.solver
 @options.timeout
 @options.seed
@@ -81,7 +75,7 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
             judgement = judge.judge(controller)
         outcomes.add(judgement.verdict)
         trace = judgement.trace or judgement.unmodelled
-        if trace and not _saved(trace, file, plot, query.model):
+        if trace and not report.saved(trace, file, query.model if plot else None):
             file = None
         told = trace and explain(trace, judgement.report)
         if as_json:
@@ -115,16 +109,75 @@ def _query(file, network, thresholds):
     return make(**given, thresholds=named)
 
 
-def _saved(trace, file, plot, model):
-    """Whether a trace could be saved, and drawn beside its file; where not, that is said, and the verdict stands."""
-    from ccmatic.traces import draw_trace
+@click.command()
+@click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
+@click.option(
+    "--of",
+    default="utilisation",
+    show_default=True,
+    help="utilisation, loss (in an R_m), queue, delay or window; or a condition on x, such as 'S[-1] < x * C * (T-1)'.",
+)
+@options.model
+@options.buffer
+@options.horizon
+@options.jitter
+@options.delay
+@click.option("--period", type=click.IntRange(min=1), help="For ever: of executions that repeat after so many steps.")
+@click.option("--from", "start", default="any", help="any start, or empty: nothing waits or was lost.  [default: any]")
+@click.option("--given", default="", help="Conditions, with ; between them: of executions that are so.")
+@click.option("--at", help="Ask about this x alone.")
+@click.option("--low", help="Look for x from here on.  [default: 0]")
+@click.option("--high", help="Look for x up to here.  [default: 1 for shares, 16 for bytes, T-1 for delay]")
+@click.option("--resolution", help="How near the two sides of the edge are.  [default: 1/100; 1 for delay]")
+@options.solver
+@options.timeout
+@options.seed
+@click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the trace.")
+@click.option("--plot", is_flag=True, help="Draw the trace beside its file, as PNG.")
+@options.as_json
+def worst(
+    controller, of, model, buffer, horizon, jitter, delay, period, save, plot, as_json, solver, timeout, seed, **asked
+):
+    """Find the worst value that the network can force on a controller: an edge, both sides of which are asked."""
+    from ccmatic import api
+    from ccmatic.cli import reports as report
+    from ccmatic.explanation import explain
+    from ccmatic.query import Network
+    from ccmatic.traces import require
 
-    try:
-        writable_folder(file.parent)
-        trace.save(file)
-        if plot:
-            draw_trace(trace, file.with_suffix(".png"), model)
-        return True
-    except Unreadable as error:
-        options.complain(f"{error}; the trace is not saved, expected a folder for it in --save")
-        return False
+    if plot:
+        require()
+    network = Network(*_sizes(model, buffer, horizon, period), jitter=jitter, delay=delay or "executions")
+    asking = options.asking(solver, timeout, seed)
+    with options.Waiting(f"{controller}, {of}") as waiting:
+
+        def told(value):
+            waiting.what = f"{controller}, {of} at {value}"
+
+        found = api.worst(controller, network, of, period=period, told=told, **asked, **asking)
+    name = of if of.isidentifier() else "worst"
+    file, shown = Path(save) / f"{found.controller.name}-{name}.json", None
+    if found.trace:
+        if not report.saved(found.trace, file, network.model if plot else None):
+            file = None
+        shown = explain(found.trace, found.report)
+    if as_json:
+        click.echo(report.worst_json(of, found, file, shown))
+    else:
+        click.echo(report.worst_text(of, found, file))
+        if shown:
+            click.echo(report.told_text(found.trace, found.report.query, shown))
+    if found.verdict == "unknown":
+        return options.UNKNOWN
+    return options.BROKEN if found.trace and asked["at"] else options.GOOD
+
+
+def _sizes(model, buffer, horizon, period):
+    """The model, the buffer and the horizon, for which a period is enough."""
+    if horizon is None and period:
+        horizon = 2 * period + 1
+    missing = [f"--{name}" for name, each in (("model", model), ("buffer", buffer)) if each is None]
+    missing += ["--horizon or --period"] if horizon is None else []
+    if missing:
+        raise InputError(f"{', '.join(missing)} missing; expected each")
+    return model, buffer, horizon

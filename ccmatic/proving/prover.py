@@ -2,17 +2,16 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from time import monotonic
 
 from ccmatic import language, verification
 from ccmatic import query as queries
-from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions
+from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, last_good
 from ccmatic.contracts import Reads, WayToFail, load_definition
 from ccmatic.logic import no
 from ccmatic.proving import progress
 from ccmatic.solving import SAT, UNKNOWN, UNSAT
-from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Part, Unsound, choices, require_order
+from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Executions, Part, Unsound, require_order
 
 VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
 
@@ -84,13 +83,7 @@ class Prover:
         way = WayToFail("a window", lambda x: True, reads=tuple(reads))
         self._clock = Clock(timeout)
         self._part = Part(self.query, way, {**options, "timeout": self._clock}, ())
-
-    @cached_property
-    def _checker(self):
-        """The solver, which knows the network and the controller. Raises OutOfTime."""
-        checker = self._part.checker
-        checker.add(choices(self._part.x, self.controller))
-        return checker
+        self._executions = Executions(self._part, self.controller)
 
     @blamed()
     def ask(self, lemma, constants):
@@ -100,22 +93,10 @@ class Prover:
         with suppress(OutOfTime), self._clock.question():
             given, then, used = self._stated(lemma, constants)
             self.listen(lemma.name, used)
-            answer, trace = self._window(given, no(then))
+            answer, trace = self._executions.find(given, no(then))
         if trace:
             trace = self._replayed(trace, lemma, used)
         return Answer(lemma.name, VERDICTS[answer], monotonic() - begin, trace)
-
-    def _window(self, *conditions):
-        """Whether there is a window in which these hold: the solver's answer, and the window."""
-        checker = self._checker
-        checker.push()
-        try:
-            for condition in conditions:
-                checker.add(condition)
-            answer = checker.check()
-            return answer, self._part.read(checker.value, self.controller) if answer == SAT else None
-        finally:
-            checker.pop()
 
     @blamed()
     def confirm(self, answer, constants):
@@ -127,7 +108,7 @@ class Prover:
         lemma, part = self.lemmas[answer.lemma], self._part
         given = lemma.given(part.x, Reads(constants))
         with suppress(OutOfTime), self._clock.question():
-            found, part.trace = self._window(given)
+            found, part.trace = self._executions.find(given)
         if found == SAT:
             part.replays(self.query_of(lemma, constants))
         elif found == UNSAT and not (lemma.empty or lemma.paper):
@@ -228,16 +209,14 @@ def _front(prover, constant, limits, values, chosen):
 
 def _edge(prover, constant, limits, values):
     """The best value that no window breaks, by bisection: the value itself is asked, and so is the next better one."""
-    grid = constant.grid()
-    good, bad, edge = -1, len(grid), None
-    ask = 0
-    while bad - good > 1:
-        fault = prover.first_fault(limits, {**values, constant.name: grid[ask]})
-        if fault is None:
-            good = ask
-        else:
-            bad, edge = ask, fault
-        ask = (good + bad) // 2 if good + 1 < bad < len(grid) or ask else len(grid) - 1
+    grid, faults = constant.grid(), {}
+
+    def holds(index):
+        faults[index] = prover.first_fault(limits, {**values, constant.name: grid[index]})
+        return faults[index] is None
+
+    good = last_good(len(grid), holds)
+    edge = faults.get(good + 1)
     if good < 0 and edge.verdict == UNDECIDED:
         raise OutOfTime(f"no answer in time on '{edge.lemma}' for the loosest value of '{constant.name}', {grid[0]}")
     if good < 0:

@@ -35,6 +35,7 @@ from ccmatic.records.lines import (
     SynthesisLine,
     TraceExportLine,
     VerifyLine,
+    WorstLine,
 )
 from ccmatic.records.measures import (
     BeliefsRecord,
@@ -126,6 +127,7 @@ __all__ = [
     "TraceExportLine",
     "TraceFile",
     "VerifyLine",
+    "WorstLine",
     "convert",
     "data",
     "line",

@@ -30,6 +30,23 @@ class VerifyLine(Record):
     explanation: ExplanationRecord | Absent = ABSENT
 
 
+class WorstLine(Record):
+    """The line of `worst`. of: as it was asked; what: the condition that it is worse than x; worse: on which side of x
+    that is. none: an x at which no execution is so bad; some: one at which `trace`, a file, is; null if the range has
+    none. verdict: whether these are neighbours, or the range ends there."""
+
+    controller: str
+    of: str
+    what: str
+    worse: Literal["below", "above"] | None
+    verdict: Literal["found", "unknown"]
+    none: Fraction | None
+    some: Fraction | None
+    seconds: float
+    trace: str | Absent | None = ABSENT
+    explanation: ExplanationRecord | Absent = ABSENT
+
+
 class SolutionLine(Record):
     """A solution of `synth`, by its number."""
 

@@ -1,7 +1,8 @@
 """Verdicts on controllers, and the check of traces that trusts no solver."""
 
-from ccmatic.verification.counterexample import Unsound
+from ccmatic.verification.counterexample import Unsound, for_people
 from ccmatic.verification.envelope import require_order
+from ccmatic.verification.executions import Executions
 from ccmatic.verification.judgement import Judge, Judgement
 from ccmatic.verification.replayer import Outcome, Report, check_trace, complete, explained, replay
 from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Part, Verifier, choices
@@ -10,6 +11,7 @@ __all__ = [
     "HOLDS",
     "UNDECIDED",
     "VIOLATED",
+    "Executions",
     "Judge",
     "Judgement",
     "Outcome",
@@ -21,6 +23,7 @@ __all__ = [
     "choices",
     "complete",
     "explained",
+    "for_people",
     "replay",
     "require_order",
 ]

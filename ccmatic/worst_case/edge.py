@@ -1,0 +1,201 @@
+"""The search for the worst value that a network can force on a controller."""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from time import monotonic
+from typing import Any
+
+from ccmatic import language
+from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, exact, last_good, markup, shown, suggest
+from ccmatic.contracts import load_definition
+from ccmatic.query import Query
+from ccmatic.solving import SAT, UNKNOWN, UNSAT
+from ccmatic.traces import Trace
+from ccmatic.verification import Executions, Part, Report, for_people, require_order
+from ccmatic.worst_case.moving import moving
+
+FOUND, UNDECIDED = "found", "unknown"
+
+#: The most values among which an edge is looked for.
+MOST = 10**6
+
+
+@dataclass(frozen=True, repr=False)
+class Worst:
+    """How bad a network can make it for a controller.
+
+    quantity: its `what` says how bad an execution is, by x; `worse` whether it is worse below x or above. none: the x
+    up to which no execution is so bad, as far as that was told in time. some: the x at which `trace` is so bad, next to
+    that; `report` is of its replay. None where the range that was searched has no such x.
+    verdict: `found`, or `unknown` where what is between the two was not told in time.
+    """
+
+    controller: language.Controller | language.Stateful
+    quantity: Any
+    none: Fraction | None
+    some: Fraction | None
+    verdict: str
+    seconds: float
+    trace: Trace | None = None
+    report: Report | None = None
+
+    def sentence(self) -> str:
+        """What was found, in words."""
+        worse, unit = self.quantity.worse, self.quantity.unit
+        if worse is None:
+            never, sometimes = "no execution is so with x = ", "one is with x = "
+        else:
+            never, sometimes, unit = f"never {worse} ", f"{worse} ", f" {unit}"
+        told = [f"{never}{self.none}"] if self.none is not None else []
+        told += [f"{sometimes}{self.some}"] if self.some is not None else []
+        late = "; what is between was not told in time" if self.verdict == UNDECIDED else ""
+        return f"{', '.join(told)}{unit}{late}" if told else "nothing was told in time"
+
+    def __repr__(self):
+        return f"<{self.controller.name}: {self.sentence()}>"
+
+    def _repr_html_(self):
+        table = self.trace._repr_html_() if self.trace else ""
+        return markup.paragraphs([f"{self.controller.name}: {self.sentence()}"]) + table
+
+
+@blamed()
+def search(
+    controller,
+    network,
+    of="utilisation",
+    start="any",
+    given="",
+    period=None,
+    at=None,
+    low=None,
+    high=None,
+    resolution=None,
+    told=lambda x: None,
+    timeout=None,
+    **options,
+) -> Worst:
+    """The Worst of a quantity; see `ccmatic.api.worst`. told: is given each x that is asked about. options: of the
+    `solving.Checker`."""
+    begin = monotonic()
+    name = definitions.chosen("properties", "WORSE")
+    kind = load_definition("properties", "PROPERTY", name)
+    if start not in kind.starts:
+        raise InputError(f"the start is '{shown(start)}'; {suggest(start, kind.starts)}")
+    quantity = kind.quantity(of)
+    thresholds = {"what": quantity.what, "given": "; ".join(filter(None, (kind.starts[start], given.strip())))}
+    query = Query(network, name, **thresholds)
+    decides = query.controller(controller)
+    if period is not None:
+        query = Query(network, name, **thresholds, repeats=period, moves=_moves(decides))
+    require_order(decides, network.jitter)
+    xs = [exact(at)] if at is not None else _range(quantity, network, low, high, resolution)
+    edge = _Edge(query, decides, xs, told, timeout, options)
+    none, some, verdict = edge.find(quantity.worse)
+    trace, report = edge.shown(some) if some is not None else (None, None)
+    return Worst(decides, quantity, none, some, verdict, monotonic() - begin, trace, report)
+
+
+def _moves(controller):
+    """As the property has it, what moves on in a controller that remembers."""
+    places = moving(controller) if controller.state else {}
+    return "; ".join(f"{name}={' + '.join(of)}" for name, of in places.items())
+
+
+def _range(quantity, network, low, high, resolution):
+    """The values of x, rising. Raises InputError."""
+    most = network.horizon - 1 if quantity.high is None else quantity.high
+    first, last, step = (
+        exact(default if value is None else value)
+        for value, default in ((low, quantity.low), (high, most), (resolution, quantity.step))
+    )
+    if not 0 <= first < last or step <= 0 or (last - first) / step > MOST:
+        found = f"x is looked for from {first} to {last} in steps of {step}"
+        raise InputError(f"{found}; expected 0 <= low < high, and at most {MOST} steps above 0")
+    count = int((last - first) / step)
+    xs = [first + step * n for n in range(count + 1)]
+    return xs if xs[-1] == last else [*xs, last]
+
+
+class _Edge:
+    """The search for neighbours among the x at which answers differ."""
+
+    def __init__(self, query, controller, xs, told, timeout, options):
+        self._query, self._controller, self._xs, self._told = query, controller, xs, told
+        self._clock = Clock(timeout)
+        (way,) = query.property.ways_to_fail(query.model, query.buffer)
+        self._options = {**options, "timeout": self._clock}
+        known = replace(way, name="an execution", formula=way.premise or (lambda x: True))
+        self._executions, self._traces, self._answers = Executions(self._part(query, known), controller), [], {}
+
+    def find(self, worse):
+        """(none, some, verdict), as a Worst has them. Raises InputError if there is no execution at all."""
+        if self._ask() == UNKNOWN:
+            return None, None, UNDECIDED
+        if self._falls(worse):
+            self._xs = self._xs[::-1]
+        good = last_good(len(self._xs), lambda index: self._answer(self._xs[index]) == UNSAT)
+        none = self._xs[good] if good >= 0 else None
+        some = next((x for x in self._xs if self._answers.get(x) == SAT), None)
+        told = good + 1 == len(self._xs) or self._answers[self._xs[good + 1]] == SAT
+        return none, some, FOUND if told else UNDECIDED
+
+    def shown(self, x):
+        """The trace that was found to be so bad, made readable, and the Report of its replay."""
+        query, way = self._at(x)
+        part = self._part(query, way)
+        part.trace = replace(self._trace(x), query=query.record())
+        with self._clock.question():
+            return for_people(part, self._controller)
+
+    def _at(self, x):
+        """The query about this x, and the way to be so bad."""
+        query = replace(self._query, property=replace(self._query.property, x=x))
+        (way,) = query.property.ways_to_fail(query.model, query.buffer)
+        return query, way
+
+    def _part(self, query, way):
+        reads = query.units().keys() & {*self._controller.parameters}
+        return Part(query, way, self._options, reads, self._controller.state)
+
+    def _falls(self, worse):
+        """Whether it is the lower x at which executions are so bad; asked of none of the answers, if that is known."""
+        if worse is not None:
+            return worse == "above"
+        return self._answer(self._xs[0]) == SAT or self._answer(self._xs[-1]) == UNSAT
+
+    def _answer(self, x):
+        """SAT, UNSAT, or UNKNOWN."""
+        if x not in self._answers:
+            self._told(x)
+            self._answers[x] = SAT if self._trace(x) else self._ask(x)
+        return self._answers[x]
+
+    def _trace(self, x):
+        """A trace that was found and is so bad; None if none is."""
+        _, way = self._at(x)
+        return next((trace for trace in reversed(self._traces) if way.formula(self._observed(trace)) is True), None)
+
+    def _observed(self, trace):
+        beliefs = trace.columns.keys() & self._query.units().keys()
+        return self._query.observed(trace, beliefs, self._controller.state)
+
+    def _ask(self, x=None):
+        """Whether there is an execution, which is so bad if x is given; its trace is then kept."""
+        answer, part = UNKNOWN, self._executions.part
+        with suppress(OutOfTime), self._clock.question():
+            answer, trace = self._executions.find(*([] if x is None else [self._at(x)[1].formula(part.x)]))
+            self._traces += [trace] if trace else []
+        if x is None and answer == UNSAT:
+            raise InputError(self._empty())
+        return answer
+
+    def _empty(self):
+        """That there is no execution, and of what."""
+        network, asked = self._query.network, self._query.property
+        of = [f"repeats itself every {asked.repeats} steps"] if asked.repeats else []
+        of += [f"has {asked.given}"] if asked.given else []
+        what = f"execution of {self._controller.name}{' that ' if of else ''}{' and '.join(of)}"
+        where = f"{network.model_name} with the buffer {network.buffer} and the horizon {network.horizon}"
+        return f"{where} has no {what}, so that no value is the worst; expected another period, or less to be given"

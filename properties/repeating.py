@@ -1,0 +1,65 @@
+"""That an execution repeats itself, with all that its network and its senders keep, so that it may go on for ever."""
+
+from ccmatic.base import InputError, shown
+from ccmatic.logic import equal, every, iff
+
+
+def repeating(model, x, period, moves):
+    """The last `period` steps are as those before them, and what is kept is at the end as it was a period ago.
+
+    moves: state that says a place in what is observed, such as the last byte sent before a loss, by name, with the
+    observations in whose sum that is: it has moved on with them. Each loss is found within a period. Raises InputError
+    for an execution that does not show the period twice."""
+    end = x.horizon - 1
+    begin = end - period
+    if begin < period:
+        found = f"the trace has {x.horizon} steps, which do not show a period of {period} twice"
+        raise InputError(f"{found}; expected a horizon of {2 * period + 1} at least")
+    counted = list(x.own.values())
+    parts = [_waiting(model, x, begin, end)]
+    if model.windows:
+        parts.append(every([_state(model, flow, moves, begin, end) for flow in x.flows]))
+    else:
+        counted.append(x.K)
+        parts += [_delays(x, name, period) for name in model.measures]
+    for flow in x.flows:
+        counted += [flow.A, flow.S, flow.L, flow.Ld]
+        kept = [column for column in (flow.r, flow.cwnd, *flow.beliefs.values()) if column]
+        parts += [equal(column[end], column[begin]) for column in kept]
+        parts.append(equal(flow.inflight(end), flow.inflight(begin)))
+        parts.append(equal(flow.L[end] - flow.Ld[end], flow.L[begin] - flow.Ld[begin]))
+        parts += [flow.Ld[t] >= flow.L[t - period] for t in range(begin, end + 1)]
+    return every([*parts, *(_counted_on(column, begin, end) for column in counted)])
+
+
+def _waiting(model, x, begin, end):
+    """As many tokens came as bytes were served."""
+    tokens = (lambda t: model.tokens(x, t)) if model.windows else (lambda t: x.K[t])
+    return equal(tokens(end) - tokens(begin), x.S[end] - x.S[begin])
+
+
+def _counted_on(column, begin, end):
+    """In each period bytes grow alike."""
+    grown = column[end] - column[begin]
+    return every([equal(column[t], column[t - end + begin] + grown) for t in range(end - begin, end)])
+
+
+def _delays(x, name, period):
+    """A measured delay, which these traces know from the first."""
+    delay, steps = getattr(x, name), range(1, x.horizon + 1)
+    pairs = [(t, k) for t in range(period, x.horizon) for k in steps]
+    return every([iff(delay.at_least(t, k), delay.at_least(t - period, k)) for t, k in pairs])
+
+
+def _state(model, flow, moves, begin, end):
+    for name, of in moves.items() if flow.state else ():
+        if name not in flow.state or not model.observations.keys() >= {*of}:
+            found = f"found that '{shown(name)}' moves with '{shown(' + '.join(of))}'"
+            raise InputError(f"{found}; expected state of the controller, and what {model.name} lets it observe")
+    moved = {name: _moved(model, flow, moves.get(name, ()), begin, end) for name in flow.state}
+    return every([equal(column[end] - column[begin], moved[name]) for name, column in flow.state.items()])
+
+
+def _moved(model, flow, observations, begin, end):
+    reads = [model.observations[name].read for name in observations]
+    return sum((read(flow, end) - read(flow, begin) for read in reads), 0)

@@ -1,0 +1,191 @@
+"""`worst`: edges with both sides asked, on models of windows and of beliefs, told, saved and replayed."""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import pytest
+
+import ccmatic as cm
+from ccmatic import query as queries
+from ccmatic.base import last_good
+from ccmatic.verification import Outcome, check_trace
+from ccmatic.worst_case.moving import moving
+from support.cli import here, lines, run
+
+SLOW = pytest.mark.slow
+SMALL = {"resolution": "1/10"}
+
+
+def network(model, buffer="infinite", horizon=6):
+    return cm.Network(model, buffer, horizon, delay="executions")
+
+
+def is_so(controller, asked, what, x, given=""):
+    """Whether `verify` finds an execution that is so, asked anew."""
+    verdict = cm.verify(controller, cm.Query(asked, "avoids", what=what, x=x, given=given)).verdict
+    return {"violated": True, "holds": False}[verdict]
+
+
+@pytest.mark.parametrize("count", range(1, 12))
+def test_both_sides_of_an_edge_are_asked(count):
+    for edge in range(-1, count):
+        asked = []
+        found = last_good(count, lambda index, edge=edge, asked=asked: asked.append(index) or index <= edge)
+        assert found == edge and {edge, edge + 1} & {*range(count)} <= {*asked} and len(asked) == len({*asked})
+
+
+@pytest.mark.parametrize(
+    "controller, model, buffer, of, given, edge",
+    [
+        pytest.param("constant_window", "ccac2021", "infinite", "queue", "alpha == 1", ("1", "9/10"), marks=SLOW),
+        ("cc_qdel", "ccac", "1", "delay", "", ("2", "1")),
+        pytest.param("cc_probe_slow", "cbr_delay", "1", "loss", "", ("2/5", "3/10"), marks=SLOW),
+    ],
+)
+def test_what_is_found_is_what_verify_says(controller, model, buffer, of, given, edge):
+    asked = network(model, buffer)
+    step = {} if of == "delay" else SMALL
+    worst = cm.worst(controller, asked, of, start="empty" if given else "any", given=given, **step)
+    assert (worst.verdict, worst.none, worst.some) == ("found", *map(Fraction, edge))
+    assert worst.report.outcome is Outcome.BREAKS and cm.replay(worst.trace).outcome is Outcome.BREAKS
+    given = worst.trace.query["property"]["given"]
+    assert not is_so(controller, asked, worst.quantity.what, worst.none, given)
+    assert is_so(controller, asked, worst.quantity.what, worst.some, given)
+
+
+def test_a_loss_of_aimd_is_at_a_window_of_the_buffer_less_a_packet():
+    """Lemma 4 of CCAC's script for AIMD, as it was meant: the edge is at β - MSS exactly."""
+    steady = "L_f[0][0] - Ld_f[0][0] <= C*(R+D) + alpha; c_f[0][0] <= C*(R+D) + 19/10 + alpha; alpha < 1/3"
+    loses = "ANYT(1, T, lambda t: And(L[t] > L[t-1], c_f[0][t-1] + alpha < x))"
+    worst = cm.worst("aimd", network("ccac2021", "19/10", 5), loses, given=steady, high=4, resolution="1/1000")
+    assert (worst.none, worst.some) == (Fraction(19, 10), Fraction(1901, 1000))
+
+
+@cache
+def low_for_ever():
+    """Copa, composing: as low as that for ever."""
+    return cm.worst("copa", network("ccac2021", horizon=13), period=6, at="1/10")
+
+
+@cache
+def bbr_for_ever():
+    return cm.worst("bbr", network("ccac2021", "1", 9), "loss", period=4, at="2")
+
+
+@cache
+def aimd_for_ever():
+    return cm.worst("aimd", network("ccac2021", "1", 9), "queue", period=4, at="1")
+
+
+@cache
+def probe_for_ever():
+    return cm.worst("cc_probe_slow", network("cbr_delay", "1", 9), period=4, at="7/10")
+
+
+def unrolled(trace, period, times=6):
+    """The trace, going on so many periods more as its last one."""
+    end, columns = trace.horizon - 1, {}
+    for name, column in trace.columns.items():
+        longer, grown = list(column), column[end] - column[end - period]
+        for t in range(trace.horizon, trace.horizon + times * period):
+            longer.append(longer[t - period] + grown)
+        columns[name] = longer
+    if "cwnd" in columns:
+        columns["Q"] = delays(columns)
+    asked = queries.from_record(trace.query)
+    asked = asked.on(horizon=trace.horizon + times * period)
+    columns = {name: tuple(column) for name, column in columns.items()}
+    return asked, replace(trace, horizon=asked.horizon, columns=columns, query=asked.record())
+
+
+def delays(columns):
+    """Of ccac2021: whole steps that what is served had waited, and the horizon while that is not known."""
+    S, admitted = columns["S"], [sent - lost for sent, lost in zip(columns["A"], columns["L"], strict=True)]
+    found = [len(S)]
+    for t in range(1, len(S)):
+        waited = next((k for k in range(t) if S[t] > admitted[t - k - 1]), len(S))
+        found.append(found[-1] if S[t] == S[t - 1] else waited)
+    return list(map(Fraction, found))
+
+
+SLOWER = [pytest.param(*each, marks=SLOW) for each in ((low_for_ever, 6), (bbr_for_ever, 4))]
+
+
+@pytest.mark.parametrize("found, period", [*SLOWER, (aimd_for_ever, 4), (probe_for_ever, 4)])
+def test_what_repeats_goes_on(found, period):
+    trace = found().trace
+    report = check_trace(*unrolled(trace, period))
+    assert not report.faults and report.outcome is Outcome.BREAKS
+
+
+@pytest.mark.parametrize("found, period", [*SLOWER, (aimd_for_ever, 4), (probe_for_ever, 4)])
+def test_no_state_is_forgotten_where_the_end_is_compared_with_the_start(found, period):
+    trace = found().trace
+    asked = queries.from_record(trace.query)
+    (way,) = asked.property.ways_to_fail(asked.model, asked.buffer)
+
+    def is_so(columns):
+        now = trace.with_columns(**columns)
+        return way.formula(asked.observed(now, asked.units().keys() & columns.keys(), state))
+
+    state = asked.read(trace.controller).state
+    assert is_so(trace.columns) is True
+    follows = "Q" if asked.model.windows else "Ld"  # of bytes; of bytes lost a step before
+    for name, column in trace.columns.items():
+        if name != follows:
+            assert is_so({**trace.columns, name: (*column[:-1], column[-1] + 1)}) is False, name
+
+
+def test_it_can_be_put_without_a_controller():
+    queries.from_record(aimd_for_ever().trace.query).encode()
+
+
+def test_sequence_numbers_move_on():
+    asked = cm.Query(network("ccac2021"), "avoids", what="S[0] > 0")
+    aimd, bbr, copa = map(asked.controller, ("aimd", "bbr", "copa"))
+    assert moving(aimd) == {"recover": ("admitted",), "since": ("served",)} and moving(bbr) == moving(copa) == {}
+    assert aimd_for_ever().trace.query["property"]["moves"] == "recover=admitted; since=served"
+
+
+def test_a_period_that_no_execution_has_is_refused():
+    """Copa's window moves a packet up or down in each step, so that an odd period brings it back only at its floor."""
+    with pytest.raises(cm.InputError, match="no execution of copa that repeats itself every 3 steps and has alpha < 1"):
+        cm.worst("copa", network("ccac2021", horizon=7), given="alpha < 1/4", period=3)
+
+
+def test_what_was_not_told_in_time_is_unknown(tmp_path):
+    asked = ["--model", "ccac2021", "--buffer", "1", "--horizon", "30", "--timeout", "0.2"]
+    code, out, _ = run("worst", "aimd", *asked, "--json", cwd=tmp_path)
+    (line,) = lines(out)
+    assert code == 3 and line["verdict"] == "unknown" and line["none"] is None
+
+
+def test_one_x_is_asked_about_and_its_trace_saved(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = ["worst", "cc_qdel", "--of", "delay", "--model", "ccac", "--buffer", "1", "--horizon", "5"]
+    code, out, _ = here(capsys, *asked, "--at", "2")
+    assert code == 0 and "delay: never above 2 steps to be served" in out and not list(tmp_path.iterdir())
+    code, out, _ = here(capsys, *asked, "--at", "1")
+    assert code == 1 and "delay: above 1 steps to be served" in out
+    assert here(capsys, "replay", "ccmatic-traces/cc_qdel-delay.json")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "more, message",
+    [
+        ({"of": "utilization"}, "did you mean 'utilisation'"),
+        ({"of": "S[0] < 1"}, "does not say x"),
+        ({"of": "S[-1] < x *"}, "is no expression"),
+        ({"of": "window"}, "found 'c_f'"),
+        ({"start": "emty"}, "did you mean 'empty'"),
+        ({"period": 3}, "do not show a period of 3 twice; expected a horizon of 7 at least"),
+        ({"low": 1}, "x is looked for from 1 to 1"),
+        ({"resolution": 0}, "in steps of 0"),
+        ({"resolution": "1/10000000"}, "at most 1000000 steps"),
+        ({"given": "S[0] > 0"}, "no execution of cc_qdel that has S"),
+    ],
+)
+def test_bad_input_is_told(more, message):
+    with pytest.raises(cm.InputError, match=message):
+        cm.worst("cc_qdel", network("ccac", horizon=5), **more)
