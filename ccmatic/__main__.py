@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 
 
 def main():
@@ -15,14 +16,21 @@ def main():
 
 def _interrupt(number, frame):
     """Raise KeyboardInterrupt; but leave at once where something is being imported, as some packages take that for a
-    module that is missing. What a library then cannot tidy up, cut off in its middle, is not worth a word."""
-    sys.unraisablehook = lambda _: None
+    module that is missing."""
+    sys.unraisablehook = _swallowed
     while frame:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             os.write(sys.__stderr__.fileno(), b"ccmatic: interrupted\n")
             os._exit(130)
         frame = frame.f_back
     raise KeyboardInterrupt
+
+
+def _swallowed(what):
+    """Interrupt again, a little later, what swallowed the interrupt, as destructors do. What a library cannot tidy up,
+    cut off in its middle, is not worth a word."""
+    if what.exc_type is KeyboardInterrupt:
+        threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
 
 
 if __name__ == "__main__":

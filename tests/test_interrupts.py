@@ -22,10 +22,22 @@ except BaseException:
 """
 
 
-def begin(*arguments, cwd, **more):
-    command = [sys.executable, "-m", "ccmatic", *map(str, arguments)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=cwd, start_new_session=True, **pipes, **more)
+@pytest.fixture
+def begin(tmp_path):
+    """Starts `ccmatic …`; what has not ended with the test is ended."""
+    begun = []
+
+    def start(*arguments, **more):
+        command = [sys.executable, "-m", "ccmatic", *map(str, arguments)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        begun.append(subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **pipes, **more))
+        return begun[-1]
+
+    yield start
+    for process in begun:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
 
 
 def ends(process, everyone=False):
@@ -38,11 +50,11 @@ def ends(process, everyone=False):
 
 
 @pytest.mark.parametrize("package", ["click", "pysmt", "z3"])
-def test_during_imports(package, tmp_path):
+def test_during_imports(package, begin, tmp_path):
     (tmp_path / f"{package}.py").write_text(SWALLOWS)
     network = ["--model", "ccac", "--buffer", "any", "--horizon", "5"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    process = begin("verify", "always_double", *network, cwd=tmp_path, env=environment)
+    process = begin("verify", "always_double", *network, env=environment)
     assert "importing\n" in iter(process.stdout.readline, "")
     ends(process)
 
@@ -59,42 +71,50 @@ def at_work(pid, seconds=0.5):
     ["--buffer", ">=5", "--horizon", "18", "--constrain-loss", "always"],
     ["--buffer", ">=5", "--horizon", "18", "--constrain-loss", "always", "--timeout", "60"],
 ], ids=["encoding", "solving", "solving in time"])  # fmt: skip
-def test_while_verifying(options, tmp_path):
-    process = begin("verify", "cc_probe_qdel", "--model", "ccac", *options, cwd=tmp_path)
+def test_while_verifying(options, begin):
+    process = begin("verify", "cc_probe_qdel", "--model", "ccac", *options)
     at_work(process.pid, 1.5)
     ends(process)
 
 
-def test_while_the_worst_is_looked_for(tmp_path):
+def test_while_the_worst_is_looked_for(begin):
     asked = ["--model", "ccac2021", "--buffer", "1", "--period", "20"]
-    process = begin("worst", "aimd", *asked, cwd=tmp_path)
+    process = begin("worst", "aimd", *asked)
     at_work(process.pid, 1.5)
     ends(process)
 
 
-def test_what_was_cut_off_in_its_middle_says_nothing(tmp_path):
-    """As an object of a solver's, interrupted while it was made, whose destructor then misses what was not set."""
-    (tmp_path / "half.py").write_text(
-        "import os, signal\n"
+#: Destructors: of an object that was interrupted while it was made, which misses what was not set
+#: yet, and one that swallows the interrupt itself.
+CUT_OFF = {
+    "half made": "__init__(self): interrupt()\n    def __del__(self): self.missing",
+    "swallowed": "__del__(self): interrupt()",
+}
+
+
+@pytest.mark.parametrize("methods", CUT_OFF.values(), ids=CUT_OFF)
+def test_a_destructor_says_nothing_and_swallows_no_interrupt(methods, tmp_path):
+    (tmp_path / "cut_off.py").write_text(
+        "import os, signal, time\n"
         "from ccmatic import __main__ as program\n"
-        "class Half:\n"
-        "    def __init__(self):\n"
-        "        os.kill(os.getpid(), signal.SIGINT)\n"
-        "    def __del__(self):\n"
-        "        self.missing\n"
+        "def interrupt():\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "class CutOff:\n"
+        f"    def {methods}\n"
         "signal.signal(signal.SIGINT, program._interrupt)\n"
         "try:\n"
-        "    Half()\n"
+        "    CutOff()\n"
+        "    time.sleep(2)\n"
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )
-    done = subprocess.run([sys.executable, "half.py"], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "cut_off.py"], cwd=tmp_path, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("interrupted\n", "")
 
 
-def test_with_two_jobs(tmp_path):
+def test_with_two_jobs(begin):
     """A terminal interrupts the workers, too: nothing of theirs is printed, and none is left."""
-    process = begin("synth", "g6", "--jobs", "2", "--json", cwd=tmp_path)
+    process = begin("synth", "g6", "--jobs", "2", "--json")
     while len(workers := workers_of(process.pid)) < 2:
         time.sleep(0.05)
     for worker in workers:
@@ -104,17 +124,17 @@ def test_with_two_jobs(tmp_path):
 
 
 @pytest.mark.parametrize("everyone", [True, False], ids=["by a terminal", "by a signal"])
-def test_while_evaluating(everyone, tmp_path):
-    process = begin("evaluate", "cc_qdel", "cc_probe_slow", "--jobs", "2", cwd=tmp_path)
+def test_while_evaluating(everyone, begin):
+    process = begin("evaluate", "cc_qdel", "cc_probe_slow", "--jobs", "2")
     process.stdout.readline()
     workers = workers_of(process.pid)
     ends(process, everyone)
     assert len(workers) == 2 and are_gone(workers)
 
 
-def test_workers_end_with_an_evaluation_that_is_killed(tmp_path):
+def test_workers_end_with_an_evaluation_that_is_killed(begin):
     """Which cannot end them itself."""
-    process = begin("evaluate", "cc_qdel", "cc_probe_slow", "--jobs", "2", cwd=tmp_path)
+    process = begin("evaluate", "cc_qdel", "cc_probe_slow", "--jobs", "2")
     process.stdout.readline()
     workers = workers_of(process.pid)
     process.kill()
