@@ -7,7 +7,7 @@ import pytest
 
 from ccmatic.base import InputError
 from ccmatic.fitting import NEVER, read
-from support.cli import here
+from support.cli import run
 
 A, B = b"\x0a\0\0\1", b"\x0a\0\0\2"
 ETHERNET, RAW, SLL = 1, 101, 113
@@ -151,15 +151,15 @@ def test_two_captures_tell_what_was_lost_and_when_the_rest_arrived(tmp_path):
     assert told.value.file == str(tmp_path / "c.pcap")
 
 
-def test_the_clocks_of_two_captures_are_said(tmp_path, capsys):
+def test_the_clocks_of_two_captures_are_said(tmp_path):
     """What left at 500 ms by the sender's clock arrived 40 ms later, at 0 by the receiver's."""
     segments = [tcp(A, B, 100 * n, length=100, identity=7 + n) for n in range(9)]
     first = capture(tmp_path / "a.pcap", [(500 + now, packet) for now, packet in enumerate(segments)])
     second = capture(tmp_path / "b.pcap", list(enumerate(segments)))
-    code, out, err = here(capsys, "fit", first, "--received", second, "--rtt", "40ms")
+    code, out, err = run("fit", first, "--received", second, "--rtt", "40ms")
     assert (code, err) == (0, "")
     assert "the receiver's is 540 ms behind" in out and "captured at both ends" in out
-    code, out, err = here(capsys, "fit", first, "--received", second)
+    code, out, err = run("fit", first, "--received", second)
     assert (code, out) == (2, "") and "expected --rtt" in err
 
 

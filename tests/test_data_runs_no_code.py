@@ -17,7 +17,7 @@ from ccmatic.traces.trace import Trace
 from ccmatic.verification.judgement import Judge
 from ccmatic.verification.replayer import replay
 from support import ROOT
-from support.cli import here
+from support.cli import run
 
 PROOF = ROOT / "proofs" / "cc_qdel_T10.json"
 WINDOW = ROOT / "proofs" / "cc_qdel_T10-traces" / "beyond_shrink.json"
@@ -67,45 +67,45 @@ def refused(printed, path):
     assert code == 2 and "Traceback" not in err and path in err and "--allow-code" in err
 
 
-def test_replay_runs_no_model_that_a_trace_names(tmp_path, definition, ran, capsys, violation):
+def test_replay_runs_no_model_that_a_trace_names(tmp_path, definition, ran, violation):
     path = definition("models", "cbr_delay")
     file = tmp_path / "violation.json"
     violation[1].save(file)
     file = trace(tmp_path, file, model=path)
-    refused(here(capsys, "replay", file), path)
-    refused(here(capsys, "trace", "export", file, "--format", "json", *SCALE), path)
+    refused(run("replay", file), path)
+    refused(run("trace", "export", file, "--format", "json", *SCALE), path)
     assert not ran.exists()
-    assert here(capsys, "replay", file, "--allow-code")[0] == 0 and ran.exists()
+    assert run("replay", file, "--allow-code")[0] == 0 and ran.exists()
     ran.unlink()
-    assert here(capsys, "trace", "export", file, "--format", "json", *SCALE, "--allow-code")[0] == 0 and ran.exists()
+    assert run("trace", "export", file, "--format", "json", *SCALE, "--allow-code")[0] == 0 and ran.exists()
 
 
 @pytest.mark.parametrize("key, kind, shipped", [("name", "properties", "lemma"), ("proof", "proofs", "cc_qdel")])
-def test_replay_runs_no_property_and_no_proof_that_a_trace_names(key, kind, shipped, tmp_path, definition, ran, capsys):
+def test_replay_runs_no_property_and_no_proof_that_a_trace_names(key, kind, shipped, tmp_path, definition, ran):
     path = definition(kind, shipped)
     loaded = Trace.load(WINDOW)
     file = trace(tmp_path, WINDOW, property={**loaded.query["property"], key: path})
-    refused(here(capsys, "replay", file), path)
+    refused(run("replay", file), path)
     assert not ran.exists()
-    assert here(capsys, "replay", file, "--allow-code")[0] == 0 and ran.exists()
+    assert run("replay", file, "--allow-code")[0] == 0 and ran.exists()
 
 
-def test_check_runs_no_proof_that_a_file_names(tmp_path, definition, ran, capsys):
+def test_check_runs_no_proof_that_a_file_names(tmp_path, definition, ran):
     path = definition("proofs", "cc_qdel")
     data = {**json.loads(PROOF.read_text()), "proof": path, "constants": {}, "lemmas": []}
     file = tmp_path / "proof.json"
     file.write_text(json.dumps(data))
-    refused(here(capsys, "check", file), path)
+    refused(run("check", file), path)
     assert not ran.exists()
     proved.load_result(file, allow_code=True)
     assert ran.exists()
 
 
-def test_prove_runs_no_proof_that_a_file_in_its_folder_names(tmp_path, definition, ran, capsys):
+def test_prove_runs_no_proof_that_a_file_in_its_folder_names(tmp_path, definition, ran):
     """Where it goes on with what an earlier run left: only the proof that a person asked for is run."""
     path = definition("proofs", "cc_qdel")
     (tmp_path / PROOF.name).write_text(json.dumps({**json.loads(PROOF.read_text()), "proof": path}))
-    refused(here(capsys, "prove", "cc_qdel", "--proof", "cc_qdel", "--out", tmp_path), path)
+    refused(run("prove", "cc_qdel", "--proof", "cc_qdel", "--out", tmp_path), path)
     assert not ran.exists()
 
 
@@ -130,7 +130,7 @@ def test_check_runs_nothing_that_a_proofs_windows_name(tmp_path, definition, ran
     ("model", "models", "cbr_delay"), ("template", "templates", "sent_rate"),
     ("property", "properties", "synthesis_invariant"),
 ])  # fmt: skip
-def test_check_cover_runs_nothing_that_a_run_names(tmp_path, definition, ran, capsys, violation, key, folder, shipped):
+def test_check_cover_runs_nothing_that_a_run_names(tmp_path, definition, ran, violation, key, folder, shipped):
     path = definition(folder, shipped)
     query = queries.make("cbr_delay", "1", 5, template="sent_rate")
     file = tmp_path / "run.db"
@@ -141,8 +141,8 @@ def test_check_cover_runs_nothing_that_a_run_names(tmp_path, definition, ran, ca
     record[key] = {**record[key], "name": path} if key == "property" else path
     with sqlite3.connect(file) as database:
         database.execute("UPDATE about SET value = ? WHERE key = 'query'", [json.dumps(record, sort_keys=True)])
-    refused(here(capsys, "check-cover", file), path)
-    assert here(capsys, "runs", file)[0] == 0
+    refused(run("check-cover", file), path)
+    assert run("runs", file)[0] == 0
     assert not ran.exists()
     cover.check_cover(file, allow_code=True)
     assert ran.exists()

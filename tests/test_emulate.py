@@ -17,7 +17,7 @@ import pytest
 from ccmatic import records
 from ccmatic.base.errors import InputError
 from ccmatic.emulate import command, flows, kinds, link, machine, measures, replay, run
-from support.cli import here
+from support import cli
 from support.emulations import in_time
 from support.json_schemas import validate
 from support.machine import on_time
@@ -273,8 +273,8 @@ GOOD = ["--rate", "24mbit", "--rtt", "40ms", "--buffer", "1bdp"]
         (["--schedule", "none.csv"], "cannot read"),
     ],
 )
-def test_bad_input_is_one_message(options, said, capsys):
-    code, out, err = here(capsys, "emulate", *options)
+def test_bad_input_is_one_message(options, said):
+    code, out, err = cli.run("emulate", *options)
     assert (code, out, err.count("\n")) == (2, "", 1) and said in err
 
 

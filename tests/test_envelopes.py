@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import ccmatic as cm
 from ccmatic.language import parse
 from ccmatic.logic import linear
-from support.cli import here, lines
+from support.cli import lines, run
 
 WIDE = """\
 def rate(C_L, qdel_L):
@@ -91,7 +91,7 @@ def test_what_is_no_envelope_is_said(returned, message):
 
 
 @pytest.mark.parametrize("command", [["verify"], ["verify", "--smt2", "q"], ["prove", "--proof", "cc_qdel"]])
-def test_low_above_high_is_an_error_with_the_values(command, tmp_path, monkeypatch, capsys):
+def test_low_above_high_is_an_error_with_the_values(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "e.py").write_text(
         "def rate(C_L, C_U, qdel_L):\n"
@@ -100,7 +100,7 @@ def test_low_above_high_is_an_error_with_the_values(command, tmp_path, monkeypat
         "    return between(C_L / 2, C_U)\n"
     )
     network = NETWORK if command[0] == "verify" else []
-    code, _, error = here(capsys, command[0], "e.py", *command[1:], *network)
+    code, _, error = run(command[0], "e.py", *command[1:], *network)
     assert code == 2
     assert error.startswith("ccmatic: e.py:4: low is above high at C_L = ") and len(error.splitlines()) == 1
 
@@ -131,19 +131,19 @@ def test_nothing_follows_from_low_above_high():
     assert controller.allowed({"C_L": 1, "R_m": 1, "MSS": 0}) is None
 
 
-def test_the_band_is_told_drawn_and_shown(tmp_path, monkeypatch, capsys):
+def test_the_band_is_told_drawn_and_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "e.py").write_text(envelope("1", "2"))
-    [found] = lines(here(capsys, "verify", "e.py", *NETWORK, "--json")[1])
+    [found] = lines(run("verify", "e.py", *NETWORK, "--json")[1])
     assert any(text.startswith("Of the rates that it allows, r is ") for text in found["explanation"]["sender"])
-    assert here(capsys, "replay", found["trace"], "--html", "e.html", "--plot", "e.png")[0] == 0
+    assert run("replay", found["trace"], "--html", "e.html", "--plot", "e.png")[0] == 0
     assert ", from 0.25 to 0.5" in (tmp_path / "e.html").read_text()
     assert (tmp_path / "e.png").stat().st_size > 10_000
 
 
-def test_what_needs_a_rate_refuses_an_envelope(tmp_path, monkeypatch, capsys):
+def test_what_needs_a_rate_refuses_an_envelope(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "e.py").write_text(envelope())
-    code, _, error = here(capsys, "export", "e.py", "--target", "c", "--out", "out")
+    code, _, error = run("export", "e.py", "--target", "c", "--out", "out")
     assert code == 2 and "is an envelope, which has no rate of its own" in error
     assert not (tmp_path / "out").exists()

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import tomllib
-from functools import partial
 from math import floor
 from pathlib import Path
 
@@ -14,13 +13,14 @@ import pytest
 from ccmatic.codegen import header
 from ccmatic.codegen.library import Library
 from ccmatic.simulation import Deployed, Simulation, paths
-from support.cli import here, lines
+from support import cli
+from support.cli import lines
 
 PACKAGE = Path(__file__).parent / "exercises"
 
 
 @pytest.fixture
-def run(tmp_path, capsys, monkeypatch):
+def run(tmp_path, monkeypatch):
     """Runs `ccmatic …` where the package is installed: the exit code, what it printed and its complaint."""
     about = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
     installed = tmp_path / "site" / f"{about['name']}-{about['version']}.dist-info"
@@ -34,8 +34,7 @@ def run(tmp_path, capsys, monkeypatch):
     monkeypatch.syspath_prepend(PACKAGE)
     monkeypatch.syspath_prepend(installed.parent)
     monkeypatch.chdir(tmp_path)
-
-    return partial(here, capsys)
+    return cli.run
 
 
 QUERY = """

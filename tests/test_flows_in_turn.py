@@ -7,7 +7,7 @@ import pytest
 
 from ccmatic.base.errors import InputError
 from ccmatic.emulate import command, kinds, link, measures, picture, run
-from support.cli import here
+from support import cli
 from support.emulations import again, in_time
 from support.machine import on_time
 
@@ -77,9 +77,9 @@ def test_a_flow_says_when_it_sends(text, start, stop, rtt, monkeypatch):
         (["cubic@1s"], "no flow is there at first"),
     ],
 )
-def test_a_turn_that_is_none_is_one_message(flows, said, capsys):
+def test_a_turn_that_is_none_is_one_message(flows, said):
     asked = [word for flow in flows for word in ("--flow", flow)]
-    code, out, err = here(capsys, "emulate", "--rate", "24mbit", "--rtt", "40ms", "--buffer", "1bdp", *asked)
+    code, out, err = cli.run("emulate", "--rate", "24mbit", "--rtt", "40ms", "--buffer", "1bdp", *asked)
     assert (code, out, err.count("\n")) == (2, "", 1) and said in err
 
 

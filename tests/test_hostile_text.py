@@ -18,7 +18,7 @@ from ccmatic.language import controller as cca
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions
 from ccmatic.verification.judgement import Judge
-from support.cli import here
+from support.cli import run
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler (gcc or clang) on this machine")
@@ -128,9 +128,9 @@ def test_what_stands_in_scripts_is_not_asked():
     ]
 
 
-def test_files_with_odd_names(tmp_path, monkeypatch, capsys):
+def test_files_with_odd_names(tmp_path, monkeypatch):
     """A name on the command line is a name, whatever it says."""
     monkeypatch.chdir(tmp_path)
     Path("my $(touch ran) controller.py").write_text(RATE)
-    code, _, _ = here(capsys, "export", "my $(touch ran) controller.py", "--target", "c")
+    code, _, _ = run("export", "my $(touch ran) controller.py", "--target", "c")
     assert code == 2 and os.listdir() == ["my $(touch ran) controller.py"]

@@ -17,7 +17,7 @@ from ccmatic.proving import result as proved
 from ccmatic.proving.claim import steps, windows_after
 from ccmatic.traces import Trace
 from ccmatic.verification import Outcome, replay
-from support.cli import here
+from support.cli import run
 from support.json_schemas import validate
 
 HERE = Path(__file__).parent
@@ -66,8 +66,8 @@ def edit(file, change):
     file.write_text(json.dumps(data))
 
 
-def test_what_was_proved_is_accepted(copy, capsys):
-    code, out, _ = here(capsys, "check", copy, "--json", "--allow-code")
+def test_what_was_proved_is_accepted(copy):
+    code, out, _ = run("check", copy, "--json", "--allow-code")
     *findings, summary = map(json.loads, out.splitlines())
     assert code == 0 and summary["accepted"]
     validate(summary, "CheckLine")
@@ -111,13 +111,13 @@ def test_a_state_taken_from_the_cover_is_rejected(copy, tmp_path):
     assert "states cover everything" in faults(copy)
 
 
-def test_a_killed_proof_goes_on(copy, capsys, monkeypatch):
+def test_a_killed_proof_goes_on(copy, monkeypatch):
     """What is in the file is not asked again."""
     edit(copy, lambda data: (data["constants"].pop("rise"), data["lemmas"].clear()))
     asked = []
     ask = prove.Prover.ask
     monkeypatch.setattr(prove.Prover, "ask", lambda self, lemma, c: asked.append(c.keys()) or ask(self, lemma, c))
-    code, out, _ = here(capsys, "prove", QDEL, "--proof", TINY, "--out", copy.parent, "--json")
+    code, out, _ = run("prove", QDEL, "--proof", TINY, "--out", copy.parent, "--json")
     lines = list(map(json.loads, out.splitlines()))
     assert code == 0 and [line["constant"] for line in lines if "constant" in line] == ["rise"]
     for line in lines[:-1]:
@@ -128,9 +128,9 @@ def test_a_killed_proof_goes_on(copy, capsys, monkeypatch):
     assert "C_L too high" in copy.with_suffix(".md").read_text() and copy.with_suffix(".svg").exists()
 
 
-def test_an_edited_proof_does_not_go_on(copy, capsys):
+def test_an_edited_proof_does_not_go_on(copy):
     edit(copy, lambda data: data.update(definition="0" * 64))
-    code, _, err = here(capsys, "prove", QDEL, "--proof", TINY, "--out", copy.parent)
+    code, _, err = run("prove", QDEL, "--proof", TINY, "--out", copy.parent)
     assert code == 2 and "another version" in err
 
 
@@ -188,21 +188,21 @@ def test_numbers_of_windows():
 # Bad input.
 
 
-def test_a_controller_that_reads_what_the_proof_does_not_follow(capsys):
-    code, _, err = here(capsys, "prove", "cc_probe_slow", "--proof", TINY)
+def test_a_controller_that_reads_what_the_proof_does_not_follow():
+    code, _, err = run("prove", "cc_probe_slow", "--proof", TINY)
     assert code == 2 and "Traceback" not in err and "C_Llambda" in err
 
 
-def test_a_lemma_with_a_free_constant(tmp_path, capsys):
+def test_a_lemma_with_a_free_constant(tmp_path):
     (tmp_path / "tiny.py").write_text(Path(TINY).read_text().replace('Constant("rise"', 'Constant("rize"'))
-    code, _, err = here(capsys, "prove", QDEL, "--proof", tmp_path / "tiny.py", "--out", tmp_path)
+    code, _, err = run("prove", QDEL, "--proof", tmp_path / "tiny.py", "--out", tmp_path)
     assert code == 2 and "'rise' that is not declared" in err and "rize" in err
 
 
-def test_a_range_in_which_nothing_holds(tmp_path, capsys):
+def test_a_range_in_which_nothing_holds(tmp_path):
     text = Path(TINY).read_text().replace("Fraction(101, 100), Fraction(2)", "Fraction(50), Fraction(60)")
     (tmp_path / "tiny.py").write_text(text)
-    code, _, err = here(capsys, "prove", QDEL, "--proof", tmp_path / "tiny.py", "--out", tmp_path)
+    code, _, err = run("prove", QDEL, "--proof", tmp_path / "tiny.py", "--out", tmp_path)
     assert code == 2 and "no value of 'rise' from 50 to 60 will do: at the loosest, 50" in err
     (window,) = tmp_path.glob("*-traces/no_rise.json")
     assert str(window) in err
@@ -210,9 +210,9 @@ def test_a_range_in_which_nothing_holds(tmp_path, capsys):
     assert report.outcome is Outcome.BREAKS and report.query.property.constants == "rise=50"
 
 
-def test_files_that_are_no_proof(tmp_path, capsys):
+def test_files_that_are_no_proof(tmp_path):
     (tmp_path / "x.json").write_text('{"format": "something"}')
-    assert here(capsys, "check", tmp_path / "x.json")[0] == 2
-    assert here(capsys, "check", tmp_path / "missing.json")[0] == 2
-    code, _, err = here(capsys, "prove", QDEL, "--proof", "cc_qdell")
+    assert run("check", tmp_path / "x.json")[0] == 2
+    assert run("check", tmp_path / "missing.json")[0] == 2
+    code, _, err = run("prove", QDEL, "--proof", "cc_qdell")
     assert code == 2 and "cc_qdel" in err

@@ -18,7 +18,7 @@ from ccmatic.trace_export import Schedule
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.replayer import replay
 from support import ROOT
-from support.cli import here
+from support.cli import run
 
 PROOF = ROOT / "proofs" / "cc_qdel_T10.json"
 WINDOW = ROOT / "proofs" / "cc_qdel_T10-traces" / "beyond_shrink.json"
@@ -49,7 +49,7 @@ def test_numbers_as_people_write_them(text, value):
 
 @pytest.mark.parametrize("number", HUGE)
 @pytest.mark.parametrize("place", ["constant", "column", "horizon", "buffer", "jitter", "threshold"])
-def test_numbers_in_traces(number, place, tmp_path, capsys):
+def test_numbers_in_traces(number, place, tmp_path):
     data = json.loads(WINDOW.read_text())
     match place:
         case "constant":
@@ -63,19 +63,19 @@ def test_numbers_in_traces(number, place, tmp_path, capsys):
         case key:
             data["query"][key] = number
     (tmp_path / "trace.json").write_text(json.dumps(data))
-    code, _, err = here(capsys, "replay", tmp_path / "trace.json")
+    code, _, err = run("replay", tmp_path / "trace.json")
     assert code == 2 and len(err) < 500 and "fault of ccmatic" not in err
 
 
 @pytest.mark.parametrize("number", HUGE)
-def test_numbers_on_the_command_line(number, tmp_path, capsys, monkeypatch):
+def test_numbers_on_the_command_line(number, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     verify = ["verify", "cc_qdel", "--model", "ccac", "--horizon", "6", "--buffer", "infinite"]
     for flags in ([*verify, "--jitter", number], [*verify[:4], "--buffer", "1", "--horizon", number],
                   [*verify[:4], "--horizon", "6", "--buffer", number], [*verify, "--utilisation", number],
                   ["export", "cc_qdel", "--target", "c", "--jitter", number],
                   ["export", "cc_qdel", "--target", "c", "--horizon", "1000000000"]):  # fmt: skip
-        code, _, err = here(capsys, *flags)
+        code, _, err = run(*flags)
         assert code == 2 and len(err) < 500 and "fault of ccmatic" not in err
 
 

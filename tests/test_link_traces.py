@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from ccmatic.emulate import kinds, link, measures, mm_log, replay, run
 from ccmatic.trace_export import OPPORTUNITY
-from support import ROOT
-from support.cli import here
+from support import ROOT, cli
 from support.emulations import emulation
 from support.machine import on_time
 
@@ -154,7 +153,7 @@ def test_the_example_is_what_its_script_writes(capsys):
         ("1\n", ["--rtt", "40ms", "--buffer", "10"], "a buffer of 10 bytes; expected at least a packet"),
     ],
 )
-def test_what_is_no_link_trace_is_one_message(content, options, said, file, capsys):
+def test_what_is_no_link_trace_is_one_message(content, options, said, file):
     file.write_text(content)
-    code, out, err = here(capsys, "emulate", "--schedule", file, *options)
+    code, out, err = cli.run("emulate", "--schedule", file, *options)
     assert (code, out, err.count("\n")) == (2, "", 1) and said in err

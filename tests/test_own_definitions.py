@@ -9,7 +9,7 @@ from ccmatic.contracts import StateBelief
 from ccmatic.language.controller import parse
 from ccmatic.logic.terms import boolean, choice, equal, every, iff, implies, no, real, some
 from ccmatic.verification.verifier import Verifier
-from support.cli import here
+from support.cli import run
 
 MODEL = """from fractions import Fraction
 
@@ -31,10 +31,10 @@ MODEL = Mine()
 LINE = 12
 
 
-def verify(text, folder, capsys):
+def verify(text, folder):
     (folder / "mine.py").write_text(text)
     network = ["--model", folder / "mine.py", "--buffer", "infinite", "--horizon", "4", "--save", folder / "traces"]
-    code, _, message = here(capsys, "verify", "cc_qdel", *network)
+    code, _, message = run("verify", "cc_qdel", *network)
     return code, message
 
 
@@ -86,10 +86,10 @@ LAWS = {
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_what_a_law_may_not_be_is_refused_at_its_line(law, tmp_path, capsys):
+def test_what_a_law_may_not_be_is_refused_at_its_line(law, tmp_path):
     recursive = "network" in law
     text = MODEL.replace("LAW", f"yield from {law}" if recursive else f'yield "own", 1, {law}')
-    code, message = verify(text, tmp_path, capsys)
+    code, message = verify(text, tmp_path)
     assert code == 2
     if not recursive:
         assert f"mine.py:{LINE}:" in message
@@ -119,9 +119,9 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_what_a_model_may_not_be_is_refused_in_its_file(mistake, tmp_path, capsys):
+def test_what_a_model_may_not_be_is_refused_in_its_file(mistake, tmp_path):
     text, expected = MISTAKES[mistake]
-    code, message = verify(text, tmp_path, capsys)
+    code, message = verify(text, tmp_path)
     assert code == 2
     assert "mine.py:" in message and expected in message
     assert len(message.splitlines()) == 1
@@ -161,12 +161,12 @@ BELIEFS = {
 
 
 @pytest.mark.parametrize("mistake", BELIEFS)
-def test_what_a_belief_may_not_be_is_refused_in_its_file(mistake, tmp_path, capsys):
+def test_what_a_belief_may_not_be_is_refused_in_its_file(mistake, tmp_path):
     text, expected = BELIEFS[mistake]
     (tmp_path / "mine.py").write_text(text)
     (tmp_path / "reads.py").write_text("def rate(C_L):\n    return C_L\n")
     network = ["--model", tmp_path / "mine.py", "--buffer", "infinite", "--horizon", "4", "--save", tmp_path / "t"]
-    code, _, message = here(capsys, "verify", tmp_path / "reads.py", *network)
+    code, _, message = run("verify", tmp_path / "reads.py", *network)
     assert code == 2
     assert "mine.py:" in message and expected in message
     assert len(message.splitlines()) == 1

@@ -9,7 +9,7 @@ import pytest
 
 import ccmatic
 from support import ROOT
-from support.cli import here
+from support.cli import run
 
 BENCHMARKS = ROOT / "benchmarks"
 TINY = {
@@ -74,6 +74,6 @@ def test_the_tour_is_told(tmp_path):
     "command",
     [["emulate", "--seconds", "nan"], ["emulate", "--warmup", "nan"], ["verify", "cc_qdel", "--timeout", "nan"]],
 )
-def test_nan_is_no_number_of_seconds(capsys, command):
-    code, _, error = here(capsys, *command)
+def test_nan_is_no_number_of_seconds(command):
+    code, _, error = run(*command)
     assert code == 2 and "nan is no number of seconds" in error and len(error.splitlines()) == 1

@@ -7,7 +7,7 @@ from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.verification import HOLDS, Judge
 from support import ccac as peers
-from support.cli import here
+from support.cli import run
 
 ASSUMES = """window: bytes = above(0)
 def update(window, acked, MSS):
@@ -92,10 +92,10 @@ def test_each_controller_is_asked_for_itself():
         judge.judge(asked.read(ASSUMES.format(condition="acked < 0 * MSS")))
 
 
-def test_the_program_refuses_in_one_line(tmp_path, capsys):
+def test_the_program_refuses_in_one_line(tmp_path):
     network = ["--model", "ccac2021", "--buffer", "infinite", "--horizon", "5", "--property", "avoids"]
     asked = ["--threshold", "what=S[1] < 0", "--threshold", "given=S[0] > 1", "--save", tmp_path / "traces"]
-    code, out, err = here(capsys, "verify", "constant_window", *network, *asked)
+    code, out, err = run("verify", "constant_window", *network, *asked)
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert "no execution of constant_window of which what is given is true" in err
     assert err.rstrip().endswith("in conflict are ccac2021.origin at t=0, what is given")

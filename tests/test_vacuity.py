@@ -11,7 +11,7 @@ from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.solving.solver import Checker
 from ccmatic.verification.verifier import HOLDS, Verifier
-from support.cli import here
+from support.cli import run
 
 HERE = Path(__file__).parent
 TINY = HERE / "proofs" / "tiny.py"
@@ -52,18 +52,18 @@ def model(folder, laws):
     return str(file)
 
 
-def test_verify_refuses_a_model_that_contradicts_itself(tmp_path, capsys):
+def test_verify_refuses_a_model_that_contradicts_itself(tmp_path):
     network = ["--model", model(tmp_path, CONFLICT), "--buffer", "infinite", "--horizon", "4"]
-    code, out, err = here(capsys, "verify", QDEL, *network, "--save", tmp_path / "traces")
+    code, out, err = run("verify", QDEL, *network, "--save", tmp_path / "traces")
     assert (code, out) == (2, "")
     assert "mine.too_much at t=2, " in err or ", mine.too_much at t=2" in err
     assert "mine.served_after_sent at t=2" in err and len(err.splitlines()) == 1
     assert "mine.origin" not in err
 
 
-def test_synth_lists_nothing_of_a_model_that_contradicts_itself(tmp_path, capsys):
+def test_synth_lists_nothing_of_a_model_that_contradicts_itself(tmp_path):
     (tmp_path / "asked.toml").write_text(SYNTH.format(model=model(tmp_path, CONFLICT)))
-    code, out, err = here(capsys, "synth", tmp_path / "asked.toml", "--out", tmp_path / "found", "--json")
+    code, out, err = run("synth", tmp_path / "asked.toml", "--out", tmp_path / "found", "--json")
     assert (code, out) == (2, "") and "mine.too_much at t=2" in err
     assert not list((tmp_path / "found").glob("*.py"))
 
@@ -159,8 +159,8 @@ def test_a_state_that_every_window_leaves_is_remarked(tmp_path):
     assert not prover.confirm(prover.ask(begins, known), known).empty
 
 
-def test_prove_and_check_refuse_a_network_without_windows(tmp_path, capsys):
+def test_prove_and_check_refuse_a_network_without_windows(tmp_path):
     file = proof(tmp_path, 'model="ccac"', f'model="{model(tmp_path, CONFLICT)}"')
-    code, out, err = here(capsys, "prove", QDEL, "--proof", file, "--out", tmp_path, "--json")
+    code, out, err = run("prove", QDEL, "--proof", file, "--out", tmp_path, "--json")
     assert code == 2 and "mine.too_much at t=2" in err and len(err.splitlines()) == 1
     assert '"verdict": "holds"' not in out

@@ -1,8 +1,9 @@
-"""The command line, as a process of its own or in this one, and what it printed."""
+"""The command line and what it printed."""
 
 import json
-import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import BytesIO, TextIOWrapper
 from unittest.mock import patch
 
 import pytest
@@ -10,18 +11,19 @@ import pytest
 from ccmatic.cli.commands import main
 
 
-def run(*arguments, cwd):
-    """The exit code, standard output and standard error of `ccmatic …`."""
-    command = [sys.executable, "-c", "from ccmatic.cli import main; main()", *map(str, arguments)]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300)
-    return done.returncode, done.stdout, done.stderr
-
-
-def here(capsys, *arguments):
-    """The same in this process, which sees what a test has patched and is quicker."""
-    with patch.object(sys, "argv", ["ccmatic", *map(str, arguments)]), pytest.raises(SystemExit) as stop:
+def run(*arguments, cwd="."):
+    """The exit code, standard output and standard error of `ccmatic …` in a folder. It runs in this process, which sees
+    what a test has patched and is quicker than another; tests/test_program.py runs the program itself."""
+    out, err = (TextIOWrapper(BytesIO(), encoding="utf-8") for _ in range(2))
+    with (
+        patch.object(sys, "argv", ["ccmatic", *map(str, arguments)]),
+        chdir(cwd),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.raises(SystemExit) as stop,
+    ):
         main()
-    return stop.value.code, *capsys.readouterr()
+    return stop.value.code, *(str(stream.detach().getvalue(), "utf-8") for stream in (out, err))
 
 
 def lines(text):
