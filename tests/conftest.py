@@ -1,4 +1,4 @@
-"""What tests need of a machine, and skip where it lacks it."""
+"""What tests need of a machine, and skip where it lacks it; those that judge real time have it to themselves."""
 
 import shutil
 
@@ -6,6 +6,13 @@ import pytest
 
 from ccmatic.base.errors import InputError
 from ccmatic.emulate import kinds, machine
+from support.turns import turn
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    with turn(item.get_closest_marker("real_time") or "emulator" in item.fixturenames):
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,8 @@ from ccmatic.codegen.targets import kernel_name
 from ccmatic.emulate import exported, flows, kinds, link, machine, run
 from support.machine import needs_bpf, on_time
 
+pytestmark = pytest.mark.real_time
+
 #: Others may run controllers on this machine, too.
 MINE = f"test_{os.getpid()}"
 

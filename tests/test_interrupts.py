@@ -11,6 +11,8 @@ import pytest
 
 from ccmatic.emulate.machine import alive
 
+pytestmark = pytest.mark.real_time
+
 #: A package in place of a real one: it says when it is being imported, and swallows what interrupts it, as some do.
 SWALLOWS = """\
 import sys, time

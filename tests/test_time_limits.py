@@ -14,6 +14,8 @@ from ccmatic.verification.verifier import UNDECIDED
 from support import ROOT
 from support.cli import lines, run
 
+pytestmark = pytest.mark.real_time
+
 LONG = ["--model", "ccac", "--buffer", "any", "--horizon", "200"]
 TEMPLATE = '[network]\nmodel = "ccac"\nbuffer = "any"\nhorizon = 200\n[template]\nname = "two_branches"\n'
 
