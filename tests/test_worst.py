@@ -11,7 +11,7 @@ from ccmatic import query as queries
 from ccmatic.base import last_good
 from ccmatic.verification import Outcome, check_trace
 from ccmatic.worst_case.moving import moving
-from support.cli import here, lines, run
+from support.cli import lines, run
 
 SLOW = pytest.mark.slow
 SMALL = {"resolution": "1/10"}
@@ -161,14 +161,14 @@ def test_what_was_not_told_in_time_is_unknown(tmp_path):
     assert code == 3 and line["verdict"] == "unknown" and line["none"] is None
 
 
-def test_one_x_is_asked_about_and_its_trace_saved(capsys, tmp_path, monkeypatch):
+def test_one_x_is_asked_about_and_its_trace_saved(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = ["worst", "cc_qdel", "--of", "delay", "--model", "ccac", "--buffer", "1", "--horizon", "5"]
-    code, out, _ = here(capsys, *asked, "--at", "2")
+    code, out, _ = run(*asked, "--at", "2")
     assert code == 0 and "delay: never above 2 steps to be served" in out and not list(tmp_path.iterdir())
-    code, out, _ = here(capsys, *asked, "--at", "1")
+    code, out, _ = run(*asked, "--at", "1")
     assert code == 1 and "delay: above 1 steps to be served" in out
-    assert here(capsys, "replay", "ccmatic-traces/cc_qdel-delay.json")[0] == 0
+    assert run("replay", "ccmatic-traces/cc_qdel-delay.json")[0] == 0
 
 
 @pytest.mark.parametrize(
