@@ -106,7 +106,7 @@ class Synthesis:
             yield now
 
     @property
-    def solutions(self) -> list[Controller]:
+    def solutions(self) -> list[Controller | Stateful]:
         """Every solution, one of each class."""
         return [now.controller for now in self if now.controller]
 

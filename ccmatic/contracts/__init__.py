@@ -11,7 +11,7 @@ from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, 
 from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
 from ccmatic.contracts.sources import Recorded
-from ccmatic.contracts.template import Branch, linear_forms, value_of
+from ccmatic.contracts.template import Branch, Sketch, Template, linear_forms, value_of
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 
 __all__ = [
@@ -53,9 +53,11 @@ __all__ = [
     "RunningMax",
     "RunningMin",
     "Sample",
+    "Sketch",
     "State",
     "StateBelief",
     "Stated",
+    "Template",
     "Watched",
     "WayToFail",
     "beyond",

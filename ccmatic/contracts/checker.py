@@ -16,7 +16,7 @@ from ccmatic.contracts.column import BEFORE_TIMEOUT, OFFERED, SHARED, Column
 from ccmatic.contracts.execution import Execution
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.property import Property
-from ccmatic.contracts.template import Branch
+from ccmatic.contracts.template import Template
 from ccmatic.contracts.views import FlowView, NetworkView
 
 #: What unknowns, columns and parts of an execution are called; those of a belief or a column begin with its name.
@@ -57,7 +57,7 @@ def _instance(attribute: str, found: Any, kind: type) -> None:
 
 
 def _template(found: Any) -> None:
-    _instance("TEMPLATE", found, Branch)
+    _instance("TEMPLATE", found, Template)
 
 
 def _model(found: Any) -> None:

@@ -13,7 +13,6 @@ from ccmatic import language, records
 from ccmatic.base import InputError, Unit, absolute, blamed, definitions, shown
 from ccmatic.contracts import (
     Bounds,
-    Branch,
     Buffer,
     Execution,
     Kept,
@@ -22,6 +21,7 @@ from ccmatic.contracts import (
     NetworkView,
     Property,
     Recorded,
+    Template,
     execution,
     load_definition,
     observed,
@@ -38,7 +38,7 @@ class Query:
     network: a Network. property: a name in properties/, by default the DEFAULT that is declared there (the synthesis
     invariant), or the path of a file that defines a PROPERTY; kept as the
     Property with the thresholds. template: a name in templates/, or the path of a file that defines a TEMPLATE; kept as
-    the search space, a Branch, or None. names: of property and template, as records tell them.
+    the search space, a Template, or None. names: of property and template, as records tell them.
     expect, paper: what is known of the answer, for tests and reports.
     thresholds: of the property; numbers are exact: an int, a Fraction or text such as "1/2".
 
@@ -47,7 +47,7 @@ class Query:
 
     network: Network
     property: Property
-    template: Branch | None
+    template: Template[Any] | None
     name: str
     names: dict[str, Any]
     expect: dict[str, Any]
@@ -58,7 +58,7 @@ class Query:
         self,
         network: Network,
         property: Property | str | Path | None = None,
-        template: Branch | str | Path | None = None,
+        template: Template[Any] | str | Path | None = None,
         name: str = "query",
         names: Mapping[str, Any] | None = None,
         expect: Mapping[str, Any] | None = None,
@@ -75,7 +75,7 @@ class Query:
             raise InputError(f"{', '.join(thresholds)} beside a property that has its thresholds; expected its name")
         elif "property" not in names:
             raise InputError(f"the property is {shown(property)}; expected its name in properties/ or its file's path")
-        if not isinstance(template, Branch | None):
+        if not isinstance(template, Template | None):
             names["template"] = absolute(template)
             template = load_definition("templates", "TEMPLATE", template, allow_code=True)
         kept = {"network": network, "property": property, "template": template, "name": name, "names": names}
@@ -160,9 +160,9 @@ class Query:
         """The controller that is meant (`language.given`), as this query's model lets it be."""
         return language.given(given, self.units(), self.model.observations)
 
-    def read(self, source: str) -> language.Controller | language.Stateful:
+    def read(self, source: str, name: str = "controller") -> language.Controller | language.Stateful:
         """The controller that a source defines, likewise."""
-        return language.parse(source, beliefs=self.units(), observations=self.model.observations)
+        return language.parse(source, name, beliefs=self.units(), observations=self.model.observations)
 
     def record(self) -> dict[str, Any]:
         """The query as text, for traces and generated files; `from_record` reads it."""
@@ -178,17 +178,22 @@ class Query:
         )
         return record
 
-    def search_space(self) -> Branch:
+    def search_space(self) -> Template[Any]:
         """The search space. Raises InputError if the query has none."""
         if self.template is None:
             raise InputError(f"the query {self.name} has no template to search; expected a section [template]")
         return self.template
 
+    def read_by_candidates(self) -> tuple[list[str], tuple[Any, ...]]:
+        """The beliefs and observations that the template's candidates may read, by name, and what they remember."""
+        template = self.search_space()
+        first = self.read(template.candidate([0] * len(template.holes())))
+        return sorted(template.names & self.units().keys()), first.state
+
     def search(self) -> dict[str, Any]:
-        """What a run of synthesis is about, as text: the record, the template's name, and a digest of the forms in each
-        of its holes. Raises InputError if the query has no template."""
-        holes = [[str(form) for form in hole] for hole in self.search_space().holes()]
-        digest = hashlib.sha256(json.dumps(holes).encode()).hexdigest()
+        """What a run of synthesis is about, as text: the record, the template's name, and a digest of what it
+        is. Raises InputError if the query has no template."""
+        digest = hashlib.sha256(json.dumps(self.search_space().described()).encode()).hexdigest()
         return {**self.record(), "template": self.names["template"], "template_digest": digest}
 
     def __str__(self) -> str:
@@ -197,22 +202,12 @@ class Query:
         return "; ".join([*(f"{name} {value}" for name, value in record.items()), f"property {thresholds}"])
 
 
-def _check_units(query: Query, template: Branch) -> None:
+def _check_units(query: Query, template: Template[Any]) -> None:
     """Raise InputError if a form of the template does not have a unit, or reads what the model does not offer."""
-    conditions = template.condition_holes()
-    checked = set()
-    for index, hole in enumerate(template.holes()):
-        for form in hole:
-            kind = index in conditions, tuple(term for term, _ in form.coefficients)
-            if kind not in checked:
-                checked.add(kind)
-                body = f"if {form.positive()}: return 0\n    return 0" if kind[0] else f"return {form}"
-                _check_source(query, f"def rate({', '.join(sorted(form.names))}):\n    {body}\n")
-
-
-def _check_source(query: Query, source: str) -> None:
-    try:
-        language.parse(source, beliefs=query.units())
-    except InputError as error:
-        message = error.message.removesuffix(".")
-        raise InputError(f"the template {query.names['template']} does not fit {query.model.name}: {message}") from None
+    for source in template.samples():
+        try:
+            query.read(source)
+        except InputError as error:
+            message = error.message.removesuffix(".")
+            told = f"the template {query.names['template']} does not fit {query.model.name}: {message}"
+            raise InputError(told) from None

@@ -26,7 +26,7 @@ class Progress:
     solutions: int = 0
     undecided: int = 0
     seconds: float = 0.0
-    controller: language.Controller | None = None
+    controller: language.Controller | language.Stateful | None = None
     anyone: bool = False
 
 
@@ -56,13 +56,13 @@ class _Search:
     def __init__(self, query, store, options):
         self.query, self.store = query, store
         self.template = query.search_space()
-        self.generator = generator(self.template)
+        self.generator = generator(query)
         self.holes = self.template.holes()
         self.now = Progress(left=self.generator.left, candidates=self.template.size)
         self.classes = set()
         self.begin = monotonic()
-        self.record, self.options = query.record(), options
-        self.reads = sorted(self.template.names & query.units().keys())
+        self.options = options
+        self.asked = query.record(), *query.read_by_candidates()
         self.proved = set()
 
     def recall(self):
@@ -80,7 +80,7 @@ class _Search:
     def prove(self, team):
         """Have the ways to fail that do not depend on the controller ruled out once, if that is not known yet."""
         if not self.proved:
-            team.submit(None, work.prove, self.record, self.reads, self.options)
+            team.submit(None, work.prove, *self.asked, self.options)
             while team:
                 for _, ways in team.results():
                     self._proved(ways)
@@ -91,7 +91,8 @@ class _Search:
         while True:
             while len(team) < ahead and (forms := self.generator.propose()):
                 self.generator.strike(forms)
-                team.submit(forms, work.verify, self.record, self.reads, options, self._source(forms))
+                name = f"the candidate {', '.join(map(str, forms))}"
+                team.submit(forms, work.verify, *self.asked, options, self._source(forms), name)
             if not team:
                 return
             for forms, verdict in team.results():
@@ -107,7 +108,7 @@ class _Search:
 
     def _decided(self, forms, verdict):
         kind = {HOLDS: SOLUTION, VIOLATED: COUNTEREXAMPLE}.get(verdict.verdict, UNDECIDED)
-        if kind == SOLUTION and self._class(forms) in self.classes:
+        if kind == SOLUTION and self.template.kind(forms) in self.classes:
             return
         if self.store:
             indices = tuple(hole.index(form) for hole, form in zip(self.holes, forms, strict=True))
@@ -120,10 +121,10 @@ class _Search:
         now, controller = self.now, None
         if kind == SOLUTION:
             self.generator.strike_class(forms)
-            self.classes.add(self._class(forms))
+            self.classes.add(self.template.kind(forms))
             now = replace(now, solutions=now.solutions + 1)
             name = f"{self.query.name}_{now.solutions}"
-            controller = language.parse(self._source(forms), name, beliefs=self.query.units())
+            controller = self.query.read(self._source(forms), name)
         elif kind == COUNTEREXAMPLE:
             if trace.controller is None:
                 self.generator.strike_all()
@@ -142,7 +143,3 @@ class _Search:
             anyone=now.anyone or (kind == COUNTEREXAMPLE and trace.controller is None),
         )
         return self.now
-
-    @staticmethod
-    def _class(forms):
-        return tuple(form.beliefs for form in forms)

@@ -9,11 +9,12 @@ from math import lcm
 
 import numpy as np
 
-from ccmatic import language, records, verification
 from ccmatic import query as queries
+from ccmatic import records, verification
 from ccmatic.base import InputError, located
-from ccmatic.contracts import Branch, value_of
+from ccmatic.contracts import Branch, Sketch, value_of
 from ccmatic.synthesis import cover_refutation as proof
+from ccmatic.synthesis import replays
 from ccmatic.synthesis import run_file as store
 from ccmatic.traces import Trace
 from ccmatic.verification import UNDECIDED, VIOLATED, Verifier
@@ -77,7 +78,6 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
             faults.append(f"{_named(event)}: the verifier finds a trace that breaks it")
         elif verdict == UNDECIDED:
             undecided.append(event.number)
-    strikes = [*run.strikes.values(), *(Strike.of_class(query.template, event.candidate) for event in run.solutions)]
     report = Report(
         query,
         len(run.solutions),
@@ -88,6 +88,10 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
         verified=verify is not None,
         undecided=tuple(undecided),
     )
+    if isinstance(query.template, Sketch):
+        solved = {event.candidate for event in run.solutions}
+        return replace(report, uncovered=replays.uncovered(query.template, run.strikes.values(), solved))
+    strikes = [*run.strikes.values(), *(Strike.of_class(query.template, event.candidate) for event in run.solutions)]
     if query.template.size <= LARGEST_ENUMERATED:
         return replace(report, uncovered=_enumerate(query.template, strikes))
     uncovered, steps = proof.refute(query.template, strikes)
@@ -123,16 +127,22 @@ class _Run:
             if event.kind == store.SOLUTION:
                 self.solutions.append(event)
             elif event.kind == store.COUNTEREXAMPLE:
-                self.strikes[event.number] = Strike.of_trace(self.query.template, self._evidence(event))
+                self.strikes[event.number] = self._strike(self._evidence(event))
         except InputError as error:
             self.faults.append(f"{_named(event)}: {error.message}")
+
+    def _strike(self, trace):
+        """What a counterexample strikes out."""
+        if isinstance(self.query.template, Sketch):
+            return replays.Replay(self.query, trace)
+        return Strike.of_trace(self.query.template, trace)
 
     def compare(self):
         """Hold the events against one another: a solution is of its own class, and no counterexample strikes it."""
         classes = {}
         for event in self.solutions:
-            forms = tuple(form.beliefs for form in self.query.template.forms(event.candidate))
-            first = classes.setdefault(forms, event.number)
+            kind = self.query.template.kind(self.query.template.forms(event.candidate))
+            first = classes.setdefault(kind, event.number)
             if first != event.number:
                 self.faults.append(f"{_named(event)}: it is of the class of event {first}")
             for number, strike in self.strikes.items():
@@ -141,19 +151,18 @@ class _Run:
 
     def verdicts(self, options):
         """(event, verdict) for each solution, verified again."""
-        units = self.query.units()
-        verifier = Verifier(self.query, self.query.template.names & units.keys(), **options)
+        reads, state = self.query.read_by_candidates()
+        verifier = Verifier(self.query, reads, state=state, **options)
         for event in self.solutions:
-            yield event, verifier.verify(language.parse(event.source, beliefs=units)).verdict
+            yield event, verifier.verify(self.query.read(event.source)).verdict
 
     def _check_source(self, event):
         """That the candidate is one, and the source its own."""
         if not isinstance(event.source, str):
             raise InputError("it has no source")
-        units = self.query.units()
-        stated = language.parse(event.source, beliefs=units)
-        candidate = language.parse(self.query.template.candidate(event.candidate), beliefs=units)
-        if (stated.parameters, stated.body, stated.start) != (candidate.parameters, candidate.body, candidate.start):
+        stated = self.query.read(event.source)
+        candidate = self.query.read(self.query.template.candidate(event.candidate))
+        if replace(stated, source=candidate.source) != candidate:
             raise InputError(f"its source is not that of its candidate, {list(event.candidate)}")
 
     def _evidence(self, event):
@@ -175,7 +184,8 @@ class _Run:
             raise InputError(f"it breaks {report.faults[0]}")
         if report.outcome is not verification.Outcome.BREAKS:
             raise InputError(report.reason or "the property holds on it")
-        unread = sorted((query.template.names & query.units().keys()) - trace.columns.keys())
+        beliefs = {belief.name for belief in query.model.beliefs}
+        unread = sorted((query.template.names & beliefs) - trace.columns.keys())
         if unread and trace.controller is not None:
             raise InputError(f"it lacks {', '.join(unread)}, which candidates read")
         return trace

@@ -10,6 +10,8 @@ from itertools import pairwise
 import numpy as np
 from pysat.solvers import Solver
 
+from ccmatic.contracts import Sketch
+from ccmatic.synthesis.replays import ReplayGenerator
 from ccmatic.synthesis.space import Space
 
 #: Steps that fit the words in which an array's strikes are computed.
@@ -19,8 +21,11 @@ WORD = 64
 LARGEST_ARRAY = 10**7
 
 
-def generator(template):
-    """The generator that suits the size of the space."""
+def generator(query):
+    """The generator that suits the template and its size."""
+    template = query.template
+    if isinstance(template, Sketch):
+        return ReplayGenerator(query)
     return ArrayGenerator(template) if template.size <= LARGEST_ARRAY else SatGenerator(template)
 
 

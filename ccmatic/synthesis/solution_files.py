@@ -22,7 +22,7 @@ from ccmatic.base import (
 )
 from ccmatic.records import QueryRecord, SolutionsFile
 
-_DOCSTRING = re.compile(r'\n    """.*?"""', re.DOTALL)
+_DOCSTRING = re.compile(r'(\n    |^)""".*?"""', re.DOTALL)
 
 
 #: What a folder of solutions holds besides them: the query, and the digest of each file.
@@ -112,16 +112,18 @@ def write_solution(folder, query, progress):
     if like:
         lines += [f"Of the class of the paper's {', '.join(like)}.", ""]
     lines += wrap(f"Query: {query}.", 100, break_on_hyphens=False)
-    _, signature, body = controller.source.partition("def rate")
-    documented = docstring("\n".join(lines) + "\n") + f"\n\n\n{signature}{_DOCSTRING.sub('', body, count=1)}"
+    written = _DOCSTRING.sub("", controller.source, count=1).lstrip("\n")
+    blank = "\n\n\n" if written.startswith("def") else "\n\n"
     path = folder / f"{controller.name}.py"
-    write_text(path, documented)
+    write_text(path, docstring("\n".join(lines) + "\n") + blank + written)
     return path
 
 
 def kin(controller):
     """The names of shipped controllers of the paper that differ in the coefficients of constants only."""
     names = []
+    if not isinstance(controller, language.Controller):
+        return names
     for name in definitions.chosen("synthesized", "PUBLISHED"):
         known = language.load(name)
         if known.shape() is not None and known.shape() == controller.shape():

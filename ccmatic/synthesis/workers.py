@@ -1,7 +1,6 @@
 """Verification of many candidates, here or side by side on other processes and machines, through
 `concurrent.futures.Executor`."""
 
-import json
 import multiprocessing
 import os
 import signal
@@ -11,7 +10,6 @@ from concurrent.futures import wait as wait_for
 from contextlib import contextmanager
 from multiprocessing.connection import wait as wait_for_end
 
-from ccmatic import language
 from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.logic import Environment
@@ -23,30 +21,30 @@ RESTARTS = 3
 _kept = threading.local()
 
 
-def verify(record, reads, options, source):
+def verify(record, reads, state, options, source, name):
     """The verdict on a controller's source. A thread keeps the verifier of a query for the next call.
 
-    record: of the query, see `Query.record`. reads, options: of the Verifier.
+    record: of the query, see `Query.record`. reads, state, options: of the Verifier. name: what messages call it.
     """
-    kept = _keep(record, reads, options)
+    kept = _keep(record, reads, state, options)
     with kept.environment:
-        return kept.verifier.verify(language.parse(source, beliefs=kept.verifier.query.units()))
+        return kept.verifier.verify(kept.verifier.query.read(source, name))
 
 
-def prove(record, reads, options):
+def prove(record, reads, state, options):
     """The names of the ways to fail that no controller can go."""
-    kept = _keep(record, reads, options)
+    kept = _keep(record, reads, state, options)
     with kept.environment:
         return kept.verifier.prove()
 
 
-def _keep(record, reads, options):
+def _keep(record, reads, state, options):
     """What this thread keeps: a verifier, and the environment of its formulas."""
-    key = json.dumps([record, reads, options], sort_keys=True)
+    key = record, reads, state, options
     if getattr(_kept, "key", None) != key:
         environment = Environment()
         with environment:
-            verifier = Verifier(queries.from_record(record, allow_code=True), reads, **options)
+            verifier = Verifier(queries.from_record(record, allow_code=True), reads, state=state, **options)
         _kept.environment, _kept.verifier, _kept.key = environment, verifier, key
     return _kept
 

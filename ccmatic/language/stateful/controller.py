@@ -1,7 +1,8 @@
 """A controller that remembers: its state is updated once a step, of what its sender has observed; it sends by a window,
 or by a window and a rate."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from ccmatic.base import InputError, markup
 from ccmatic.language.printer import became, listing, text
@@ -39,8 +40,7 @@ class Stateful:
 
         view: of its flow, such as `contracts.FlowView`, with a window and with columns for this state."""
         decides = False
-        names = tuple(memory.name for memory in self.state)
-        program = Program(self.source, self.file or f"<{self.name}>", names) if view.known else None
+        program = self._program() if view.known else None
         for t in range(view.horizon):
             step = Step(self, view, t, program)
             decides = self._decides(step, decides)
@@ -60,6 +60,23 @@ class Stateful:
         """The first step of a view at which it decides; None if it does at none, as where it has no state."""
         steps = (Step(self, view, t, None) for t in range(view.horizon))
         return next((step.t for step in steps if self._decides(step, False)), None)
+
+    def followed(self, view):
+        """What it would remember where it observes what a view of numbers has: columns by name. Its own Python says so
+        from the step at which it decides; before that, and where it leaves a choice, they are the view's own state."""
+        state = {memory.name: list(view.state[memory.name]) for memory in self.state}
+        own, program, decides = replace(view, state=state), self._program(), False
+        for t in range(view.horizon):
+            step = Step(self, own, t, program)
+            decides = self._decides(step, decides)
+            outcome = program.outcome(step.arguments()) if decides else None
+            for name, options in (outcome or {}).items():
+                if state[name][t] not in options:
+                    state[name][t] = Fraction(next(iter(options)))
+        return state
+
+    def _program(self):
+        return Program(self.source, self.file or f"<{self.name}>", tuple(memory.name for memory in self.state))
 
     def _decides(self, step, before):
         """Whether it does at this step, by whether all that it reads has been observed."""

@@ -5,7 +5,7 @@ declares state; `update` assigns it, of what the sender has observed; `send` ret
 """
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, suggest
@@ -39,7 +39,7 @@ class Memory:
     unit: object
     kind: str
     terms: tuple
-    line: int
+    line: int = field(compare=False)
 
     @property
     def chosen(self):

@@ -1,7 +1,7 @@
-"""Templates: the shapes that a controller may take, with holes and what may fill them.
+"""Templates of functions of beliefs: nested `Branch`es.
 
-A file in templates/ gives one `TEMPLATE`, nested `Branch`es. A hole is a tuple of `Form`s, the linear forms
-that may fill it: a condition's hole reads "form > 0", a leaf's hole is the rate.
+A hole is a tuple of `Form`s, the linear forms that may fill it: a condition's hole reads "form > 0", a leaf's hole is
+the rate.
 """
 
 import ast
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
-from typing import Union
+from typing import Any, Union
 
 from ccmatic.base import CONSTANTS, InputError
 from ccmatic.base import docstring as embedded
+from ccmatic.contracts.template.space import Template
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def _value(node: ast.expr, values: Mapping[str, Fraction]) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Branch:
+class Branch(Template[Form]):
     """`if condition > 0: then, else: otherwise`; condition is a hole, the others are holes or branches."""
 
     condition: Hole
@@ -123,14 +124,6 @@ class Branch:
     def holes(self) -> tuple[Hole, ...]:
         """The holes in the order of the source."""
         return (self.condition, *_holes(self.then), *_holes(self.otherwise))
-
-    @cached_property
-    def size(self) -> int:
-        """How many candidates there are."""
-        size = 1
-        for hole in self.holes():
-            size *= len(hole)
-        return size
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -145,25 +138,31 @@ class Branch:
         """The indices of the holes that are conditions."""
         return {hole for path, _ in self.leaves() for hole, _ in path}
 
-    def forms(self, indices: Sequence[int]) -> tuple[Form, ...]:
-        """The forms with these indices in the holes. Raises InputError if there is not one in its range for each."""
-        holes = self.holes()
-        if len(indices) != len(holes) or any(
-            type(index) is not int or not 0 <= index < len(hole) for index, hole in zip(indices, holes, strict=True)
-        ):
-            sizes = ", ".join(str(len(hole)) for hole in holes)
-            raise InputError(f"the candidate is {list(indices)}; expected an index for each hole, below {sizes}")
-        return tuple(hole[index] for hole, index in zip(holes, indices, strict=True))
-
-    def candidate(self, indices: Sequence[int]) -> str:
-        """The source of the candidate with these forms, by their indices in the holes."""
-        return self.source(self.forms(indices), "A candidate.")
-
     def source(self, forms: Sequence[Form], docstring: str) -> str:
         """The controller in which `forms` fill the holes."""
         names = sorted(set[str]().union(*(form.names for form in forms)))
         body = _statements(self, iter(forms), "    ")
         return f"def rate({', '.join(names)}):\n    {embedded(docstring)}\n" + "\n".join(body) + "\n"
+
+    def kind(self, forms: Sequence[Form]) -> tuple[Any, ...]:
+        """The coefficients of beliefs: those of constants may differ within a class."""
+        return tuple(form.beliefs for form in forms)
+
+    def samples(self) -> Iterator[str]:
+        """Controllers of one form, one for each set of terms of conditions and of leaves."""
+        conditions = self.condition_holes()
+        checked = set()
+        for index, hole in enumerate(self.holes()):
+            for form in hole:
+                kind = index in conditions, tuple(term for term, _ in form.coefficients)
+                if kind not in checked:
+                    checked.add(kind)
+                    body = f"if {form.positive()}: return 0\n    return 0" if kind[0] else f"return {form}"
+                    yield f"def rate({', '.join(sorted(form.names))}):\n    {body}\n"
+
+    def described(self) -> Any:
+        """The forms in each hole."""
+        return [[str(form) for form in hole] for hole in self.holes()]
 
 
 def _holes(node: Part) -> tuple[Hole, ...]:

@@ -1,0 +1,10 @@
+"""Templates: the shapes that a controller may take, with holes and what may fill them.
+
+A file in templates/ gives one `TEMPLATE`: a `Branch`, or a `Sketch` of controllers that remember.
+"""
+
+from ccmatic.contracts.template.branch import Branch, Form, linear_forms, value_of
+from ccmatic.contracts.template.sketch import Sketch
+from ccmatic.contracts.template.space import Template
+
+__all__ = ["Branch", "Form", "Sketch", "Template", "linear_forms", "value_of"]

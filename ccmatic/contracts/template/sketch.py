@@ -1,0 +1,88 @@
+"""Templates of controllers that remember: the text of one controller, in which numbers are left open."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from textwrap import dedent
+from typing import Any
+
+from ccmatic.base import InputError, exact
+from ccmatic.base import docstring as embedded
+from ccmatic.contracts.template.space import Template
+
+#: The most candidates of a sketch, as each that is left is run on each counterexample.
+MOST = 10_000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A number that a name of a sketch stands for."""
+
+    name: str
+    value: Fraction
+
+    def __str__(self) -> str:
+        return f"{self.name} = {str(self.value).replace('/', ' / ')}"
+
+
+@dataclass(frozen=True)
+class Sketch(Template[Choice]):
+    """text: a controller with state (docs/stateful.md), but for some constants; numbers: what each of these may be, by
+    its name. A candidate is the text with one number for each. Raises InputError.
+
+        Sketch("window: bytes = above(0)…", {"increase": (1, 2), "decrease": ("1/2", "3/4")})
+    """
+
+    text: str
+    numbers: Mapping[str, Iterable[Fraction | int | str]]
+    _holes: tuple[tuple[Choice, ...], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", dedent(self.text).strip() + "\n")
+        holes = [self._hole(name, values) for name, values in self.numbers.items()]
+        object.__setattr__(self, "_holes", tuple(holes))
+        if self.size > MOST:
+            raise InputError(f"the sketch has {self.size:,} candidates; expected at most {MOST:,}")
+
+    def _hole(self, name: str, values: Iterable[Fraction | int | str]) -> tuple[Choice, ...]:
+        if not (name.isidentifier() and re.search(rf"\b{name}\b", self.text)):
+            raise InputError(
+                f"the sketch leaves `{name}` open, which its text does not read; expected a name that it does"
+            )
+        choices = tuple(dict.fromkeys(Choice(name, exact(value)) for value in values))
+        if not choices:
+            raise InputError(f"no numbers for `{name}`; expected one at least")
+        return choices
+
+    def holes(self) -> tuple[tuple[Choice, ...], ...]:
+        """What each open name may be."""
+        return self._holes
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of all that its functions are given."""
+        functions = (node for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.FunctionDef))
+        return frozenset(argument.arg for function in functions for argument in function.args.args)
+
+    def source(self, forms: Iterable[Choice], docstring: str) -> str:
+        """The controller in which the open names are these numbers."""
+        chosen = "".join(f"{choice}\n" for choice in forms)
+        return f"{embedded(docstring)}\n\n{chosen}\n{self.text}"
+
+    def kind(self, forms: Iterable[Choice]) -> tuple[Choice, ...]:
+        """Each candidate is a class of its own."""
+        return tuple(forms)
+
+    def samples(self) -> Iterator[str]:
+        """Each choice once, beside the first of the others."""
+        first = [hole[0] for hole in self._holes]
+        for index, hole in enumerate(self._holes):
+            for choice in hole:
+                yield self.source([*first[:index], choice, *first[index + 1 :]], "A candidate.")
+
+    def described(self) -> Any:
+        """The text, and the numbers."""
+        return [self.text, [[str(choice) for choice in hole] for hole in self._holes]]
