@@ -15,7 +15,7 @@ from ccmatic.synthesis import COUNTEREXAMPLE, SOLUTION, Store, check_cover, read
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, VIOLATED, Outcome, Verifier, check_trace
 from support import small_run
-from support.cli import here
+from support.cli import run
 
 #: Two pieces of state: how long the window has grown, and the window, which falls only if that is long enough.
 TEXT = """
@@ -178,7 +178,7 @@ def test_a_run_goes_on_where_it_was(small, tmp_path):
     store = Store(half, query())
     list(synthesise(query(), store=store))
     store.close()
-    whole, found = ({e.candidate for e in of_kind(run, SOLUTION)} for run in (events, read_run(half)[1]))
+    whole, found = ({e.candidate for e in of_kind(each, SOLUTION)} for each in (events, read_run(half)[1]))
     assert check_cover(half).covered and found == whole
 
 
@@ -224,16 +224,15 @@ def test_candidates_are_checked_as_controllers_are(monkeypatch, text, numbers, t
         query()
 
 
-def test_the_command_writes_controllers_that_verify(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_the_command_writes_controllers_that_verify(tmp_path):
     asked = {"network": {"model": "ccac2021", "buffer": "1", "horizon": "6"}, "property": {"name": "avoids", **ASKED}}
     sections = {**asked, "template": {"name": "aimd"}}.items()
     text = "".join(f"[{name}]\n" + "".join(f'{k} = "{v}"\n' for k, v in keys.items()) for name, keys in sections)
     (tmp_path / "small.toml").write_text(text)
-    assert here(capsys, "synth", "small.toml")[0] == 0
+    assert run("synth", "small.toml", cwd=tmp_path)[0] == 0
     written = sorted(tmp_path.glob("small-solutions/*.py"))
     assert written and all(file.read_text().startswith(f'"""{file.stem}: found by ccmatic') for file in written)
-    assert here(capsys, "verify", written[0], "--query", "small.toml")[0] == 0
+    assert run("verify", written[0], "--query", "small.toml", cwd=tmp_path)[0] == 0
 
 
 def test_a_candidate_of_whom_nothing_is_said_is_named(monkeypatch):
