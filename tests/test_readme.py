@@ -23,6 +23,7 @@ CHEAP = [command for command in COMMANDS if command[0] not in COSTLY]
 def test_the_commands_are_found():
     assert len(COMMANDS) > 16 and {command[0] for command in CHEAP} == {
         "verify",
+        "worst",
         "replay",
         "trace",
         "export",

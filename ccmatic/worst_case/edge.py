@@ -21,6 +21,10 @@ FOUND, UNDECIDED = "found", "unknown"
 MOST = 10**6
 
 
+class NoExecution(InputError):
+    """There is no execution of which anything could be the worst."""
+
+
 @dataclass(frozen=True, repr=False)
 class Worst:
     """How bad a network can make it for a controller.
@@ -49,8 +53,11 @@ class Worst:
             never, sometimes, unit = f"never {worse} ", f"{worse} ", f" {unit}"
         told = [f"{never}{self.none}"] if self.none is not None else []
         told += [f"{sometimes}{self.some}"] if self.some is not None else []
+        if not told:
+            return "nothing was told in time"
         late = "; what is between was not told in time" if self.verdict == UNDECIDED else ""
-        return f"{', '.join(told)}{unit}{late}" if told else "nothing was told in time"
+        late = late or ("" if self.none is not None else "; of what is worse nothing was asked")
+        return f"{', '.join(told)}{unit}{late}"
 
     def __repr__(self):
         return f"<{self.controller.name}: {self.sentence()}>"
@@ -130,7 +137,7 @@ class _Edge:
         self._executions, self._traces, self._answers = Executions(self._part(query, known), controller), [], {}
 
     def find(self, worse):
-        """(none, some, verdict), as a Worst has them. Raises InputError if there is no execution at all."""
+        """(none, some, verdict), as a Worst has them. Raises NoExecution."""
         if self._ask() == UNKNOWN:
             return None, None, UNDECIDED
         if self._falls(worse):
@@ -188,7 +195,7 @@ class _Edge:
             answer, trace = self._executions.find(*([] if x is None else [self._at(x)[1].formula(part.x)]))
             self._traces += [trace] if trace else []
         if x is None and answer == UNSAT:
-            raise InputError(self._empty())
+            raise NoExecution(self._empty())
         return answer
 
     def _empty(self):

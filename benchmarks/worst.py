@@ -1,0 +1,155 @@
+"""The worst that networks can do to controllers: a table, and a figure.
+
+    python benchmarks/worst.py [--folder FOLDER] [--timeout SECONDS] [CONTROLLER …]
+
+Of each controller, on each model and buffer (C·R_m): the least utilisation, the most that is lost in an R_m, and the
+most that waits (C·R_m), over one window of 5 steps from an empty start, and for ever, in executions that repeat
+themselves. "1 … 0.95" is an edge: nothing is worse than the first number, and a trace is worse than the second.
+
+FOLDER/worst.json has what is found so far, from which the same command goes on; the traces are beside it. At the end
+worst.svg is drawn.
+"""
+
+import argparse
+import json
+from fractions import Fraction
+from itertools import groupby
+from pathlib import Path
+
+import ccmatic as cm
+from ccmatic import traces
+from ccmatic.base import InputError
+from ccmatic.worst_case import NoExecution
+
+CONTROLLERS = ("constant_window", "aimd", "copa", "bbr", "cubic", "cc_qdel", "cc_probe_slow", "wide_qdel")
+MODELS = ("ideal", "cbr_delay", "ccac", "ccac2021", "ccac2021_non_composing")
+BUFFERS = ("infinite", "2", "1", "1/4")
+MEASURES = {"utilisation": {}, "loss": {"high": 4}, "queue": {"high": 8}}
+HORIZON, RESOLUTION = 6, "1/20"
+
+#: After how many steps each may be as it was. Copa's window goes up and down again; BBR's cycle is of 4 steps.
+PERIODS = {"copa": 6, "aimd": 4, "bbr": 4, "cubic": 4, "constant_window": 3}
+PERIOD = 3
+
+#: What is given: packets that are not large, or the window, which is a packet. In one window a sender that has a window
+#: begins with C·R_m at most.
+PACKETS = {"constant_window": "alpha == 2"}
+SMALL, BEGINS = "alpha < 1/4", "ALLT(0, 2, lambda t: c_f[0][t] <= C * R)"
+
+
+def cells(names):
+    """Every cell: its keys."""
+    for name in names:
+        for model in MODELS:
+            for buffer in BUFFERS:
+                for of in MEASURES:
+                    for how in ("one window", "for ever"):
+                        yield {"controller": name, "model": model, "buffer": buffer, "of": of, "how": how}
+
+
+def find(cell, folder, timeout):
+    """What is found: `none` and `some`, text or None, with the verdict; or `why` there is nothing to be found."""
+    name, period = cell["controller"], None
+    if cell["how"] == "for ever":
+        period = PERIODS.get(name, PERIOD)
+    horizon = HORIZON if period is None else 2 * period + 1
+    network = cm.Network(cell["model"], cell["buffer"], horizon, delay="executions")
+    try:
+        cm.load_controller(name, cm.Query(network, "avoids", what="T < 0"))
+    except InputError:
+        return {"why": "not for this model"}
+    given = [PACKETS.get(name, SMALL)] if network.model.windows else []
+    if given and period is None and name not in PACKETS:
+        given.append(BEGINS)
+    asked = {"given": "; ".join(given), "period": period, "start": "any" if period else "empty"}
+    try:
+        worst = cm.worst(
+            name, network, cell["of"], **asked, **MEASURES[cell["of"]], resolution=RESOLUTION, timeout=timeout
+        )
+    except NoExecution:
+        return {"why": "no such execution"}
+    if worst.trace:
+        worst.trace.save(folder / f"{'-'.join(cell.values()).replace('/', '_').replace(' ', '_')}.json")
+    found = {"none": worst.none, "some": worst.some, "verdict": worst.verdict, "seconds": round(worst.seconds, 1)}
+    return {key: str(value) if key in ("none", "some") and value is not None else value for key, value in found.items()}
+
+
+def told(cell):
+    """A cell of the table, in a few characters: the two sides of the edge, the one that is forced last."""
+    if "why" in cell:
+        return cell["why"]
+    none, some = (None if cell[side] is None else f"{float(Fraction(cell[side])):g}" for side in ("none", "some"))
+    more = "<" if cell["of"] == "utilisation" else ">"
+    unsure = "" if cell["verdict"] == "found" else " ?"
+    if none is None:
+        return f"{more} {some}{unsure}" if some else "not told in time"
+    return f"{none}{unsure}" if some is None else f"{none} … {some}{unsure}"
+
+
+def rows(found):
+    """(controller, model, buffer, its cells) for those that there is anything to be found of."""
+    for key, several in groupby(found, lambda cell: (cell["controller"], cell["model"], cell["buffer"])):
+        mine = list(several)
+        if any(cell.get("why") != "not for this model" for cell in mine):
+            yield *key, mine
+
+
+def table(found):
+    """The table, Markdown."""
+    heads = [f"{of}, {how}" for of in MEASURES for how in ("one window", "for ever")]
+    lines = ["| controller | model | buffer | " + " | ".join(heads) + " |", "|---" * (3 + len(heads)) + "|"]
+    for *key, mine in rows(found):
+        lines.append("| " + " | ".join([*key, *map(told, mine)]) + " |")
+    return "\n".join(lines)
+
+
+def draw(found, file):
+    """Each edge as a line between its sides, for one window and, below it, for ever; an arrow where the range ends."""
+    shown = list(rows(found))
+    with traces.figure(file, (10, 1 + 0.24 * len(shown))) as figure:
+        panels = figure.subplots(1, len(MEASURES), sharey=True)
+        for axes, of in zip(panels, MEASURES, strict=True):
+            for place, (*_, mine) in enumerate(shown):
+                for cell in mine:
+                    if cell["of"] == of and (cell.get("none") or cell.get("some")):
+                        _edge(axes, place, cell)
+            axes.set(xlabel=of + ("" if of == "utilisation" else " (C·R_m)"))
+            axes.grid(alpha=0.3)
+        panels[0].set_yticks(range(len(shown)), [" ".join(key) for *key, _ in shown], fontsize=7)
+        panels[0].invert_yaxis()
+
+
+def _edge(axes, place, cell):
+    for_ever = cell["how"] == "for ever"
+    low, high = sorted(float(Fraction(x)) for x in (cell["none"] or cell["some"], cell["some"] or cell["none"]))
+    beyond = cell["none"] is None and cell["of"] != "utilisation"
+    y = place + (0.15 if for_ever else -0.15)
+    axes.plot([low, high], [y, y], color=traces.SENDER if for_ever else traces.NETWORK, linewidth=3)
+    axes.plot(high, y, ">" if beyond else "o", color=traces.SENDER if for_ever else traces.NETWORK, markersize=4)
+
+
+def main():
+    """Find what is not known yet; print the table, and draw."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=CONTROLLERS)
+    parser.add_argument("--folder", type=Path, default=Path("worst"))
+    parser.add_argument("--timeout", type=float, default=30, help="seconds for each question")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    file = arguments.folder / "worst.json"
+    known = json.loads(file.read_text()) if file.exists() else []
+    found = []
+    for cell in cells(arguments.controllers):
+        done = next((each for each in known if cell.items() <= each.items()), None)
+        if done is None:
+            done = cell | find(cell, arguments.folder, arguments.timeout)
+            known.append(done)
+            file.write_text(json.dumps(known, indent=0))
+            print(*cell.values(), told(done), sep=", ", flush=True)
+        found.append(done)
+    print(table(found))
+    draw(found, arguments.folder / "worst.svg")
+
+
+if __name__ == "__main__":
+    main()
