@@ -202,7 +202,7 @@ def test_measures_the_round_trip_of_the_real_receiver(steady, tmp_path):
         (["--duration", "soon"], "expected seconds"),
         (["--step", "-1"], "expected a whole number"),
         (["--step", "0"], "a step takes at least 1 ns"),
-        (["--step", "1000", "--start", "C_X=1"], "no such belief: C_X"),
+        (["--step", "1000", "--start", "C_X=1"], "no such belief or state: C_X"),
         (["--step", "1000", "--start", "C_L"], "expected NAME=VALUE"),
         (["--step", "1000", "--log", "/nowhere/log"], "No such file"),
         ([], "no answer"),

@@ -7,7 +7,7 @@ from ccmatic.base.errors import InputError
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 #: What the C that surrounds a controller calls its own.
-_TAKEN = ("ccm", "udp")
+_TAKEN = ("ccm", "kernel", "log", "udp")
 
 
 #: Words of C that Python leaves free.

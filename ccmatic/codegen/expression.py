@@ -145,16 +145,20 @@ class Expression:
             case Extreme(pick, terms):
                 if factor < 0:
                     pick = {"max": "min", "min": "max"}[pick]
-                *firsts, written = [self.term(term, factor) for term in terms]
-                for first in reversed(firsts):
-                    written = f"ccm_{pick}({first}, {written})"
-                return written
+                return self.nested(pick, [self.term(term, factor) for term in terms])
             case If(test, then, other):
                 decided = self.condition(test)
                 if isinstance(decided, bool):
                     return self.term(then if decided else other, factor)
                 return f"({decided} ? {self.term(then, factor)} : {self.term(other, factor)})"
         raise TypeError(f"no term: {tree!r}")
+
+    def nested(self, pick, terms):
+        """The largest or the smallest of some C expressions."""
+        *firsts, written = terms
+        for first in reversed(firsts):
+            written = f"ccm_{pick}({first}, {written})"
+        return written
 
     def in_brackets(self, tree, factor):
         written = self.term(tree, factor)

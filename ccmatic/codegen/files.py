@@ -23,8 +23,6 @@ def _udp(export):
 
 
 def _around(target, export):
-    if export.kernel_program is None:
-        raise InputError(f"{export.name} remembers, and is exported as c only; expected the target c")
     header = export.header()
     return {f"{export.name}.h": header, **targets.sources(target, export, header)}
 

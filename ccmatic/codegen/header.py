@@ -40,7 +40,7 @@ class Export:
     horizon: int
     jitter: Fraction
 
-    library, kernel_program = "library.c", "bpf.c"
+    library, kernel_program, remembers = "library.c", "bpf.c", False
 
     @property
     def name(self):
@@ -69,6 +69,8 @@ class Export:
             "CCM_MOST": f"{power(MOST)} /* bytes per step that no link exceeds */",
             "CCM_LARGEST": f"{power(LARGEST)} /* of any belief */",
             "CCM_HAS_START": f"{int(self.at_start is not None)} /* another controller runs until a large loss */",
+            "CCM_COLUMNS": f'"{",".join(["begun_again", *(belief.name for belief in self.model.beliefs)])}"',
+            "CCM_REORDERING": "1 /* packets later than one of which an acknowledgement tells that it is lost */",
             "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* packets in a step, more than which end the start */",
         }
         return constants(self.name, values)

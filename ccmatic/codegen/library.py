@@ -65,6 +65,14 @@ class Called:
         """Bytes were acknowledged, the last of which was sent at `sent_at`."""
         self._call("acked", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
+    def lost(self, now, sent_at, size):
+        """Bytes were found to be lost that were sent at `sent_at`."""
+        self._call("lost", None, (_U64, now), (_U64, sent_at), (_U64, size))
+
+    def gave_up(self, now, sent_at, size):
+        """Bytes were given up, the last of which was sent at `sent_at`."""
+        self._call("gave_up", None, (_U64, now), (_U64, sent_at), (_U64, size))
+
     def rtt(self, rtt):
         """An RTT was measured."""
         self._call("rtt", None, (_U64, rtt))
@@ -115,14 +123,6 @@ class Sender(Called):
     def step(self, sent, acked, lost, last_delay, first_delay):
         """A step is over, with cumulative bytes and delays in whole steps: the next one's rate, bytes per step."""
         return Fraction(self._step(self._pointer, sent, acked, lost, last_delay, first_delay))
-
-    def lost(self, now, sent_at, size):
-        """Bytes were found to be lost that were sent at `sent_at`."""
-        self._call("lost", None, (_U64, now), (_U64, sent_at), (_U64, size))
-
-    def gave_up(self, now, sent_at, size):
-        """Bytes were given up, the last of which was sent at `sent_at`."""
-        self._call("gave_up", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def limited(self, now):
         """There is nothing more to send, though the rate would let it."""

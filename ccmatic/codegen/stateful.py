@@ -15,7 +15,10 @@ from ccmatic.language import Name, Stateful, load
 from ccmatic.logic import isolated
 
 #: What an exported sender knows of, besides constants.
-OBSERVED = ("acked", "lost", "timeout", "delay", "measured", "before_trace", "time", "served", "admitted")
+OBSERVED = (
+    *("acked", "lost", "sent", "admitted", "served", "ack_rate"),
+    *("timeout", "delay", "measured", "before_trace", "time"),
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class StatefulExport:
     model: object
     jitter: int
 
-    library, kernel_program = "stateful_library.c", None
+    library, kernel_program, remembers = "stateful_library.c", "window_bpf.c", True
 
     @property
     def name(self):
@@ -74,6 +77,7 @@ class StatefulExport:
         return self.controller.first_decision(x.flows[0]) or 0
 
     def _constants(self):
+        names = ", ".join(f'"{name}"' for name in self._names())
         columns = ["stayed", "cwnd", *(f"state.{name}" for name in self._names())]
         values = {
             "CCM_R": f"{self.model.R} /* steps in R_m */",
@@ -83,6 +87,8 @@ class StatefulExport:
             "CCM_LARGEST": f"INT64_C({update.LARGEST}) /* of any number that is kept, of either sign */",
             "CCM_LINE_RATE": f"INT64_C({update.LINE_RATE}) /* bytes per step: limits nothing */",
             "CCM_LONGEST_DELAY": f"{update.LONGEST_DELAY} /* steps */",
+            "CCM_REORDERING": "3 /* packets later than one of which acknowledgements tell that it is lost */",
+            "CCM_STATE_NAMES": names,
             "CCM_COLUMNS": f'"{",".join(columns)}"',
         }
         return constants(self.name, values)

@@ -13,19 +13,11 @@ class Seen(ctypes.Structure):
     """What was seen by the end of a step, as `struct ccm_seen` has it: bytes so far, and whole steps; a delay of -1 is
     none."""
 
-    _fields_ = [(name, _I64) for name in ("acked", "lost", "admitted", "time", "delay", "timeout", "measured")]
+    _fields_ = [(name, _I64) for name in ("acked", "lost", "sent", "admitted", "time", "delay", "timeout", "measured")]
 
 
 class StatefulSender(Called):
     """One flow of a controller with state."""
-
-    def lost(self, now, size):
-        """Bytes were found to be lost."""
-        self._call("lost", None, (_U64, now), (_U64, size))
-
-    def gave_up(self, now, size):
-        """Bytes were given up: a retransmission timer fired."""
-        self._call("gave_up", None, (_U64, now), (_U64, size))
 
     def step(self, seen):
         """A step is over, in which this was Seen."""

@@ -9,15 +9,15 @@ from math import floor
 
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.codegen.expression import Expression
-from ccmatic.language import AnyOf, Between, Bounded, Impossible, Name, Past, leaves
+from ccmatic.language import AnyOf, Between, Bounded, Extreme, Impossible, Name, Past, leaves
 
 #: How many of what is kept are one, by unit.
 ONE = {BYTES: 1, RATE: 1, TIME: 4096, NUMBER: 4096, CONDITION: 1}
 
-#: The most that is kept of a number, of either sign: more bytes than 100 Gbit/s carry in a week.
-LARGEST = 2**53
+#: The most that is kept of a number, of either sign: more bytes than 100 Gbit/s carry in a day.
+LARGEST = 2**50
 
-#: Whole steps: a longer delay counts as such a one; a longer time than a week's is not reached in steps of 1 us.
+#: Whole steps: a longer delay counts as such a one; a longer time is not reached in a week of steps of 1 us.
 LONGEST_DELAY, LONGEST_TIME = 255, 2**41
 
 #: More bytes in a step than any interface sends: what limits nothing. And the largest packet.
@@ -25,6 +25,10 @@ LINE_RATE, LARGEST_PACKET = 2**38, 2**32
 
 #: How many steps before now an observation may be of.
 LONGEST_PAST = 64
+
+
+#: What observations are called in C, if not as in the language. `served` is read only where R_m is a step.
+_CALLED = {"served": "acked"}
 
 
 class Update(Expression):
@@ -44,6 +48,9 @@ class Update(Expression):
             return "packet", 1, LARGEST_PACKET
         if leaf.name in self.units:
             return f"was.{leaf.name}", ONE[self.units[leaf.name]], LARGEST
+        if leaf.name == "ack_rate":
+            now, then = (self.seen(leaf, "acked", more) for more in (0, self.known["R_m"]))
+            return f"({now} - {then})", int(self.known["R_m"]), 2 * LARGEST
         observation = self.observations[leaf.name]
         most = LONGEST_DELAY if observation.few else LONGEST_TIME if observation.unit == TIME else LARGEST
         return self.seen(leaf), 1, most
@@ -60,13 +67,14 @@ class Update(Expression):
     def is_few(self, name):
         return name in self.observations and self.observations[name].few
 
-    def seen(self, leaf):
-        back = self.constant(leaf.back) if isinstance(leaf, Past) else Fraction(0)
+    def seen(self, leaf, name=None, more=0):
+        """What was observed, under its own or another name, `more` steps before what a leaf says."""
+        back = more + (self.constant(leaf.back) if isinstance(leaf, Past) else 0)
         if back.denominator != 1 or not 0 <= back <= LONGEST_PAST:
             found = f"`{leaf.name}` of {back} steps before; expected a whole number of steps, from 0 to {LONGEST_PAST}"
-            raise InputError(found, self.file, leaf.line)
+            raise InputError(found, self.file, getattr(leaf, "line", None))
         self.past = max(self.past, int(back))
-        return f"seen[{back}].{'acked' if leaf.name == 'served' else leaf.name}"
+        return f"seen[{back}].{name or _CALLED.get(leaf.name, leaf.name)}"
 
     def update(self, tree):
         """Statements that let state, `m`, become what the tree says, and return whether it is possible."""
@@ -95,7 +103,9 @@ class Update(Expression):
         return f"m->{name} = ccm_kept({self.floored(first, ONE[self.units[name]])});"
 
     def floored(self, tree, one=1):
-        """one·tree, rounded down."""
+        """one·tree, rounded down; each term of an extreme by itself, which has the smaller denominators."""
+        if isinstance(tree, Extreme):
+            return self.nested(tree.pick, [self.floored(term, one) for term in tree.terms])
         common = self.denominator(tree, factor=Fraction(one))
         term = self.term(tree, Fraction(one * common))
         return term if common == 1 else f"ccm_floored({term}, {common})"

@@ -23,6 +23,8 @@ class Udp:
     def prepare(self, context):
         """As `flows` says."""
         schedule, export = context.link.schedule, self.export
+        if schedule and export.remembers:
+            raise InputError(f"{export.name} remembers, and a schedule says nothing of that; expected a link")
         log = context.folder / f"udp-{context.port}.csv"
         options = ["--packet", context.link.mtu, "--duration", context.seconds + 60, "--log", log]
         if schedule:
@@ -32,7 +34,7 @@ class Udp:
         yield flows.Commands(
             [receiver, context.port],
             [sender, *options, context.address, context.port],
-            log=flows.Log(log, export.model, export.horizon - 1),
+            log=_log(export, log),
         )
 
 
@@ -62,7 +64,12 @@ class Bpf:
             device = ["ip", "-n", context.senders, "link", "set", machine.DEVICE]
             subprocess.run([*device, "gso_max_segs", "1"], check=True)
             with flows.Kernel(name).prepare(context) as commands:
-                yield replace(commands, log=flows.Log(log, self.export.model, self.export.horizon - 1))
+                yield replace(commands, log=_log(self.export, log))
+
+
+def _log(export, file):
+    """The flows.Log of beliefs, None of a controller that has none."""
+    return None if export.remembers else flows.Log(file, export.model, export.horizon - 1)
 
 
 def _place(context):

@@ -97,7 +97,7 @@ def run(sender, scenario):
 def simulated(controller, scenario):
     """The fields of a ResultRecord that are measured of a simulated run, by name."""
     built = _library(controller)
-    if built.export.kernel_program is None:
+    if built.export.remembers:
         raise InputError(f"{controller} sends by a window, and is not simulated; expected a function of beliefs")
     if built.export.step != 2:
         raise InputError("the links of the grid have D = R_m; expected a controller exported for a jitter of 1")

@@ -140,8 +140,8 @@ def load(name, beliefs=None, observations=None):
 
 
 _STATEFUL = (
-    "it sends by a window, so it can be verified and replayed on a model of windows (docs/stateful.md), "
-    "synthesised there, exported as C, and not yet proved, simulated or emulated; expected a function `rate` of beliefs"
+    "it sends by a window, so it can be verified, replayed and synthesised on a model of windows, exported and "
+    "emulated (docs/stateful.md), and not yet proved or simulated; expected a function `rate` of beliefs"
 )
 
 _run = lru_cache(maxsize=1024)(run_exactly)

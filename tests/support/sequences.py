@@ -14,6 +14,8 @@ from ccmatic.contracts.steps import Delay, Steps
 from ccmatic.language.stateful import Step, program
 
 PACKET, HORIZON = 1500, 8
+#: The first step by which it is observed.
+FROM = {"acked": 1, "sent": 1, "delay": 1, "measured": 2, "ack_rate": 2}
 MORE = (0, 0, 1, PACKET, PACKET, 2 * PACKET, 20 * PACKET)
 
 
@@ -35,6 +37,7 @@ class Sequence:
         return Seen(
             acked=self.S[then],
             lost=self.Ld[t],
+            sent=self.A[then],
             admitted=self.A[t] - self.L[t],
             time=t,
             delay=-1 if self.Q[then] == HORIZON else self.Q[then],
@@ -45,7 +48,7 @@ class Sequence:
     def arguments(self, t):
         """What the controller's own Python reads then."""
         numbers = {"R_m": 1, "D": 1, "step": 1, "MSS": PACKET, "line_rate": Flow.unlimited}
-        names = ("acked", "lost", "admitted", "time", "delay", "timeout", "measured")
+        names = ("acked", "lost", "sent", "admitted", "ack_rate", "time", "delay", "timeout", "measured")
         observed = {name: self._observed(name, t) for name in names}
         never = program.SeenTruth(False, lambda back: never)
         return {**map_exact(numbers), **observed, "served": observed["acked"], "before_trace": never}
@@ -54,9 +57,10 @@ class Sequence:
         def before(back):
             return self._observed(name, t - int(back))
 
-        value = getattr(self.seen(t), name) if t >= (name in ("acked", "delay", "measured")) else None
-        if value is None or (name == "delay" and value < 0):
+        if t < FROM.get(name, 0) or (name == "delay" and self.seen(t).delay < 0):
             return program.Unmeasured(before)
+        acked = self.seen(t).acked - self.seen(t - 1).acked
+        value = acked if name == "ack_rate" else getattr(self.seen(t), name)
         if name in ("timeout", "measured"):
             return program.SeenTruth(bool(value), before)
         return program.Seen(value, before)

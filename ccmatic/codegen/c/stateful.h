@@ -82,16 +82,19 @@ static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
 }
 
 /* A step is over in which this was seen. */
-CCM_GLOBAL int ccm_end_step(struct ccm_sender *s, const struct ccm_seen *seen)
+static inline void ccm_end_step(struct ccm_sender *s, const struct ccm_seen *seen)
 {
-    if (!s || !seen)
-        return 0;
     for (unsigned i = CCM_PAST; i > 0; i--)
         s->seen[i] = s->seen[i - 1];
     s->seen[0] = *seen;
     if (seen->time >= CCM_FIRST && !ccm_update(&s->state, s->seen, (int64_t)s->packet))
         s->stayed++;
-    return 0;
+}
+
+/* Terms are of so many bytes at most. */
+static inline int64_t ccm_counted(uint64_t bytes)
+{
+    return (int64_t)ccm_at_most((uint64_t)CCM_LARGEST, bytes);
 }
 
 /* What was seen by the end of the step that is over at s->start. */
@@ -101,9 +104,10 @@ static inline struct ccm_seen ccm_look(const struct ccm_sender *s)
     const struct ccm_seen *before = &s->seen[0];
 
     return (struct ccm_seen){
-        .acked = (int64_t)s->acked,
-        .lost = (int64_t)s->lost,
-        .admitted = (int64_t)ccm_less(s->sent, s->lost),
+        .acked = ccm_counted(s->acked),
+        .lost = ccm_counted(s->lost),
+        .sent = ccm_counted(s->sent),
+        .admitted = ccm_counted(ccm_less(s->sent, s->lost)),
         .time = before->time + 1,
         .delay = s->any ? (int64_t)ccm_at_most(CCM_LONGEST_DELAY, ccm_less(waited, CCM_R)) : before->delay,
         .timeout = s->timeout,
@@ -111,11 +115,11 @@ static inline struct ccm_seen ccm_look(const struct ccm_sender *s)
     };
 }
 
-/* Takes the steps that were over before now. An event at the very end of a step is of that step. */
-static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
+/* Takes the steps that were over before now. */
+CCM_GLOBAL int ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
 {
-    if (s->guessed)
-        s->start = ccm_at_least(s->start, now_ns);
+    if (!s)
+        return 0;
     for (unsigned i = 0; i < CCM_CATCH_UP && ccm_less(now_ns, s->start) > s->step; i++) {
         s->start += s->step;
         const struct ccm_seen seen = ccm_look(s);
@@ -127,6 +131,16 @@ static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
     }
     if (ccm_less(now_ns, s->start) > s->step)
         s->start = now_ns;
+    return 0;
+}
+
+/* An event at the very end of a step is of that step. Most calls come within one, and so pay for one comparison. */
+static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
+{
+    if (s->guessed)
+        s->start = ccm_at_least(s->start, now_ns);
+    else if (ccm_less(now_ns, s->start) > s->step)
+        ccm_take_steps(s, now_ns);
 }
 
 static inline void ccm_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
@@ -150,17 +164,18 @@ static inline void ccm_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
     ccm_acked(s, now_ns, sent_ns, bytes);
 }
 
-/* Bytes found lost now: later ones were acknowledged. */
-static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+/* Bytes found lost now, whenever they were sent: later ones were acknowledged. */
+static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
+    (void)sent_ns;
     ccm_advance(s, now_ns);
     s->lost += bytes;
 }
 
-/* A retransmission timer fires now: bytes are given up. */
-static inline void ccm_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+/* A retransmission timer fires now: bytes are given up, whenever they were sent. */
+static inline void ccm_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
-    ccm_lost(s, now_ns, bytes);
+    ccm_lost(s, now_ns, sent_ns, bytes);
     s->timeout = true;
 }
 
@@ -206,3 +221,18 @@ static inline void ccm_record(const struct ccm_sender *s, uint64_t rate, struct 
     record->window = (uint64_t)ccm_max(0, ccm_window_of(&s->state, (int64_t)s->packet));
     record->state = s->state;
 }
+
+#ifndef CCM_KERNEL
+/* For programs that begin with other state, as it is kept: false if there is none of this name. */
+static inline bool ccm_start(struct ccm_sender *s, const char *name, uint64_t value)
+{
+    static const char *const names[] = {CCM_STATE_NAMES};
+
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i])) {
+            ((int64_t *)&s->state)[i] = (int64_t)ccm_at_most((uint64_t)CCM_LARGEST, value);
+            return true;
+        }
+    return false;
+}
+#endif

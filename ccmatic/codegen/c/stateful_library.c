@@ -10,8 +10,8 @@ bool NAME_fix_step(struct ccm_sender *s, uint64_t step_ns);
 void NAME_rtt(struct ccm_sender *s, uint64_t rtt_ns);
 void NAME_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
 void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
-void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
-void NAME_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
+void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
+void NAME_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
 uint64_t NAME_window(struct ccm_sender *s, uint64_t now_ns);
 uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns);
 void NAME_step(struct ccm_sender *s, const struct ccm_seen *seen);
@@ -56,14 +56,14 @@ void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_
     ccm_acked(s, now_ns, sent_ns, bytes);
 }
 
-void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
-    ccm_lost(s, now_ns, bytes);
+    ccm_lost(s, now_ns, sent_ns, bytes);
 }
 
-void NAME_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+void NAME_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
-    ccm_gave_up(s, now_ns, bytes);
+    ccm_gave_up(s, now_ns, sent_ns, bytes);
 }
 
 uint64_t NAME_window(struct ccm_sender *s, uint64_t now_ns)
@@ -85,7 +85,6 @@ uint64_t NAME_rate_per_step(const struct ccm_sender *s)
 /* For simulators that know what was seen in a step, which is over. */
 void NAME_step(struct ccm_sender *s, const struct ccm_seen *seen)
 {
-    s->sent = (uint64_t)(seen->admitted + seen->lost);
     ccm_end_step(s, seen);
 }
 

@@ -5,7 +5,7 @@ from importlib import resources
 
 _FILES = {
     "udp": ("udp.h", "log.h", "udp_sender.c", "udp_receiver.c"),
-    "bpf": ("loader.c", "log.h"),
+    "bpf": ("kernel.h", "loader.c", "log.h"),
 }
 
 

@@ -3,90 +3,13 @@
  *
  * It acts on each acknowledgement and before each packet that is sent, so it needs no timer. Nothing waits for the
  * window, unless a retransmission timeout closes it. Segments are counted as full ones, of the size that they had at
- * first. Of the kernel's structures only what is used is declared: libbpf finds where the running kernel has it.
+ * first.
  */
-#define CCM_KERNEL
-typedef _Bool bool;
-#define true 1
-#define false 0
-typedef unsigned char __u8, uint8_t;
-typedef unsigned short __u16, __be16, uint16_t;
-typedef unsigned int __u32, __be32, __wsum, uint32_t;
-typedef unsigned long long __u64, uint64_t;
-typedef signed char int8_t;
-typedef short int16_t;
-typedef int __s32, int32_t;
-typedef long long __s64, int64_t;
-#define INT64_C(value) value##ll
-#define UINT64_C(value) value##ull
-#define UINT64_MAX (~0ull)
+#include "kernel.h"
 
-enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_MAP_TYPE_RINGBUF = 27, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
-
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_tracing.h>
-#include "@NAME@.h"
-
-#ifndef CCM_TCP_NAME
-#define CCM_TCP_NAME @TCP_NAME@
-#endif
-#define CCM_TEXT(name) #name
-#define CCM_TEXT_OF(name) CCM_TEXT(name)
-
-enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
-enum { TCP_CA_Recovery = 3, TCP_CA_Loss = 4 };
-enum { WINDOW = 1 << 16, RTT_NS = 100000000 /* until one is measured */ };
+enum { WINDOW = 1 << 16 };
 /* The kernel sends at once what it paces over a 2^-10 of a second, if the device takes that. */
 enum { BURSTS_IN_SECOND = 1 << 10, BURST_NS = 976563 };
-
-#define FOUND __attribute__((preserve_access_index))
-
-struct sock {
-    unsigned long sk_pacing_rate, sk_max_pacing_rate;
-    uint32_t sk_pacing_status, sk_gso_max_size;
-    uint16_t sk_gso_max_segs;
-} FOUND;
-
-struct minmax_sample {
-    uint32_t t, v;
-} FOUND;
-
-struct minmax {
-    struct minmax_sample s[3];
-} FOUND;
-
-struct inet_connection_sock {
-    unsigned char icsk_ca_state : 5;
-} FOUND;
-
-struct tcp_rack {
-    uint64_t mstamp;  /* when the segment last acknowledged was sent, in microseconds */
-    uint32_t rtt_us;  /* and how long ago that was then */
-    uint32_t end_seq; /* and where it ends */
-} FOUND;
-
-struct tcp_sock {
-    uint32_t mss_cache, snd_cwnd, snd_ssthresh; /* of which only mss_cache is in bytes */
-    uint32_t data_segs_out, delivered, lost, total_retrans;    /* segments so far */
-    uint32_t packets_out, sacked_out, lost_out, retrans_out;   /* segments now */
-    uint32_t write_seq, snd_nxt; /* up to which the application has written, and sent, in bytes */
-    uint32_t snd_una, snd_wnd;   /* up to which bytes are acknowledged; so many more the receiver takes */
-    uint32_t tlp_high_seq; /* not 0 while a segment is out that was sent to probe for losses */
-    uint64_t tcp_wstamp_ns, tcp_clock_cache; /* when a segment may be sent again; when the kernel last looked */
-    uint64_t first_tx_mstamp; /* when that last acknowledged was sent, in microseconds */
-    struct tcp_rack rack;
-    struct minmax rtt_min; /* microseconds; ~0 if none is measured */
-} FOUND;
-
-struct tcp_congestion_ops {
-    uint32_t (*ssthresh)(struct sock *sk);
-    uint32_t (*min_tso_segs)(struct sock *sk);
-    void (*cong_control)(struct sock *sk);
-    uint32_t (*undo_cwnd)(struct sock *sk);
-    char name[16];
-    void (*init)(struct sock *sk);
-} FOUND;
 
 struct flow {
     struct ccm_sender sender;
@@ -107,14 +30,6 @@ struct {
     __type(key, int);
     __type(value, struct flow);
 } flows SEC(".maps");
-
-/* A ccm_record at the end of each step, of all flows; dropped while nobody reads it. */
-struct {
-    __uint(type, BPF_MAP_TYPE_RINGBUF);
-    __uint(max_entries, 1 << 18);
-} records SEC(".maps");
-
-char _license[] SEC("license") = "Dual MIT/GPL";
 
 static __always_inline void count(struct flow *flow, const struct tcp_sock *tcp, uint64_t now)
 {
@@ -142,12 +57,6 @@ static __always_inline void measure(struct flow *flow, const struct tcp_sock *tc
         return;
     flow->unambiguous = tcp->rack.end_seq - 1;
     ccm_rtt(&flow->sender, 1000ull * tcp->rack.rtt_us);
-}
-
-/* What is out by the kernel's count; it takes back losses that were none. */
-static __always_inline uint64_t in_flight(const struct tcp_sock *tcp)
-{
-    return ccm_less(tcp->packets_out + tcp->retrans_out, tcp->sacked_out + tcp->lost_out);
 }
 
 static __always_inline unsigned char state(struct sock *sk)
@@ -214,20 +123,6 @@ static __always_inline void tell(struct flow *flow, struct sock *sk, uint64_t no
     count(flow, tcp, now);
 }
 
-static __always_inline void log_step(struct flow *flow, uint64_t rate)
-{
-    struct ccm_record *record;
-
-    if (flow->sender.start == flow->logged)
-        return;
-    flow->logged = flow->sender.start;
-    record = bpf_ringbuf_reserve(&records, sizeof *record, 0);
-    if (!record)
-        return;
-    ccm_record(&flow->sender, rate, record);
-    bpf_ringbuf_submit(record, 0);
-}
-
 /* How many segments the kernel sends at once. */
 static __always_inline uint32_t at_once(const struct sock *sk, uint64_t rate, uint32_t segment)
 {
@@ -250,7 +145,7 @@ static __always_inline uint32_t pace(struct sock *sk, struct flow *flow, uint64_
 
     sk->sk_pacing_rate = rate < most ? rate : most;
     flow->ready = tcp->tcp_wstamp_ns > tcp->tcp_clock_cache ? 0 : segments;
-    log_step(flow, wanted);
+    log_step(&flow->sender, &flow->logged, wanted);
     return segments;
 }
 

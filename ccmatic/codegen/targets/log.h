@@ -3,17 +3,14 @@
 
 static void log_names(FILE *log)
 {
-    fprintf(log, "time_ns,step_ns,packet,rate,sent,acked,lost,begun_again");
-    for (unsigned i = 0; i < sizeof ccm_belief_names / sizeof *ccm_belief_names; i++)
-        fprintf(log, ",%s", ccm_belief_names[i]);
-    fprintf(log, "\n");
+    fprintf(log, "time_ns,step_ns,packet,rate,sent,acked,lost," CCM_COLUMNS "\n");
 }
 
-/* All that there is of a record are numbers of 64 bits. */
+/* All that there is of a record are numbers of 64 bits; state may be below 0. */
 static void log_record(FILE *log, const struct ccm_record *record)
 {
-    const uint64_t *numbers = (const uint64_t *)record;
+    const int64_t *numbers = (const int64_t *)record;
     for (unsigned i = 0; i < sizeof *record / sizeof *numbers; i++)
-        fprintf(log, i ? ",%llu" : "%llu", (unsigned long long)numbers[i]);
+        fprintf(log, i ? ",%lld" : "%lld", (long long)numbers[i]);
     fprintf(log, "\n");
 }

@@ -1,4 +1,4 @@
-/* Sends over UDP at the rate of the controller in @NAME@.h, to an udp_receiver.
+/* Sends over UDP at the rate, and by the window, of the controller in @NAME@.h, to an udp_receiver.
  *
  * Packets keep at least the distance that the rate says, counted from the last one sent: a change of the rate takes
  * effect for the next packet, and a sending opportunity that was missed is not made up for (the paper, appendix G).
@@ -19,7 +19,7 @@ static const char usage[] =
     "  --packet B     bytes of a packet, with its IP and UDP headers (1500)\n"
     "  --step NS      length of a step, fixed; else it follows the least round trip that is measured\n"
     "  --queue B      send so many bytes at once, first\n"
-    "  --start NAME=VALUE,...  first values of beliefs, in bytes per step, bytes or steps\n"
+    "  --start NAME=VALUE,...  first values of beliefs or state, in bytes per step, bytes or steps\n"
     "  --log FILE     write what there was at the end of each step, as CSV";
 
 /* The longest sleep. */
@@ -34,7 +34,7 @@ enum { HELD_NS = 20000 };
 enum { BEHIND = 4 };
 /* A packet is lost when so many later ones are acknowledged (the models' networks keep order), when it is unanswered
  * for this long and longer than usual, or when so many are in flight; it may be acknowledged nevertheless. */
-enum { REORDERING = 1, TIMEOUT_NS = 1000000000, WINDOW = 1 << 17 };
+enum { REORDERING = CCM_REORDERING, TIMEOUT_NS = 1000000000, WINDOW = 1 << 17 };
 /* Of numbers on the command line. */
 #define LARGEST 1000000000000000
 
@@ -229,7 +229,7 @@ static void give_beliefs(char *start)
             fail("expected NAME=VALUE, found", name);
         *value++ = 0;
         if (!ccm_start(&flow.sender, name, number(value, UINT64_MAX)))
-            fail("no such belief", name);
+            fail("no such belief or state", name);
     }
 }
 
@@ -268,6 +268,10 @@ static void run(void)
         take_all();
         lose_all(now);
         set_rate(now);
+        if (flow.sent - flow.delivered - flow.lost + options->packet > ccm_window(&flow.sender, now)) {
+            wait_for(LOOK_NS);
+            continue;
+        }
         uint64_t gap = flow.rate ? options->packet * 1000000000 / flow.rate : options->duration_ns;
         uint64_t due = ccm_at_least(planned + gap, last + gap / 2);
         if (due < now + flow.spin_ns) {

@@ -1,0 +1,127 @@
+/* The controller in @NAME@.h as a congestion control of Linux, CCM_TCP_NAME: the kernel counts, finds losses and sends
+ * what the window allows, the header decides.
+ *
+ * It acts on each acknowledgement, and when a retransmission timer fires, so it needs no timer. Segments are counted as
+ * full ones, of the size that they had at first.
+ */
+#include "kernel.h"
+
+struct flow {
+    struct ccm_sender sender;
+    uint32_t sent, delivered, lost; /* segments that the sender knows of */
+    uint64_t logged; /* when the step of the last record was over */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_SK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct flow);
+} flows SEC(".maps");
+
+static __always_inline void count(struct flow *flow, const struct tcp_sock *tcp)
+{
+    flow->sent = tcp->data_segs_out;
+    flow->delivered = tcp->delivered;
+    flow->lost = tcp->lost;
+}
+
+static __always_inline bool is_measured(const struct tcp_sock *tcp)
+{
+    return tcp->rtt_min.s[0].v != ~0u;
+}
+
+/* Tell the sender what happened since it was last told. A step that was over before is judged by what was known then. */
+static __always_inline void tell(struct flow *flow, const struct tcp_sock *tcp, uint64_t now, bool timeout)
+{
+    struct ccm_sender *s = &flow->sender;
+    uint64_t sent = tcp->data_segs_out - flow->sent, delivered = tcp->delivered - flow->delivered;
+    uint64_t lost = tcp->lost - flow->lost;
+
+    ccm_sent(s, now, sent * s->packet);
+    if (is_measured(tcp))
+        ccm_rtt(s, 1000ull * tcp->rtt_min.s[0].v);
+    if (delivered)
+        ccm_acked(s, now, 1000 * tcp->first_tx_mstamp, delivered * s->packet);
+    if (timeout)
+        ccm_gave_up(s, now, now, lost * s->packet);
+    else if (lost)
+        ccm_lost(s, now, now, lost * s->packet);
+    count(flow, tcp);
+}
+
+/* Let the kernel send by what the sender says now. */
+static __always_inline void set(struct sock *sk, struct flow *flow, uint64_t now)
+{
+    struct tcp_sock *tcp = (struct tcp_sock *)sk;
+    uint64_t window = ccm_window(&flow->sender, now) / flow->sender.packet, rate = ccm_rate(&flow->sender, now);
+
+    tcp->snd_cwnd = ccm_at_most(window, tcp->snd_cwnd_clamp);
+    if (CCM_PACED)
+        sk->sk_pacing_rate = ccm_at_most(rate, sk->sk_max_pacing_rate);
+    log_step(&flow->sender, &flow->logged, rate);
+}
+
+SEC("struct_ops")
+void BPF_PROG(ccm_begin, struct sock *sk)
+{
+    const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
+    struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+    uint64_t now = bpf_ktime_get_ns();
+
+    if (!flow)
+        return;
+    ccm_init(&flow->sender, now, is_measured(tcp) ? 1000ull * tcp->rtt_min.s[0].v : RTT_NS, tcp->mss_cache);
+    if (!is_measured(tcp))
+        ccm_guessed(&flow->sender);
+    ccm_sent(&flow->sender, now, in_flight(tcp) * tcp->mss_cache);
+    count(flow, tcp);
+    if (CCM_PACED && sk->sk_pacing_status == SK_PACING_NONE)
+        sk->sk_pacing_status = SK_PACING_NEEDED;
+    set(sk, flow, now);
+}
+
+SEC("struct_ops")
+void BPF_PROG(ccm_acknowledged, struct sock *sk)
+{
+    struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+    uint64_t now = bpf_ktime_get_ns();
+
+    if (!flow)
+        return;
+    tell(flow, (const struct tcp_sock *)sk, now, false);
+    set(sk, flow, now);
+}
+
+/* When a retransmission timer fires, what is out counts as lost, and the kernel lets one segment out until what it has
+ * sent then is acknowledged. */
+SEC("struct_ops")
+void BPF_PROG(ccm_changed, struct sock *sk, uint8_t new_state)
+{
+    struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+
+    if (flow && new_state == TCP_CA_Loss)
+        tell(flow, (const struct tcp_sock *)sk, bpf_ktime_get_ns(), true);
+}
+
+SEC("struct_ops")
+uint32_t BPF_PROG(ccm_ssthresh, struct sock *sk)
+{
+    return ((struct tcp_sock *)sk)->snd_ssthresh;
+}
+
+SEC("struct_ops")
+uint32_t BPF_PROG(ccm_undo_cwnd, struct sock *sk)
+{
+    return ((struct tcp_sock *)sk)->snd_cwnd;
+}
+
+SEC(".struct_ops")
+struct tcp_congestion_ops CCM_TCP_NAME = {
+    .ssthresh = (void *)ccm_ssthresh,
+    .cong_control = (void *)ccm_acknowledged,
+    .undo_cwnd = (void *)ccm_undo_cwnd,
+    .set_state = (void *)ccm_changed,
+    .init = (void *)ccm_begin,
+    .name = CCM_TEXT_OF(CCM_TCP_NAME),
+};
