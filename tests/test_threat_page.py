@@ -16,7 +16,7 @@ READ_NOTHING = {
     "--seed", "--smt2", "--save", "--plot", "--csv", "--json", "--jobs", "--format", "--rate", "--rtt", "--mss",
     "--certify", "--target", "--pattern", "--change", "--seconds", "--warmup", "--real", "--buffer-time", "--from",
     "--up-to", "--html", "--allow-code", "--verify-solutions", "kinds", "--lead",
-    "--two-clocks",
+    "--two-clocks", "--of", "--period", "--given", "--at", "--low", "--high", "--resolution",
 }  # fmt: skip
 
 #: Where --out is a folder in which a command goes on, it is read, too.
