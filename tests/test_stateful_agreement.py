@@ -17,6 +17,7 @@ from ccmatic.language import load, parse
 from ccmatic.language.stateful import Program, Step
 
 OBSERVATIONS = load_definition("models", "MODEL", "ccac2021").observations
+NAMES = ("aimd", "aimd_each_step", "bbr", "bbr_v1", "copa", "cubic", "illinois", "lp", "rocc", "vegas")
 HORIZON = 7
 NUMBERS = st.fractions(min_value=0, max_value=3, max_denominator=4)
 
@@ -65,17 +66,17 @@ def send(window):
 """
 
 
-@pytest.mark.parametrize("name", ["aimd", "aimd_each_step", "bbr", "copa", "cubic", OVER_WINDOWS])
+@pytest.mark.parametrize("name", [*NAMES, OVER_WINDOWS])
 def test_formula_and_python_agree_on_an_update(name):
     read = partial(parse, file="mine.py") if "\n" in name else load
     controller = read(name, observations=OBSERVATIONS)
-    first = 4 if "ack_rate" in controller.parameters else 2
     names = tuple(memory.name for memory in controller.state)
     program = Program(controller.source, controller.file, names)
 
-    @settings(max_examples=25, deadline=None, derandomize=True, database=None)
-    @given(flows(controller), st.integers(first, HORIZON - 1))
-    def agree(flow, t):
+    @settings(max_examples=15, deadline=None, derandomize=True, database=None)
+    @given(flows(controller), st.data())
+    def agree(flow, data):
+        t = data.draw(st.integers(controller.first_decision(flow), HORIZON - 1))
         step = Step(controller, flow, t, program)
         outcome = program.outcome(step.arguments())
         made = [] if outcome is None else list(product(*outcome.values()))

@@ -7,7 +7,8 @@ from ccmatic.contracts import load_definition
 from ccmatic.language import Stateful, load, parse
 
 OBSERVATIONS = load_definition("models", "MODEL", "ccac2021").observations
-NAMES = ("aimd", "aimd_each_step", "bbr", "constant_window", "constant_window_paced", "copa")
+NAMES = ("aimd", "aimd_each_step", "bbr", "bbr_v1", "constant_window", "constant_window_paced", "copa", "cubic")
+NAMES += ("illinois", "lp", "rocc", "vegas")
 
 STATE = "window: bytes = above(0)\n"
 UPDATE = "def update(window, acked, MSS, step):\n    window = window + MSS\n"

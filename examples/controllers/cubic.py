@@ -1,8 +1,8 @@
 """CUBIC: a cube of the time since the last decrease, flat around the window at which losses were; or Reno, if faster.
 
 RFC 9438, sections 4.2 to 4.8, without slow start; C is 0.4 packets/R_m³, which is the RFC's where R_m is a second. The
-cube and its root lie between chords and tangents, which are proved to bound them, up to 8·R_m on both sides of K and for
-K up to 4·R_m; what is verified is of executions within that. Times are in packets, one for an R_m.
+cube and its root lie between chords and tangents, which are proved to bound them, up to 8·R_m on both sides of K and
+for K up to 4·R_m; what is verified is of executions within that. Times are in packets, one for an R_m.
 """
 
 C = 2 / 5

@@ -9,6 +9,7 @@ from ccmatic.language.stateful.program import Seen, SeenTruth, Unmeasured
 from ccmatic.language.tree import (
     AnyOf,
     Between,
+    Binary,
     Bounded,
     Comparison,
     Extreme,
@@ -151,6 +152,10 @@ class Step(Encoder):
             return linear(self.chosen[tree])
         if isinstance(tree, Name) and tree.name in self.controller.observations:
             return linear(self.observed(tree))
+        match tree:
+            case Binary("*", If(test, then, other), factor) | Binary("*", factor, If(test, then, other)):
+                products = (Binary("*", branch, factor, tree.line) for branch in (then, other))
+                return self.conditional(self.condition(test), *products)
         return super().form(tree)
 
     def condition(self, tree):

@@ -168,8 +168,10 @@ class TermReader(Reader):
         return names(tree) <= {*KNOWN, "step"}
 
     def is_factor(self, tree):
-        """A number of whole steps may be multiplied by too: there are finitely many."""
-        few = {each.name for each in self.observations.values() if each.few}
+        """A number of whole steps may be multiplied by too, as there are finitely many; and a choice of factors."""
+        if isinstance(tree, If):
+            return self.is_factor(tree.then) and self.is_factor(tree.other)
+        few = () if any(_choices(tree)) else (each.name for each in self.observations.values() if each.few)
         return names(tree) <= {*KNOWN, "step", *few}
 
 

@@ -1,0 +1,47 @@
+"""BBR nearer to BBRv1: startup and drain, eight phases that probe for bandwidth, and ProbeRTT.
+
+N. Cardwell, Y. Cheng, C. S. Gunn, S. H. Yeganeh, V. Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue
+14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00, section 4. The bandwidth is the most of the last four R_m,
+not ten; the RTT is R_m; ProbeRTT comes every 300·R_m and lasts a step; losses change nothing. It may begin anywhere.
+"""
+
+HIGH = 2885 / 1000  # 2 / ln 2
+
+window: bytes = above(0)
+pace: rate = above(0)
+fullest: rate = anything()  # the bandwidth when it last grew by a quarter
+stalled: time = between(0, 3 * R_m)  # since then; at 3·R_m the pipe is full, and startup is over
+draining: condition = anything()
+phase: time = between(0, 8 * R_m - step)
+to_probe: time = between(0, 300 * R_m)  # until ProbeRTT
+
+
+def update(fullest, stalled, draining, phase, to_probe, ack_rate, sent, acked, lost, MSS, R_m, step):
+    bandwidth = max_over(ack_rate, 4)
+    bdp = bandwidth * R_m
+    to_probe = to_probe - step
+    if stalled < 3 * R_m and bandwidth >= 5 / 4 * fullest:
+        fullest = bandwidth
+        stalled = 0
+    elif stalled < 3 * R_m:
+        stalled = stalled + step
+    if to_probe <= 0:
+        to_probe = 300 * R_m
+        pace = bandwidth
+        window = 4 * MSS
+    elif stalled < 3 * R_m:
+        draining = True
+        pace = HIGH * bandwidth
+        window = max(4 * MSS, HIGH * bdp)
+    elif draining and sent - acked - lost > bdp:
+        pace = bandwidth / HIGH
+        window = max(4 * MSS, HIGH * bdp)
+    else:
+        draining = False
+        phase = phase + step - 8 * R_m if phase >= 7 * R_m else phase + step
+        pace = bandwidth * (5 / 4 if phase < R_m else 3 / 4 if phase < 2 * R_m else 1)
+        window = max(4 * MSS, 2 * bdp)
+
+
+def send(window, pace):
+    return window, pace

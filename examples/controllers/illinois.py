@@ -1,0 +1,36 @@
+"""TCP-Illinois: grows by ten packets an R_m where nothing waits, the less the more does; yields more the more waits.
+
+S. Liu, T. Başar, R. Srikant, "TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed
+Networks", Performance Evaluation 65, 2008, section 3, with Linux's numbers; the most delay that was seen is 4·R_m here.
+The increase, a quotient, lies between what it is at the ends of the whole steps between which the delay is; the
+decrease is any from an eighth, where nothing waits, to a half.
+"""
+
+window: bytes = above(0)
+recover: bytes = 0  # no other decrease until what was sent by the last one is acknowledged or lost
+
+
+def update(window, recover, delay, acked, lost, sent, timeout, MSS, R_m, step):
+    most = 4 * R_m
+    packet = MSS * step / R_m
+    if timeout:
+        window = MSS
+        recover = sent
+    elif lost > lost[step] and acked + lost[step] >= recover:
+        window = between(max(MSS, window / 2), max(MSS, 7 / 8 * window))
+        recover = sent
+    elif delay >= 0 * R_m:
+        high = 10 if delay <= R_m else 8 / 7 if delay <= 2 * R_m else 3 / 5 if delay <= 3 * R_m else 2 / 5
+        low = 10 if delay <= 0 * R_m else 9 / 8 if delay <= R_m else 4 / 7 if delay <= 2 * R_m else 3 / 10
+        beyond = (delay - most / 100) / (99 / 100 * most)
+        window = bounded(
+            window + packet * max(3 / 10, min(10, 10 / (1 + 97 / 3 * beyond))),
+            window + packet * low,
+            window + packet * high,
+        )
+    else:
+        window = between(window + 3 / 10 * packet, window + 10 * packet)
+
+
+def send(window):
+    return window
