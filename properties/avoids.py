@@ -190,11 +190,11 @@ class Expressions:
                 return names[name]
             case ast.Subscript(value=value, slice=index):
                 column, t = self._value(value, names), self._whole(index, names)
-                if isinstance(column, list) and isinstance(index, ast.UnaryOp):
-                    t += len(column)  # written as -1, it counts from the end
-                if not isinstance(column, list) or not 0 <= t < len(column):
+                count = len(column) if isinstance(column, list) else 0
+                begin = count if isinstance(index, ast.UnaryOp) else 0  # -1, written so, counts from the end
+                if not 0 <= begin + t < count:
                     self._fail(node, f"a step or a flow that there is, from 0; it is {t}")
-                return column[t]
+                return column[begin + t]
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self._number(operand, names)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:

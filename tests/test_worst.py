@@ -189,3 +189,12 @@ def test_one_x_is_asked_about_and_its_trace_saved(tmp_path, monkeypatch):
 def test_bad_input_is_told(more, message):
     with pytest.raises(cm.InputError, match=message):
         cm.worst("cc_qdel", network("ccac", horizon=5), **more)
+
+
+def test_steps_count_from_the_end_only_where_that_is_written():
+    """`S[t-1]` at the first step is refused, which Python would take for the last."""
+    asked = cm.Query(network("ccac", horizon=5), "avoids", what="S[-1] > 100")
+    assert cm.verify("cc_qdel", asked).holds
+    asked = cm.Query(network("ccac", horizon=5), "avoids", what="ALLT(0, T, lambda t: S[t-1] > 100)")
+    with pytest.raises(cm.InputError, match="a step or a flow that there is, from 0; it is -1"):
+        cm.verify("cc_qdel", asked)
