@@ -2,6 +2,7 @@
 does not."""
 
 from fractions import Fraction
+from unittest.mock import patch
 
 import pytest
 
@@ -52,6 +53,13 @@ def test_a_law_that_is_bounded_is_verified_and_replayed():
         window=(*trace.columns["window"][:-1], beyond), cwnd=(*trace.columns["cwnd"][:-1], beyond)
     )
     assert "sender.state_is_the_controllers at t=4" in check_trace(asked, changed).faults
+
+
+def test_a_replay_asks_no_solver():
+    asked, judgement = judged()
+    with patch.object(bounds, "Checker", side_effect=AssertionError):
+        bounds._refused.cache_clear()
+        assert check_trace(asked, judgement.trace).outcome is Outcome.BREAKS
 
 
 def test_a_closer_bound_tells_more():

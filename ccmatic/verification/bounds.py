@@ -136,13 +136,13 @@ class _Point:
         return symbol
 
     def symbol(self, leaf, kind):
-        return self.symbols.setdefault(text(leaf), Symbol(text(leaf), kind))
+        return self.symbols.setdefault(text(leaf), Symbol(f"read {text(leaf)}", kind))
 
     def condition(self, tree):
         match tree:
             case Comparison(op, left, right):
                 few = [leaf for leaf in language.leaves(tree) if isinstance(leaf, Name) and leaf.name in self.few]
-                known = [Symbol(f"{text(leaf)} is known", BOOL) for leaf in few]
+                known = [Symbol(f"known {text(leaf)}", BOOL) for leaf in few]
                 return And(*known, _ORDER[op](self.term(left), self.term(right)))
             case Logic(op, conditions):
                 return (And if op == "and" else Or)(map(self.condition, conditions))

@@ -12,6 +12,7 @@ from ccmatic.logic import every
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, conflict, script
 from ccmatic.traces import Trace
 from ccmatic.verification import replayer as replay
+from ccmatic.verification.bounds import require_bounds
 from ccmatic.verification.envelope import require_order
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
@@ -282,7 +283,8 @@ class Part:
 
 
 def choices(x, controller):
-    """That the controller decides for the senders: all of their laws."""
+    """That the controller decides for the senders: all of their laws. Raises InputError where bounds are not proved."""
+    require_bounds(controller, x.R, x.D)
     return every([law.formula for law in replay.sender_laws(x, controller)])
 
 

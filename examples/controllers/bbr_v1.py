@@ -5,7 +5,7 @@ N. Cardwell, Y. Cheng, C. S. Gunn, S. H. Yeganeh, V. Jacobson, "BBR: Congestion-
 not ten; the RTT is R_m; ProbeRTT comes every 300·R_m and lasts a step; losses change nothing. It may begin anywhere.
 """
 
-HIGH = 2885 / 1000  # 2 / ln 2
+HIGH = 26 / 9  # 2 / ln 2, which is 2.885
 
 window: bytes = above(0)
 pace: rate = above(0)
