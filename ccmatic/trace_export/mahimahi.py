@@ -107,17 +107,24 @@ def _buffer(scaled):
         yield "the buffer is not in the file: it is infinite, as mm-link's is unless told otherwise"
         return
     largest = scaled.largest()
-    a_millisecond = _MS * (scaled.fastest(scaled.through) + scaled.fastest(scaled.columns["S"]))
-    room = ceil(largest + scaled.scale.packet + OPPORTUNITY + a_millisecond)
+    room = _room(scaled)
     note = (
         f"the buffer is not in the file: β is {number(scaled.buffer)} bytes before the jitter; mm-link's queue drops "
-        f"nothing that the trace delivers if it has room for A - L - S, a packet, an opportunity and what comes and "
-        f'goes in a millisecond, {room} bytes (--uplink-queue=droptail --uplink-queue-args="bytes={room}")'
+        f"as much as the trace, to a few packets, if it has room for A - L - S when bytes are lost, and a packet, "
+        f'{room} bytes (--uplink-queue=droptail --uplink-queue-args="bytes={room}")'
     )
     missed = [t for t in scaled.lossy() if scaled.inflight()[t] < largest]
     if missed:
-        note += f"; nor does it drop what the trace loses in the steps {_listed(missed)}, with a shorter queue"
+        note += f"; but not what the trace loses in the steps {_listed(missed)}, with a shorter queue"
     yield note
+
+
+def _room(scaled):
+    """Bytes of a queue that drops what the trace loses: what waits when it does, and a packet. Where nothing is lost,
+    there is room for what waits for an opportunity that comes after its bytes in S, by up to a millisecond."""
+    lossy, behind = scaled.lossy(), OPPORTUNITY + _MS * scaled.fastest(scaled.columns["S"])
+    kept = [waiting + behind for t, waiting in enumerate(scaled.inflight()) if t not in lossy]
+    return ceil(max(scaled.largest(), *kept) + scaled.scale.packet)
 
 
 def _late(scaled):

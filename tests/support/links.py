@@ -129,8 +129,9 @@ def whole_scale(trace):
 
 
 def check_mahimahi(trace, scale):
-    """Packets that leave in time: S at each step's end, to an opportunity, none dropped by the queue that is proposed.
-    Packets spaced evenly, each leaving with its last byte: as far off as is said."""
+    """Packets that leave in time: S at each step's end, to an opportunity. Packets spaced evenly, each leaving with its
+    last byte: as far off as is said, and the queue that is proposed drops as many as are lost, to a few, or fewer where
+    that is said."""
     flow = Flow(trace, scale)
     lines, notes = as_mahimahi(trace, scale)
     uneven = (scale.rtt / MS).denominator > 1
@@ -140,8 +141,9 @@ def check_mahimahi(trace, scale):
     counts, _ = mahimahi(lines, arrivals, scale.packet, flow.ends)
     assert counts == [floor(served / OPPORTUNITY) * OPPORTUNITY for served in flow.served]
     [lag] = [Fraction(note.split("up to ")[1].split()[0]) for note in notes if "fall behind" in note] or [0]
-    counts, dropped = mahimahi(lines, list(crossings(flow.through, scale.packet)), scale.packet, flow.ends, room)
-    assert dropped == 0
+    counts, dropped = mahimahi(lines, list(crossings(flow.sent, scale.packet)), scale.packet, flow.ends, room)
+    lost = flow.lost[-1][1] / scale.packet
+    assert dropped - lost < 2 and (dropped - lost >= -4 or any("with a shorter queue" in note for note in notes))
     for count, served in zip(counts, flow.served, strict=True):
         assert served - OPPORTUNITY - lag < count <= served
 
