@@ -21,15 +21,18 @@ from ccmatic import traces
 from ccmatic.base import InputError
 from ccmatic.worst_case import NoExecution
 
-CONTROLLERS = ("constant_window", "aimd", "copa", "bbr", "cubic", "cc_qdel", "cc_probe_slow", "wide_qdel")
+WINDOWS = ("constant_window", "aimd", "copa", "bbr", "bbr_v1", "cubic", "vegas", "illinois", "lp", "rocc")
+CONTROLLERS = (*WINDOWS, "cc_qdel", "cc_probe_slow", "wide_qdel")
 MODELS = ("ideal", "cbr_delay", "ccac", "ccac2021", "ccac2021_non_composing")
 BUFFERS = ("infinite", "2", "1", "1/4")
 MEASURES = {"utilisation": {}, "loss": {"high": 4}, "queue": {"high": 8}}
 HORIZON, RESOLUTION = 6, "1/20"
 
-#: After how many steps each may be as it was. Copa's window goes up and down again; BBR's cycle is of 4 steps.
-PERIODS = {"copa": 6, "aimd": 4, "bbr": 4, "cubic": 4, "constant_window": 3}
+#: After how many steps each may be as it was: BBR's cycle has 4, or 8; a window that goes up and down needs them even.
+PERIODS = {**dict.fromkeys(WINDOWS, 4), "copa": 6, "bbr_v1": 8, "constant_window": 3}
 PERIOD = 3
+
+COLOURS = {"one window": traces.NETWORK, "for ever": traces.SENDER}
 
 #: What is given: packets that are not large, or the window, which is a packet. In one window a sender that has a window
 #: begins with C·R_m at most.
@@ -43,7 +46,7 @@ def cells(names):
         for model in MODELS:
             for buffer in BUFFERS:
                 for of in MEASURES:
-                    for how in ("one window", "for ever"):
+                    for how in COLOURS:
                         yield {"controller": name, "model": model, "buffer": buffer, "of": of, "how": how}
 
 
@@ -96,7 +99,7 @@ def rows(found):
 
 def table(found):
     """The table, Markdown."""
-    heads = [f"{of}, {how}" for of in MEASURES for how in ("one window", "for ever")]
+    heads = [f"{of}, {how}" for of in MEASURES for how in COLOURS]
     lines = ["| controller | model | buffer | " + " | ".join(heads) + " |", "|---" * (3 + len(heads)) + "|"]
     for *key, mine in rows(found):
         lines.append("| " + " | ".join([*key, *map(told, mine)]) + " |")
@@ -115,17 +118,19 @@ def draw(found, file):
                         _edge(axes, place, cell)
             axes.set(xlabel=of + ("" if of == "utilisation" else " (C·R_m)"))
             axes.grid(alpha=0.3)
+        for how, colour in COLOURS.items():
+            panels[0].plot([], [], color=colour, linewidth=3, label=how)
+        figure.legend(loc="outside upper center", ncols=2)
         panels[0].set_yticks(range(len(shown)), [" ".join(key) for *key, _ in shown], fontsize=7)
         panels[0].invert_yaxis()
 
 
 def _edge(axes, place, cell):
-    for_ever = cell["how"] == "for ever"
     low, high = sorted(float(Fraction(x)) for x in (cell["none"] or cell["some"], cell["some"] or cell["none"]))
     beyond = cell["none"] is None and cell["of"] != "utilisation"
-    y = place + (0.15 if for_ever else -0.15)
-    axes.plot([low, high], [y, y], color=traces.SENDER if for_ever else traces.NETWORK, linewidth=3)
-    axes.plot(high, y, ">" if beyond else "o", color=traces.SENDER if for_ever else traces.NETWORK, markersize=4)
+    y, colour = place + (0.15 if cell["how"] == "for ever" else -0.15), COLOURS[cell["how"]]
+    axes.plot([low, high], [y, y], color=colour, linewidth=3)
+    axes.plot(high, y, ">" if beyond else "o", color=colour, markersize=4)
 
 
 def main():

@@ -202,7 +202,7 @@ def worst(
     up to the resolution. told: is given each x that is asked. timeout: seconds for each x. Raises InputError, also if
     there is no such execution at all; Disagreement.
 
-        cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).trace.plot()
+        cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).some
     """
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
     about = {"start": start, "given": given, "period": period, "told": told}

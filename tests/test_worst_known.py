@@ -58,3 +58,12 @@ def test_the_published_lemma_4_says_nothing_of_a_large_buffer(tmp_path):
     )
     worst = cm.worst("aimd", cm.Network(tmp_path / "small.py", "3", 5), "loss", given=STEADY.format(beta=3))
     assert (worst.none, worst.some) == (0, None)
+
+
+@pytest.mark.slow
+def test_what_two_windows_leave_each_other():
+    """The edge of the recorded verdicts `two_const_ratio_empty`."""
+    given = "L[0] == 0; A_f[0][0] == 0; A_f[1][0] == 0; alpha == 1"
+    asked = network("_two_flows", horizon=4)
+    worst = cm.worst("constant_window", asked, "S_f[1][-1] < x * S_f[0][-1]", given=given, resolution="1/20")
+    assert (worst.none, worst.some) == (Fraction(3, 10), Fraction(7, 20))

@@ -133,20 +133,14 @@ def _query(file, network, thresholds):
 @options.timeout
 @options.seed
 @click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the trace.")
-@click.option("--plot", is_flag=True, help="Draw the trace beside its file, as PNG.")
 @options.as_json
-def worst(
-    controller, of, model, buffer, horizon, jitter, delay, period, save, plot, as_json, solver, timeout, seed, **asked
-):
+def worst(controller, of, model, buffer, horizon, jitter, delay, period, save, as_json, solver, timeout, seed, **asked):
     """Find the worst value that the network can force on a controller: an edge, both sides of which are asked."""
     from ccmatic import api
     from ccmatic.cli import reports as report
     from ccmatic.explanation import explain
     from ccmatic.query import Network
-    from ccmatic.traces import require
 
-    if plot:
-        require()
     network = Network(*_sizes(model, buffer, horizon, period), jitter=jitter, delay=delay or "executions")
     asking = options.asking(solver, timeout, seed)
     with options.Waiting(f"{controller}, {of}") as waiting:
@@ -158,8 +152,7 @@ def worst(
     name = of if of.isidentifier() else "worst"
     file, shown = Path(save) / f"{found.controller.name}-{name}.json", None
     if found.trace:
-        if not report.saved(found.trace, file, network.model if plot else None):
-            file = None
+        file = file if report.saved(found.trace, file) else None
         shown = explain(found.trace, found.report)
     if as_json:
         click.echo(report.worst_json(of, found, file, shown))

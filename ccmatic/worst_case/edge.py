@@ -97,8 +97,8 @@ def search(
     if period is not None:
         query = Query(network, name, **thresholds, repeats=period, moves=_moves(decides))
     require_order(decides, network.jitter)
-    xs = [exact(at)] if at is not None else _range(quantity, network, low, high, resolution)
-    edge = _Edge(query, decides, xs, told, timeout, options)
+    low, high = (low, high) if at is None else (at, at)
+    edge = _Edge(query, decides, _range(quantity, network, low, high, resolution), told, timeout, options)
     none, some, verdict = edge.find(quantity.worse)
     trace, report = edge.shown(some) if some is not None else (None, None)
     return Worst(decides, quantity, none, some, verdict, monotonic() - begin, trace, report)
@@ -117,9 +117,9 @@ def _range(quantity, network, low, high, resolution):
         exact(default if value is None else value)
         for value, default in ((low, quantity.low), (high, most), (resolution, quantity.step))
     )
-    if not 0 <= first < last or step <= 0 or (last - first) / step > MOST:
+    if not 0 <= first <= last or step <= 0 or (last - first) / step > MOST:
         found = f"x is looked for from {first} to {last} in steps of {step}"
-        raise InputError(f"{found}; expected 0 <= low < high, and at most {MOST} steps above 0")
+        raise InputError(f"{found}; expected 0 <= low <= high, and at most {MOST} steps above 0")
     count = int((last - first) / step)
     xs = [first + step * n for n in range(count + 1)]
     return xs if xs[-1] == last else [*xs, last]
@@ -132,9 +132,10 @@ class _Edge:
         self._query, self._controller, self._xs, self._told = query, controller, xs, told
         self._clock = Clock(timeout)
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
-        self._options = {**options, "timeout": self._clock}
         known = replace(way, name="an execution", formula=way.premise or (lambda x: True))
-        self._executions, self._traces, self._answers = Executions(self._part(query, known), controller), [], {}
+        reads = query.units().keys() & {*controller.parameters}
+        part = Part(query, known, {**options, "timeout": self._clock}, reads, controller.state)
+        self._executions, self._traces, self._answers = Executions(part, controller), [], {}
 
     def find(self, worse):
         """(none, some, verdict), as a Worst has them. Raises NoExecution."""
@@ -149,10 +150,11 @@ class _Edge:
         return none, some, FOUND if told else UNDECIDED
 
     def shown(self, x):
-        """The trace that was found to be so bad, made readable, and the Report of its replay."""
-        query, way = self._at(x)
-        part = self._part(query, way)
-        part.trace = replace(self._trace(x), query=query.record())
+        """The trace that was found to be so bad, made readable, and the Report of its replay; ends the search."""
+        part, trace = self._executions.part, self._trace(x)
+        part.query, part.way = self._at(x)
+        part.checker.add(part.way.formula(part.x))
+        part.trace = replace(trace, query=part.query.record())
         with self._clock.question():
             return for_people(part, self._controller)
 
@@ -161,10 +163,6 @@ class _Edge:
         query = replace(self._query, property=replace(self._query.property, x=x))
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         return query, way
-
-    def _part(self, query, way):
-        reads = query.units().keys() & {*self._controller.parameters}
-        return Part(query, way, self._options, reads, self._controller.state)
 
     def _falls(self, worse):
         """Whether it is the lower x at which executions are so bad; asked of none of the answers, if that is known."""
