@@ -239,6 +239,16 @@ def test_a_candidate_of_whom_nothing_is_said_is_named(monkeypatch):
     """With an infinite buffer a window that only grows is never as it was."""
     monkeypatch.setattr(aimd, "TEMPLATE", Sketch(TEXT, {"patience": (1,), "stride": (1,)}))
     asked = {"what": "S[T-1] < 1/10", "given": "L[0] == 0", "periodic": "1"}
-    asked = queries.make("ccac2021", "infinite", 5, property="avoids", thresholds=asked, template="aimd")
+    asked = queries.make("ccac2021", "infinite", 4, property="avoids", thresholds=asked, template="aimd")
     with pytest.raises(InputError, match="no execution of the candidate patience = 1, stride = 1 of which"):
         list(synthesise(asked))
+
+
+def test_two_flows_on_two_processes(monkeypatch):
+    """The one of two that waits longer loses more, with two senders; verdicts come from other processes."""
+    monkeypatch.setattr(aimd, "TEMPLATE", Sketch(TEXT, {"patience": (1, 2), "stride": (1,)}))
+    asked = {"what": "L[T-1] > 1", "given": "L[0] == 0; A[0] == 0; alpha == 1/10; c_f[0][0] + c_f[1][0] <= 1"}
+    asked = queries.make("ccac2021_two_flows", "1", 5, property="avoids", thresholds=asked, template="aimd")
+    *_, end = made = list(synthesise(asked, jobs=2))
+    assert (end.solutions, end.counterexamples, end.left) == (1, 1, 0)
+    assert "patience = 1\n" in next(now.controller.source for now in made if now.controller)

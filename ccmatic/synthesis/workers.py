@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing.connection import wait as wait_for_end
 
 from ccmatic import query as queries
@@ -22,13 +23,14 @@ _kept = threading.local()
 
 
 def verify(record, reads, state, options, source, name):
-    """The verdict on a controller's source. A thread keeps the verifier of a query for the next call.
+    """The verdict on a controller's source, without the controller, which whoever asks has, and which may not travel
+    between processes. A thread keeps the verifier of a query for the next call.
 
     record: of the query, see `Query.record`. reads, state, options: of the Verifier. name: what messages call it.
     """
     kept = _keep(record, reads, state, options)
     with kept.environment:
-        return kept.verifier.verify(kept.verifier.query.read(source, name))
+        return replace(kept.verifier.verify(kept.verifier.query.read(source, name)), controller=None)
 
 
 def prove(record, reads, state, options):

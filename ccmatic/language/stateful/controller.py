@@ -3,6 +3,7 @@ or by a window and a rate."""
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 from ccmatic.base import InputError, markup
 from ccmatic.language.printer import became, listing, text
@@ -40,7 +41,7 @@ class Stateful:
 
         view: of its flow, such as `contracts.FlowView`, with a window and with columns for this state."""
         decides = False
-        program = self._program() if view.known else None
+        program = self._program if view.known else None
         for t in range(view.horizon):
             step = Step(self, view, t, program)
             decides = self._decides(step, decides)
@@ -65,7 +66,7 @@ class Stateful:
         """What it would remember where it observes what a view of numbers has: columns by name. Its own Python says so
         from the step at which it decides; before that, and where it leaves a choice, they are the view's own state."""
         state = {memory.name: list(view.state[memory.name]) for memory in self.state}
-        own, program, decides = replace(view, state=state), self._program(), False
+        own, program, decides = replace(view, state=state), self._program, False
         for t in range(view.horizon):
             step = Step(self, own, t, program)
             decides = self._decides(step, decides)
@@ -75,6 +76,7 @@ class Stateful:
                     state[name][t] = Fraction(next(iter(options)))
         return state
 
+    @cached_property
     def _program(self):
         return Program(self.source, self.file or f"<{self.name}>", tuple(memory.name for memory in self.state))
 
