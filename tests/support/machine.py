@@ -2,7 +2,10 @@
 
 import os
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter, sleep
 
 import pytest
 
@@ -18,6 +21,26 @@ lacking = [
     if not there
 ]
 needs_bpf = pytest.mark.skipif(bool(lacking), reason=f"no {', no '.join(lacking)} on this machine")
+
+
+@contextmanager
+def watched():
+    """Gives a list that gets, in ms, by how much too late a thread is woken that sleeps for a millisecond at a time."""
+    late, over = [], Event()
+
+    def watch():
+        while not over.is_set():
+            begin = perf_counter()
+            sleep(0.001)
+            late.append((perf_counter() - begin) * 1000 - 1)
+
+    watcher = Thread(target=watch)
+    watcher.start()
+    try:
+        yield late
+    finally:
+        over.set()
+        watcher.join()
 
 
 def on_time(attempt, lateness):
