@@ -125,6 +125,9 @@ class _Point:
         raise TypeError(f"no term: {tree!r}")
 
     def quotient(self, number, divisor):
+        divisor = divisor.simplify()
+        if divisor.is_constant() and not divisor.is_zero():
+            return Times(Real(1 / divisor.constant_value()), number)
         self.divisors.append((divisor, tuple(self.equations)))
         symbol = FreshSymbol(REAL)
         self.equations.append(Equals(Times(symbol, divisor), number))

@@ -38,7 +38,7 @@ def update(fullest, stalled, draining, phase, to_probe, ack_rate, sent, acked, l
         window = max(4 * MSS, HIGH * bdp)
     else:
         draining = False
-        phase = phase + step - 8 * R_m if phase >= 7 * R_m else phase + step
+        phase = phase + step - 8 * R_m if phase >= 8 * R_m - step else phase + step
         pace = bandwidth * (5 / 4 if phase < R_m else 3 / 4 if phase < 2 * R_m else 1)
         window = max(4 * MSS, 2 * bdp)
 
