@@ -119,6 +119,15 @@ def test_the_ends_of_a_range_are_in_order():
     assert caught.value.line == 3
 
 
+def test_a_test_that_divides_by_0_proves_nothing():
+    """Where D is 0, no window is what would make the quotient a number, so that the ends would be in order."""
+    asked = queries.make("ccac2021", "1", 5, 0, property="avoids", thresholds={"what": "S[1] < 0"})
+    test = "if D > 0 and window / D > MSS / R_m:\n        window = MSS\n    else:\n        "
+    body = f"window: bytes = above(0)\ndef update(window, D, R_m, MSS):\n    {test}window = between(0, MSS - window)\n"
+    with pytest.raises(InputError, match="expected no division by 0; there is one"):
+        Judge(asked).judge(asked.read(f"{body}def send(window):\n    return window\n"))
+
+
 @pytest.mark.parametrize(
     "law, told",
     [

@@ -76,14 +76,14 @@ def _refused(tests, range_, R, D, few):
 def _questions(point, range_):
     """(what would be wrong, with which equations, in words, of which numbers)."""
     low, high = point.named(range_.low), point.named(range_.high)
-    if isinstance(range_, Between):
-        yield GT(low, high), point.equations, "expected low <= high; it is not so", {"low": low, "high": high}
-        return
-    law = point.named(range_.law)
+    law = point.named(range_.law) if isinstance(range_, Bounded) else None
     for divisor, equations in point.divisors:
         yield Equals(divisor, Real(0)), equations, "expected no division by 0; there is one", {}
-    yield LT(law, low), point.equations, "expected low <= law; it is not so", {"low": low, "law": law}
-    yield GT(law, high), point.equations, "expected law <= high; it is not so", {"law": law, "high": high}
+    if law is None:
+        yield GT(low, high), point.equations, "expected low <= high; it is not so", {"low": low, "high": high}
+    else:
+        yield LT(law, low), point.equations, "expected low <= law; it is not so", {"low": low, "law": law}
+        yield GT(law, high), point.equations, "expected law <= high; it is not so", {"law": law, "high": high}
 
 
 class _Point:
