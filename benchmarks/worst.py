@@ -23,7 +23,7 @@ from ccmatic.worst_case import NoExecution
 
 WINDOWS = ("constant_window", "aimd", "copa", "bbr", "bbr_v1", "cubic", "vegas", "illinois", "lp", "rocc")
 CONTROLLERS = (*WINDOWS, "cc_qdel", "cc_probe_slow", "wide_qdel")
-MODELS = ("ideal", "cbr_delay", "ccac", "ccac2021", "ccac2021_non_composing")
+MODELS = ("ideal", "cbr_delay", "ccac", "ccac2021")
 BUFFERS = ("infinite", "2", "1", "1/4")
 MEASURES = {"utilisation": {}, "loss": {"high": 4}, "queue": {"high": 8}}
 HORIZON, RESOLUTION = 6, "1/20"
@@ -35,9 +35,10 @@ PERIOD = 3
 COLOURS = {"one window": traces.NETWORK, "for ever": traces.SENDER}
 
 #: What is given: packets that are not large, or the window, which is a packet. In one window a sender that has a window
-#: begins with C·R_m at most.
+#: begins with C·R_m at most, until it has seen enough to decide.
 PACKETS = {"constant_window": "alpha == 2"}
-SMALL, BEGINS = "alpha < 1/4", "ALLT(0, 2, lambda t: c_f[0][t] <= C * R)"
+SMALL, BEGINS = "alpha < 1/4", "ALLT(0, {}, lambda t: c_f[0][t] <= C * R)"
+DECIDES = {"rocc": 4, "bbr_v1": 5}
 
 
 def cells(names):
@@ -63,7 +64,7 @@ def find(cell, folder, timeout):
         return {"why": "not for this model"}
     given = [PACKETS.get(name, SMALL)] if network.model.windows else []
     if given and period is None and name not in PACKETS:
-        given.append(BEGINS)
+        given.append(BEGINS.format(DECIDES.get(name, 2)))
     asked = {"given": "; ".join(given), "period": period, "start": "any" if period else "empty"}
     try:
         worst = cm.worst(

@@ -41,7 +41,7 @@ QUANTITIES = {
 
 
 def quantity(of):
-    """The Quantity of a name, or of a condition that says x. Raises InputError."""
+    """The Quantity of a name, or of a condition; one that does not say x is asked about once. Raises InputError."""
     if of in QUANTITIES:
         return QUANTITIES[of]
     if of.isidentifier():
@@ -50,6 +50,4 @@ def quantity(of):
         names = {node.id for node in ast.walk(ast.parse(of, mode="eval")) if isinstance(node, ast.Name)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         names = {"x"}  # what is wrong with it is told as it is read
-    if "x" not in names:
-        raise InputError(f"'{shown(of)}' does not say x; expected x where the worst value is looked for")
-    return Quantity(of)
+    return Quantity(of) if "x" in names else Quantity(of, high=Fraction(0))

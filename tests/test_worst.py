@@ -175,7 +175,6 @@ def test_one_x_is_asked_about_and_its_trace_saved(tmp_path, monkeypatch):
     "more, message",
     [
         ({"of": "utilization"}, "did you mean 'utilisation'"),
-        ({"of": "S[0] < 1"}, "does not say x"),
         ({"of": "S[-1] < x *"}, "is no expression"),
         ({"of": "window"}, "found 'c_f'"),
         ({"start": "emty"}, "did you mean 'empty'"),
@@ -200,3 +199,10 @@ def test_steps_count_from_the_end_only_where_that_is_written():
     asked = cm.Query(network("ccac", horizon=5), "avoids", what="ALLT(0, T, lambda t: S[t-1] > 100)")
     with pytest.raises(cm.InputError, match="a step or a flow that there is, from 0; it is -1"):
         cm.verify("cc_qdel", asked)
+
+
+def test_a_condition_without_x_is_asked_about_once():
+    asked = []
+    worst = cm.worst("cc_qdel", network("ccac", "1", 5), "S[-1] - S[0] < 1/100 * C * (T-1)", told=asked.append)
+    assert asked == [0] and worst.none is None and worst.report.outcome is Outcome.BREAKS
+    assert "one is so" in repr(worst) and "<table>" in worst._repr_html_()

@@ -162,7 +162,7 @@ def worst(controller, of, model, buffer, horizon, jitter, delay, period, save, a
             click.echo(report.told_text(found.trace, found.report.query, shown))
     if found.verdict == "unknown":
         return options.UNKNOWN
-    return options.BROKEN if found.trace and asked["at"] else options.GOOD
+    return options.BROKEN if found.none is None else options.GOOD
 
 
 def _sizes(model, buffer, horizon, period):

@@ -47,17 +47,16 @@ class Worst:
     def sentence(self) -> str:
         """What was found, in words."""
         worse, unit = self.quantity.worse, self.quantity.unit
-        if worse is None:
-            never, sometimes = "no execution is so with x = ", "one is with x = "
-        else:
-            never, sometimes, unit = f"never {worse} ", f"{worse} ", f" {unit}"
+        never, sometimes = (
+            (f"never {worse} ", f"{worse} ") if worse else ("none is so with x = ", "one is so with x = ")
+        )
         told = [f"{never}{self.none}"] if self.none is not None else []
         told += [f"{sometimes}{self.some}"] if self.some is not None else []
         if not told:
             return "nothing was told in time"
         late = "; what is between was not told in time" if self.verdict == UNDECIDED else ""
         late = late or ("" if self.none is not None else "; of what is worse nothing was asked")
-        return f"{', '.join(told)}{unit}{late}"
+        return f"{', '.join(told)}{f' {unit}' if unit else ''}{late}"
 
     def __repr__(self):
         return f"<{self.controller.name}: {self.sentence()}>"
