@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic import explanation, language, proving, synthesis, verification, worst_case
-from ccmatic.base import InputError
+from ccmatic import explanation, language, proving, synthesis, verification, widening, worst_case
+from ccmatic.base import InputError, exact
 from ccmatic.codegen import files as exporting
 from ccmatic.codegen import header
 from ccmatic.explanation import Explanation
@@ -27,6 +27,7 @@ from ccmatic.query import load as load_query
 from ccmatic.synthesis import CoverReport, Progress, Store
 from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
+from ccmatic.widening import Widening, WideningReport
 from ccmatic.worst_case import Worst
 
 #: What people give as a controller: see `language.given`.
@@ -46,9 +47,12 @@ __all__ = [
     "Report",
     "Synthesis",
     "Trace",
+    "Widening",
+    "WideningReport",
     "Worst",
     "check",
     "check_cover",
+    "check_widening",
     "explain",
     "export",
     "load_controller",
@@ -57,6 +61,7 @@ __all__ = [
     "replay",
     "synthesise",
     "verify",
+    "widen",
     "worst",
 ]
 
@@ -147,6 +152,52 @@ def synthesise(
     store = Store(run, query) if run else None
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
     return Synthesis(query, isolated_steps(synthesis.synthesise(query, jobs, cluster, store, **asking)))
+
+
+@isolated
+def widen(
+    controller: Given,
+    query: Query,
+    *,
+    step: Fraction | int | str = "1/8",
+    most: Fraction | int | str = 2,
+    told: Callable[[widening.Point, int], None] = lambda point, left: None,
+    solvers: tuple[str, ...] = ("z3",),
+    timeout: float | None = None,
+    seed: int = 0,
+) -> Widening:
+    """All maximal envelopes around a controller that ensure a query's property: each of its rates is the least and the
+    most of one to begin with; a least rate may be multiplied by 1, 1 - step, … 0, a most rate by 1, 1 + step, … most.
+
+    told: is given each envelope that is asked about, and of how many it is not known yet whether they hold. timeout:
+    seconds for each. Where the controller itself does not hold, none does. Raises InputError for what has no such
+    envelopes, or too many; Disagreement.
+
+        cm.widen("cc_qdel", cm.load_query("g1_t5"), step="1/4").maximal
+    """
+    grid = widening.Grid(load_controller(controller, query), query.units(), exact(step), exact(most))
+    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
+    return widening.widen(grid, query, told, **asking)
+
+
+@isolated
+def check_widening(
+    folder: str | Path,
+    *,
+    verify_envelopes: bool = False,
+    allow_code: bool = False,
+    solvers: tuple[str, ...] = ("z3",),
+    timeout: float | None = None,
+    seed: int = 0,
+) -> WideningReport:
+    """Check that a folder of `ccmatic widen` has all maximal envelopes: each trace breaks all that it strikes out, by
+    replay, and none is left over.
+
+    verify_envelopes: ask again whether those that hold do; else that is believed. timeout: seconds for each.
+    allow_code: run the files that the query names. Raises InputError if the folder is no such one; Disagreement.
+    """
+    asking = {"solvers": solvers, "timeout": timeout, "seed": seed} if verify_envelopes else None
+    return widening.check_widening(folder, allow_code, asking)
 
 
 @isolated

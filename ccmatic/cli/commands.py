@@ -13,11 +13,11 @@ from ccmatic.cli import options
 from ccmatic.cli.emulate import emulate, evaluate, fit
 from ccmatic.cli.export import export
 from ccmatic.cli.listing import list_command
-from ccmatic.cli.prove import check, prove
+from ccmatic.cli.prove import check, prove, tradeoff
 from ccmatic.cli.replay import replay_command, trace_group
 from ccmatic.cli.synth import check_cover, runs, synth
-from ccmatic.cli.tradeoff import tradeoff
 from ccmatic.cli.verify import verify, worst
+from ccmatic.cli.widen import check_widening, widen
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,7 +27,7 @@ def cli():
 
 
 COMMANDS = [verify, worst, synth, replay_command, list_command, trace_group, runs, check_cover, prove, check, export]
-for command in (*COMMANDS, fit, emulate, evaluate, tradeoff):
+for command in (*COMMANDS, widen, check_widening, fit, emulate, evaluate, tradeoff):
     cli.add_command(command)
 
 

@@ -12,6 +12,7 @@ from ccmatic.records.files import (
     RunEvent,
     SolutionsFile,
     TraceFile,
+    WideningFile,
 )
 from ccmatic.records.lines import (
     CertifiedLine,
@@ -19,6 +20,7 @@ from ccmatic.records.lines import (
     ConstantLine,
     CoverLine,
     EntryLine,
+    EnvelopeLine,
     ExplanationRecord,
     ExportLine,
     FigureLine,
@@ -35,6 +37,8 @@ from ccmatic.records.lines import (
     SynthesisLine,
     TraceExportLine,
     VerifyLine,
+    WideningCheckLine,
+    WideningLine,
     WorstLine,
 )
 from ccmatic.records.measures import (
@@ -86,6 +90,7 @@ __all__ = [
     "CycleLine",
     "Delivery",
     "EntryLine",
+    "EnvelopeLine",
     "ExplanationRecord",
     "ExportLine",
     "FalseBelief",
@@ -127,6 +132,9 @@ __all__ = [
     "TraceExportLine",
     "TraceFile",
     "VerifyLine",
+    "WideningCheckLine",
+    "WideningFile",
+    "WideningLine",
     "WorstLine",
     "convert",
     "data",

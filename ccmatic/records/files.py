@@ -75,6 +75,21 @@ class SolutionsFile(Record, tag_field="format", tag="ccmatic solutions 1"):
     files: dict[str, str]
 
 
+class WideningFile(Record, tag_field="format", tag="ccmatic widening 1"):
+    """All maximal envelopes around a controller, the ends of whose rates are moved by factors: from 1 down to 0 and up
+    to `most`, by steps. envelopes: by file, of each end the number of its factor. breaking: files of traces that break
+    all others."""
+
+    made_by: str
+    query: QueryRecord
+    controller: str
+    source: str
+    step: Fraction
+    most: Fraction
+    envelopes: dict[str, list[int]]
+    breaking: list[str]
+
+
 class AnswerRecord(Record):
     """The verdict on a lemma. trace: the name of the file, in the folder of traces, of a window that breaks it. empty:
     it holds, but no window is as it presupposes. seconds: the answer took."""

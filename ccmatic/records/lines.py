@@ -70,6 +70,43 @@ class SynthesisLine(Record):
     whatever_the_rates: bool
 
 
+class EnvelopeLine(Record):
+    """A maximal envelope of `widen`, by its number. wider: what breaks the next wider ones: by an end, as LINE.low or
+    LINE.high of the controller, a trace's file, or null where it could not be told in time."""
+
+    envelope: int
+    controller: str
+    file: str
+    source: str
+    wider: dict[str, str | None]
+
+
+class WideningLine(Record):
+    """The last line of `widen`. grid: how many envelopes there are; questions: of how many a solver was asked."""
+
+    summary: Literal[True]
+    verdict: Verdict
+    envelopes: int
+    grid: int
+    questions: int
+    undecided: int
+    seconds: float
+
+
+class WideningCheckLine(Record):
+    """The line of `check-widening`. uncovered: the source of an envelope of which nothing shows whether it holds."""
+
+    folder: str
+    complete: bool
+    envelopes: int
+    traces: int
+    grid: int
+    faults: list[str]
+    uncovered: str | None
+    envelopes_verified: bool
+    undecided: list[str]
+
+
 class ReplayLine(Record):
     """The line of `replay`. laws: how many were checked; faults: those that the trace breaks."""
 

@@ -17,6 +17,7 @@ FILES = (
     files.ProofFile,
     files.CertificateFile,
     files.SolutionsFile,
+    files.WideningFile,
     measures.MeasuresFile,
     measures.ResultRecord,
 )

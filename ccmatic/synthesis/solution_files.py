@@ -53,6 +53,13 @@ class Folder:
         self._say(complete=False)
         return self.path / file.name
 
+    def keep(self, name, text):
+        """Write another file of the folder's; where it will be when the synthesis is complete."""
+        write_text(self._partial / name, text)
+        self._digests[name] = _digest(self._partial / name)
+        self._say(complete=False)
+        return self.path / name
+
     def complete(self):
         """All are found: they take the folder's place."""
         self._say(complete=True)

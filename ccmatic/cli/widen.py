@@ -1,0 +1,124 @@
+"""`ccmatic widen`, and what checks its folders: `check-widening`."""
+
+import click
+
+from ccmatic import records
+from ccmatic.cli import options
+from ccmatic.records import EnvelopeLine, WideningCheckLine, WideningLine
+
+
+@click.command()
+@click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
+@click.option("--query", required=True, shell_complete=options.names_of("queries"), help="What has to hold.")
+@click.option("--step", default="1/8", show_default=True, help="By how much the factor of an end is changed.")
+@click.option("--most", default="2", show_default=True, help="The largest factor of a rate's upper end.")
+@click.option("--out", help="Folder for the envelopes and what breaks wider ones.  [default: CONTROLLER-wider]")
+@options.solver
+@options.timeout
+@options.seed
+@options.as_json
+def widen(controller, query, step, most, out, solver, timeout, seed, as_json):
+    """Find all maximal envelopes around a controller that ensure a query's property."""
+    from ccmatic import api
+    from ccmatic.synthesis import Folder
+    from ccmatic.widening import ABOUT, to_json, trace_name
+
+    asked = api.load_query(query)
+    loaded = api.load_controller(controller, asked)
+    folder = Folder(out or f"{loaded.name}-wider", asked)
+    with options.Waiting(f"widening {loaded.name}") as waiting:
+
+        def told(point, left):
+            waiting.what = f"widening {loaded.name}, {left:,} envelopes to decide"
+
+        found = api.widen(loaded, asked, step=step, most=most, told=told, **options.asking(solver, timeout, seed))
+    traces = [folder.keep(trace_name(n), each.trace.to_json()) for n, each in enumerate(found.breaking)]
+    lines = list(_envelopes(found, folder, traces))
+    folder.keep(ABOUT, to_json(found))
+    folder.complete()
+    summary = WideningLine(
+        summary=True,
+        verdict="unknown" if found.undecided else "holds" if found.maximal else "violated",
+        envelopes=len(found.maximal),
+        grid=found.grid.size,
+        questions=found.questions,
+        undecided=found.undecided,
+        seconds=round(found.seconds, 3),
+    )
+    click.echo("\n".join(map(records.line, [*lines, summary]) if as_json else _text(found, lines, summary, folder)))
+    return options.outcome([summary.verdict])
+
+
+def _envelopes(found, folder, traces):
+    """The line of each maximal envelope, which is written."""
+    from ccmatic.widening import envelope_name, said_of
+
+    for number, point in enumerate(found.maximal, start=1):
+        source = found.grid.source(point, said_of(found, number))
+        file = folder.keep(f"{envelope_name(found, number)}.py", source)
+        wider = {
+            f"{end.line}.{end.which}": None if breaking is None else str(traces[breaking])
+            for end, breaking in found.beyond(point)
+        }
+        yield EnvelopeLine(number, envelope_name(found, number), str(file), source, wider)
+
+
+def _text(found, lines, summary, folder):
+    """The same for people."""
+    for line, point in zip(lines, found.maximal, strict=True):
+        yield f"{line.file}"
+        yield from (f"    {each}" for each in found.grid.envelope(point).pretty().splitlines())
+        for end, trace in line.wider.items():
+            at, which = end.split(".")
+            said = f"broken by {trace}" if trace else "could not be told in time"
+            yield f"    {which} in line {at}, a step wider: {said}"
+    left = f", {summary.undecided:,} not decided in time" if summary.undecided else ""
+    count = f"{summary.envelopes} maximal of {summary.grid:,} envelopes{left}"
+    if not lines and not summary.undecided:
+        count = f"{found.grid.controller.name} does not hold, nor does any envelope around it"
+    yield f"{count}; {summary.questions} asked about, {summary.seconds:.1f} s"
+    yield f"in {folder.path}   (check it: ccmatic check-widening {folder.path})"
+
+
+@click.command("check-widening")
+@click.argument("folder", metavar="FOLDER")
+@click.option("--verify-envelopes", is_flag=True, help="Verify each envelope again; else that they hold is believed.")
+@options.solver
+@options.timeout
+@options.seed
+@options.allow_code
+@options.as_json
+def check_widening(folder, verify_envelopes, solver, timeout, seed, allow_code, as_json):
+    """Check that a folder of `widen` has all maximal envelopes: its traces, by replay, break all others."""
+    from ccmatic import api
+
+    asking = options.asking(solver, timeout, seed)
+    report = api.check_widening(folder, verify_envelopes=verify_envelopes, allow_code=allow_code, **asking)
+    if as_json:
+        about = {"complete": report.complete, "envelopes": report.envelopes, "traces": report.traces}
+        about |= {"grid": report.grid, "faults": list(report.faults), "uncovered": report.uncovered}
+        about |= {"envelopes_verified": report.verified, "undecided": list(report.undecided)}
+        click.echo(records.line(WideningCheckLine(folder=folder, **about)))
+    else:
+        click.echo("\n".join(_checked(folder, report)))
+    if not report.complete:
+        return options.BROKEN
+    return options.UNKNOWN if report.undecided else options.GOOD
+
+
+def _checked(folder, report):
+    if not report.complete:
+        yield f"{folder}: does not show that its {report.envelopes} envelopes are all that are maximal"
+        yield from (f"    {fault}" for fault in report.faults)
+        if report.uncovered:
+            yield "    nothing decides this envelope:"
+            yield from (f"    {line}" for line in report.uncovered.splitlines())
+        return
+    of = f"of {report.grid:,} envelopes its {report.envelopes} are all maximal"
+    yield f"{folder}: {report.traces} traces replayed; {of}"
+    if not report.verified:
+        yield "    that they hold is believed, not verified again; --verify-envelopes does"
+    elif report.undecided:
+        yield f"    no answer in time whether these hold: {', '.join(report.undecided)}"
+    else:
+        yield "    each is verified again"

@@ -1,0 +1,29 @@
+"""How far a controller may be widened: all maximal envelopes around it that keep a query's property."""
+
+from ccmatic.widening.ends import End, Grid, Point
+from ccmatic.widening.file import (
+    ABOUT,
+    WideningReport,
+    check_widening,
+    envelope_name,
+    said_of,
+    to_json,
+    trace_name,
+)
+from ccmatic.widening.search import Breaking, Widening, widen
+
+__all__ = [
+    "ABOUT",
+    "Breaking",
+    "End",
+    "Grid",
+    "Point",
+    "Widening",
+    "WideningReport",
+    "check_widening",
+    "envelope_name",
+    "said_of",
+    "to_json",
+    "trace_name",
+    "widen",
+]

@@ -1,0 +1,114 @@
+"""The envelopes around a controller on a grid: the ends of each rate that it returns, moved by factors."""
+
+import ast
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+from ccmatic.base import InputError, docstring
+from ccmatic.language import Controller, parse
+
+#: The most envelopes of a grid, each of which is known to hold, or not, by a bit.
+MOST = 10**7
+
+#: An envelope of a grid: of each end the number of its factor.
+Point = tuple[int, ...]
+
+_DOCSTRING = re.compile(r'^    """.*?"""\n', re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a rate that is returned. line: of the `return`; which: `low` or `high`; factors: that it may be
+    multiplied by, from 1 on."""
+
+    line: int
+    which: str
+    factors: tuple[Fraction, ...]
+
+
+class Grid:
+    """All envelopes around a controller whose least rates are multiplied by 1, 1 - step, … 0, and whose most rates by
+    1, 1 + step, … `most`. A point says of each end which of its factors, by number; the larger these, the wider.
+
+    ends: two for each `return`, in the order of the source: low, high. shape: how many factors each has; size: how many
+    envelopes there are. Raises InputError for what has no such grid.
+    """
+
+    def __init__(self, controller, beliefs, step, most):
+        if not isinstance(controller, Controller):
+            raise InputError("a controller with state is not widened; expected one of beliefs", controller.file)
+        if not 0 < step <= 1 or most < 1 or (1 / step).denominator > 1:
+            found = f"the step is {step}, the largest factor {most}"
+            raise InputError(f"{found}; expected a step that 1 is a multiple of, and a factor of at least 1")
+        self.controller, self._beliefs, self.step, self.most = controller, beliefs, step, most
+        lows = tuple(1 - i * step for i in range(int(1 / step) + 1))
+        highs = tuple(1 + i * step for i in range(int((most - 1) / step) + 1))
+        lines = [node.lineno for node in _returns(ast.parse(controller.source))]
+        kinds = (("low", lows), ("high", highs))
+        self.ends = tuple(End(line, which, factors) for line, (which, factors) in product(lines, kinds))
+        self.shape = tuple(len(end.factors) for end in self.ends)
+        self.size = prod(self.shape)
+        if self.size > MOST:
+            message = f"{self.size:,} envelopes; expected {MOST:,} at most: a longer step, or a smaller factor"
+            raise InputError(message, controller.file)
+
+    def source(self, point, says):
+        """The envelope at a point as Python. says: its docstring."""
+        module = ast.parse(_DOCSTRING.sub("", self.controller.source))
+        returns = _returns(module)
+        factors = [end.factors[i] for end, i in zip(self.ends, point, strict=True)]
+        for node, low, high in zip(returns, factors[::2], factors[1::2], strict=True):
+            least, most = _between(node.value)
+            if low != 1 or high != 1:
+                node.value = ast.parse(f"between({_times(low, least)}, {_times(high, most)})", mode="eval").body
+        body = [node for node in module.body if not _is_text(node)]
+        return f"{docstring(says)}\n\n\n{ast.unparse(ast.Module(body, []))}\n"
+
+    def envelope(self, point, says="", name=None):
+        """The Controller at a point."""
+        return parse(self.source(point, says), name or f"{self.controller.name}_wider", None, self._beliefs)
+
+    def least(self, trace):
+        """The narrowest envelope that allows what a sender does in a trace: that is an execution of every envelope that
+        is as wide. Raises InputError if none allows it."""
+        widest = [size - 1 for size in self.shape]
+        if not self._allows(widest, trace):
+            raise InputError("the trace has a rate that no envelope allows")
+        return tuple(
+            next(i for i in range(size) if self._allows([*widest[:end], i, *widest[end + 1 :]], trace))
+            for end, size in enumerate(self.shape)
+        )
+
+    def _allows(self, point, trace):
+        chosen = zip(trace.columns["r"][1:], trace.allowed(self.envelope(point)), strict=True)
+        return all(allowed and allowed.low <= r <= allowed.high for r, allowed in chosen)
+
+
+def _returns(module):
+    found = [node for node in ast.walk(module) if isinstance(node, ast.Return)]
+    return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+
+def _between(value):
+    match value:
+        case ast.Call(func=ast.Name("between"), args=[low, high]):
+            return low, high
+    return value, value
+
+
+def _times(factor, rate):
+    """A rate times a factor; of what may be below 0, which stands for a packet in an R_m as any rate below that does,
+    0 is taken."""
+    text = ast.unparse(rate)
+    if factor == 0:
+        return "0"
+    if any(isinstance(node, ast.Sub | ast.USub) for node in ast.walk(rate)):
+        text = f"max(0, {text})"
+    return text if factor == 1 else f"{factor} * ({text})"
+
+
+def _is_text(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
