@@ -92,7 +92,8 @@ def asking(solver, timeout, seed):
 
 
 def outcome(verdicts):
-    """The exit code of what `holds`, is `violated` or is `unknown`: the worst of the verdicts."""
+    """The exit code of verdicts, each `holds`, `violated` or `unknown`: 1 if any is violated, else 3 if any is unknown,
+    else 0."""
     return BROKEN if "violated" in verdicts else UNKNOWN if "unknown" in verdicts else GOOD
 
 

@@ -12,7 +12,7 @@ from ccmatic.records import QueryRecord, ReplayLine, VerifyLine, WorstLine
 
 
 def trace_files(folder, controllers):
-    """A file for the trace of each controller, no two the same."""
+    """The path in a folder of a file for the trace of each controller, a list in their order, no two the same."""
     files = []
     for controller in controllers:
         file, again = Path(folder) / f"{controller.name}.json", 2
@@ -59,7 +59,7 @@ def judgement_json(name, judgement, file, told=None):
 
 
 def judgement_text(judgement, file):
-    """A few lines for a person."""
+    """A Judgement in a few lines for a person; file: as of `judgement_json`."""
     name = judgement.controller.name
     lines = [f"{name:<20} {judgement.verdict:<9} {judgement.seconds:6.1f} s"]
     trace = judgement.trace or judgement.unmodelled
@@ -150,7 +150,7 @@ def _broken(trace):
 
 
 def table(trace):
-    """The columns of a trace, exact."""
+    """The columns of a trace, exact, and its constants, as text of a line a step."""
     header, *lines = aligned([("t", *trace.columns), *(row.values() for row in trace.rows())])
     constants = ", ".join(f"{name} = {value}" for name, value in trace.constants.items())
     return "\n".join([click.style(header, bold=True), *lines, constants])

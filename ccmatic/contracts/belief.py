@@ -110,21 +110,23 @@ class RunningBound:
             yield f"{self.name}_holds_at_first", 0, self.holds(x, x.beliefs[self.name][0])
 
     def moving(self, x: NetworkView) -> Laws:
-        """Laws that give the bound at each step from the one before and the samples."""
+        """Yield the laws, (law name, t, formula), that give the bound at each step from the one before and the
+        samples."""
         bound = x.before_timeout[self.name]
         for t in range(1, x.horizon):
             samples = [(sample.when, sample.value) for sample in self.samples(x, t)]
             yield f"{self.name}_moves", t, self._extreme(bound[t], (True, bound[t - 1]), *samples)
 
     def frozen(self, x: NetworkView) -> Laws:
-        """Laws that say: no sample moves the bound."""
+        """Yield the laws that say: no sample moves the bound."""
         bound = x.beliefs[self.name][0]
         for t in range(1, x.horizon):
             for sample in self.samples(x, t):
                 yield f"{self.name}_stays", t, implies(sample.when, self._within(sample, bound))
 
     def follow(self, x: NetworkView) -> tuple[Number, ...]:
-        """The bound at each step of an observed execution, from a true start on."""
+        """The bound at each step of an observed execution, a tuple of numbers in the belief's unit, from a true
+        start on."""
         column = [self.true_start(x)]
         for t in range(1, x.horizon):
             column.append(self._pick([column[-1], *self._seen(x, t)]))

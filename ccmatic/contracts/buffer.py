@@ -20,7 +20,8 @@ class Buffer:
 
     @staticmethod
     def parse(text: object) -> "Buffer":
-        """`infinite`, `any`, a positive number such as 1/2, or >= and such a number."""
+        """The Buffer that is `infinite`, `any`, of a size (a number above 0 such as 1/2, in C·R_m), or of at least that
+        (>=1/2). Raises InputError for anything else."""
         text = str(text).strip()
         if text in ("infinite", "any"):
             return Buffer(text)
@@ -43,17 +44,17 @@ class Buffer:
         return self.kind != "infinite"
 
     def term(self) -> Linear | None:
-        """β as a term: a number, an unknown, or None if infinite."""
+        """β as a term, in C·R_m: a number, the unknown `beta`, or None if infinite."""
         if not self.finite:
             return None
         return linear(self.size) if self.size and self.kind == "exactly" else real("beta")
 
     def agrees(self, beta: Fraction) -> bool:
-        """Whether a trace's β can be this buffer's, as far as the size is given exactly."""
+        """Whether a trace's β, in C·R_m, can be this buffer's, as far as the size is given exactly."""
         return self.kind != "exactly" or beta == self.size
 
     def laws(self, beta: Number, alpha: Number) -> Laws:
-        """What is known of β: at least the stated size, and room for more than one packet."""
+        """Laws of what is known of β: at least the stated size, and room for more than one packet, alpha; in C·R_m."""
         if self.finite:
             yield "buffer_holds_a_packet", 0, beta > alpha
         if self.size and self.kind == "at least":

@@ -25,7 +25,8 @@ PARTS = {*FlowView.__annotations__, *NetworkView.__annotations__, *dir(FlowView)
 
 
 def check(attribute: str, found: Any, file: Path) -> None:
-    """Raise InputError, at the line that sets `attribute`, unless `found` is what is expected there."""
+    """Raise InputError, at the line that sets it, unless `found` is what a definition's file is to have there.
+    attribute: MODEL, PROPERTY, TEMPLATE or PROOF."""
     try:
         _CHECKS[attribute](found)
     except InputError as error:
@@ -35,7 +36,12 @@ def check(attribute: str, found: Any, file: Path) -> None:
 
 
 def load_definition(kind: str, attribute: str, name: Any, allow_code: bool = False) -> Any:
-    """What `definitions.load` finds, checked if ccmatic does not ship it. Raises InputError."""
+    """What `definitions.load` finds, such as a Model, checked if ccmatic does not ship it.
+
+    kind: the folder, such as `models`. attribute: what its file sets, such as MODEL. name: of one that is shipped or of
+    another package, or a path. allow_code: as in `definitions.load`. Raises InputError if there is none, it is not what
+    is expected, or its code may not be run.
+    """
     found = definitions.load(kind, attribute, name, allow_code)
     file = definitions.own_file(kind, name)
     if file:

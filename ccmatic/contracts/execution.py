@@ -114,7 +114,7 @@ class Execution(_Bytes):
         return self
 
     def queue(self, t: int) -> Number:
-        """Bytes that wait at the bottleneck, A - L - K."""
+        """Bytes that wait at the bottleneck at t, A - L - K; below 0 where tokens wait."""
         return self.A[t] - self.L[t] - self.K[t]
 
     def remembered(self) -> dict[str, Sequence[Number]]:
@@ -192,8 +192,11 @@ def execution(
     pauses: bool = False,
     state: Sequence[Kept] = (),
 ) -> Execution:
-    """The unknowns of one trace of a model. pauses: the sender may be application-limited in any step. state: what its
-    controllers remember, with names and units."""
+    """The unknowns of one trace of a model, in the units of a Trace.
+
+    horizon: T, how many steps. jitter: D, in steps. bounds: what is known of the beliefs. pauses: the sender may be
+    application-limited in any step. state: what its controllers remember, with names and units.
+    """
     source = Unknowns(horizon, buffer, bounds, pauses)
     if model.windows:
         return _windows(model, horizon, buffer, jitter, source, state)
@@ -209,8 +212,8 @@ def observed(
     bounds: Bounds = Bounds.MOVE,
     state: Sequence[Kept] = (),
 ) -> Execution:
-    """The same of a trace's numbers. reads: names of the beliefs to be read. What follows from other columns is not
-    read, such as Ld but for its first value. Raises KeyError for a column or a constant that the trace lacks."""
+    """The same of a trace's numbers, exact. reads: names of the beliefs to be read. What follows from other columns is
+    not read, such as Ld but for its first value. Raises KeyError for a column or a constant that the trace lacks."""
     source = Numbers(trace, buffer, reads)
     if model.windows:
         return _windows(model, trace.horizon, buffer, jitter, source, state)

@@ -69,7 +69,7 @@ class Model:
         return {column.name: column for column in (*SHARED, *self.columns)}
 
     def network(self, x: NetworkView) -> Laws:
-        """The laws of this network, beyond what all of them share."""
+        """Yield the laws of this network, beyond what all of them share: (law name, t, formula). x: a NetworkView."""
         raise NotImplementedError
 
     def timeouts(self, x: FlowView) -> Iterable[tuple[str, Term]]:
@@ -78,7 +78,7 @@ class Model:
         return ()
 
     def loss_seen(self, x: FlowView, t: int) -> Number:
-        """The loss that the sender has seen by t: one step late."""
+        """The loss that the sender has seen by t, cumulative bytes: one step late."""
         return x.timely[t]
 
     def laws(self, x: NetworkView) -> Iterator[Law]:
@@ -116,7 +116,7 @@ class Model:
                 yield f"{belief.name}_after_timeout", x.horizon - 1, equal(x.beliefs[belief.name][x.horizon - 1], end)
 
     def closure(self, names: Iterable[str]) -> set[str]:
-        """The beliefs named, and those that their laws read."""
+        """Names of the beliefs named, and of those that their laws read, directly or not."""
         named = set(names)
         return named.union(*(state.reads for state in self._states() if state.name in named))
 
@@ -187,7 +187,7 @@ def _losses(x: NetworkView) -> Laws:
 
 
 def overflow(x: NetworkView, drained: Sequence[Number]) -> Laws:
-    """Laws of a finite buffer behind which `drained` is cumulative: what does not fit is lost."""
+    """Yield the laws of a finite buffer: what does not fit is lost. drained: cumulative bytes that left it, at each t."""
     if x.beta is None:
         return
     full = [drained[t] + x.beta for t in range(x.horizon)]

@@ -44,7 +44,7 @@ class Constant:
     paper: str = "–"
 
     def grid(self) -> list[Fraction]:
-        """The values, from the loosest to the best."""
+        """The values, Fractions, from the loosest to the best."""
         values = [self.low + i * self.step for i in range(int((self.high - self.low) / self.step) + 1)]
         return values if self.better == "larger" else values[::-1]
 
@@ -76,25 +76,26 @@ class Measure:
     after: Callable[[Fraction, Values], Any] | None = None
 
     def improves(self, x: NetworkView, c: Values) -> Truth:
-        """It ends a step nearer its limit, at least."""
+        """The formula that in a window x it ends nearer its limit by a step, c's, at least. c: constants by name."""
         first, last = self._ends(x)
         nearer, farther = (last, first) if self.falls else (first, last)
         step: Term = self.unit(x) * c[self.by] if self.unit else 0
         return nearer * (1 if self.unit else c[self.by]) + step <= farther
 
     def degrades(self, x: NetworkView) -> Truth:
-        """It ends farther from its limit."""
+        """The formula that in a window x it ends farther from its limit than it began."""
         first, last = self._ends(x)
         return last > first if self.falls else last < first
 
     def within(self, x: NetworkView) -> Truth:
-        """It has not passed its limit at first; units are above 0, and of a factor both value and limit."""
+        """The formula that in a window x it has not passed its limit at first; units are above 0, and of a factor both
+        value and limit."""
         value, limit = self.value(x, 0), self.limit(x)
         ordered = value >= limit if self.falls else value <= limit
         return every(ordered, self.unit(x) > 0) if self.unit else every(ordered, value > 0, limit > 0)
 
     def stalls(self, c: Values) -> bool:
-        """Whether its steps could be repeated for ever without reaching any limit."""
+        """Whether steps of this size, c's, could be repeated for ever without reaching any limit."""
         return c[self.by] <= (0 if self.unit else 1)
 
     def _ends(self, x: NetworkView) -> tuple[Number, Number]:

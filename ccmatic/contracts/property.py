@@ -45,7 +45,7 @@ class Property:
     deployed: bool = False
 
     def ways_to_fail(self, model: Model, buffer: Buffer) -> Iterable[WayToFail]:
-        """The ways; the property holds if and only if no trace goes any of them."""
+        """The ways, each a WayToFail; the property holds if and only if no trace goes any of them."""
         raise NotImplementedError
 
     def judges(self, model: Model) -> set[str]:
@@ -53,7 +53,7 @@ class Property:
         return {belief.name for belief in model.carried_over()}
 
     def objectives(self, model: Model, x: NetworkView) -> Mapping[str, Truth]:
-        """Named conditions on a trace, for explanations."""
+        """The parts of the property by name, each a formula true of a trace that meets it; for explanations."""
         raise NotImplementedError
 
     def holds(self, objectives: Mapping[str, bool]) -> bool:
@@ -72,13 +72,13 @@ class Property:
         return fields(declared)
 
     def parameters(self) -> dict[str, str]:
-        """The thresholds as text, for records."""
+        """The thresholds by name, as text, for records."""
         return {each.name: str(getattr(self, each.name)) for each in self.thresholds()}
 
     @classmethod
     def from_parameters(cls, given: Mapping[str, Any], allow_code: bool = False) -> Self:
-        """The property with some thresholds set; text and integers are read as exact numbers. allow_code: as in
-        `definitions.load`, for one that names definitions."""
+        """The property with some thresholds set, by name; text and integers are read as exact numbers. allow_code: as
+        in `definitions.load`, for one that names definitions. Raises InputError for a name or a value that is none."""
         known = {each.name: each for each in cls.thresholds()}
         values = {}
         for name, value in given.items():
@@ -89,7 +89,7 @@ class Property:
 
 
 def share(default: Fraction | int | str) -> Any:
-    """A threshold that is a share: from 0 to 1."""
+    """A field of a property's dataclass for a threshold that is a share: from 0 to 1."""
     return field(default=Fraction(default), metadata={"most": 1})
 
 

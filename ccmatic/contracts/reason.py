@@ -21,7 +21,7 @@ _COMPARE: dict[str, Callable[[Term, Term], Truth]] = {
 
 
 class Reason(Protocol):
-    """What all of these are."""
+    """A condition of which it can be told why it is true, or false: what all of these are."""
 
     @property
     def condition(self) -> Truth:

@@ -14,7 +14,8 @@ from ccmatic.logic import Truth, boolean, choice, linear, real
 
 
 class Source(Protocol):
-    """C, alpha, beta: as in `NetworkView`. zero: the number 0. known: all are numbers."""
+    """Where the columns of an execution come from. C, alpha, beta: as in `NetworkView`. zero: the number 0. known: all
+    are numbers."""
 
     C: Number
     zero: Number
@@ -23,7 +24,7 @@ class Source(Protocol):
     beta: Number | None
 
     def column(self, name: str) -> Sequence[Number]:
-        """A column, a value for each step."""
+        """A column by its name: a list of a value for each step, a term or a number."""
         ...
 
     def first(self, name: str) -> Number:
@@ -31,7 +32,7 @@ class Source(Protocol):
         ...
 
     def delay(self, name: str) -> Delay:
-        """A measured delay."""
+        """A measured delay, Q or F, by its name."""
         ...
 
     def limited(self) -> Sequence[Truth]:
@@ -43,7 +44,7 @@ class Source(Protocol):
         ...
 
     def before_timeout(self, name: str) -> Number:
-        """The last value of such a belief, before the timeout."""
+        """The last value of a belief, by its name, before it timed out."""
         ...
 
 

@@ -9,7 +9,8 @@ WAYS = ((LITTLE, "more"), (-LITTLE, "less"))
 
 
 def binding(query, trace):
-    """For each step, lines that name a column and the laws which bind it; none for a trace that is too long."""
+    """For each step of a Trace, a list of lines that name a column and a law that leaves it no room, more or less;
+    none for a trace that is too long. query: of which it is a trace."""
     if trace.horizon > LONGEST:
         return [[] for _ in range(trace.horizon)]
     chosen = ["S", *(["K"] if "K" in query.model.declared() else []), *(["L"] if query.buffer.finite else [])]

@@ -25,7 +25,7 @@ class Explanation:
         return "\n".join((*self.broken, *self.network, *self.sender))
 
     def record(self):
-        """As JSON has it."""
+        """The records.ExplanationRecord that JSON has of it."""
         return ExplanationRecord(list(self.broken), list(self.network), list(self.sender))
 
 
@@ -42,7 +42,7 @@ def observed(trace, report):
 
 
 def legend(query, names):
-    """What each of the columns holds, with its unit, by name."""
+    """What each of the columns, by name, holds, with its unit: a dict of texts."""
     declared, units = query.model.declared(), query.units()
     texts = {name: f"{column.says} ({_unit(column.unit)})" for name, column in declared.items()}
     for name, unit in units.items():

@@ -25,7 +25,7 @@ def number(value):
 
 
 def quantity(value, unit):
-    """A number with its unit."""
+    """A number with its unit, as text; unit: its name, as in UNITS."""
     return f"{number(value)} {UNITS.get(unit, unit)}".rstrip()
 
 

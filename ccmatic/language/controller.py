@@ -23,13 +23,15 @@ def shipped_beliefs():
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller that has been checked by `parse`.
+    """A controller that has been checked by `parse`: what it reads, in units that fit each other, such as bytes, bytes
+    per step and steps, and R_m with them; its rate is in these, too.
 
+    name, source, file: for messages and traces; file is None where it is in none.
     parameters: the beliefs and constants that it reads.
     body:       the rate that it returns, as a tree of the classes in `ccmatic.language.tree`.
     state:      what it remembers: nothing.
-    start:      the name of the controller that a deployed flow runs until a large loss (section 6.4), or None; what is
-                verified and proved is from then on.
+    start:      the name of the controller that a deployed flow runs until a large loss (section 6.4 of the paper), or
+                None; what is verified and proved is from then on.
     is_envelope: whether it leaves a choice of rates somewhere.
     """
 
@@ -43,15 +45,17 @@ class Controller:
     state = ()
 
     def rate(self, values):
-        """The rate that it returns at these values. Raises InputError for an envelope that leaves a choice there."""
+        """The rate that it returns at these values, a Fraction: as `rates`, but raises InputError for an envelope, too,
+        that leaves a choice there."""
         low, high = self.rates(values)
         if low != high:
             raise InputError(f"{self.name} is an envelope: it allows every rate from {low} to {high} here", self.file)
         return low
 
     def rates(self, values):
-        """The least and the most rate that the controller's own Python returns, exactly: alike but for an envelope.
-        `values` has every parameter."""
+        """The least and the most rate that the controller's own Python returns, as Rates of Fractions: alike but for an
+        envelope. values: a number for every parameter, by name. Raises InputError, with the line, for a division by
+        0."""
         given = {name: Fraction(values[name]) for name in self.parameters}
         try:
             returned = _run(self.source, self.file or f"<{self.name}>")(**given)
@@ -63,7 +67,7 @@ class Controller:
 
     def allowed(self, values):
         """The least and the most rate that a sender may choose, which sends at least a packet in an R_m; any, so None,
-        where the least would be above the most. values: of every parameter, of R_m and of MSS."""
+        where the least would be above the most. values: of every parameter, of R_m and of MSS. Raises as `rates`."""
         low, high = self.rates(values)
         floor = Fraction(values["MSS"]) / values["R_m"]
         return Rates(max(low, floor), max(high, floor)) if low <= high else None
@@ -73,7 +77,8 @@ class Controller:
         chooses, by what it believed at the end of the step before; at least a packet a step.
 
         view: of its flow, such as `contracts.FlowView`. Where that is of numbers, the controller's own Python is run,
-        and no rate is one that lies between a low and a high in the wrong order.
+        and no rate is one that lies between a low and a high in the wrong order. Raises InputError, with the line, for
+        a division by 0.
         """
         for t in range(1, view.horizon):
             beliefs = {name: column[t - 1] for name, column in view.beliefs.items()}
@@ -95,7 +100,8 @@ class Controller:
         return Encoder(values, self.file).body(self.body, rate, floor)
 
     def unordered(self, values):
-        """(condition, line) for each `between(low, high)`: that it is reached, and low > high. values as `encode`'s."""
+        """Yield (formula, line) for each `between(low, high)`: that it is reached, and low > high. values: as
+        `encode`'s."""
         return Encoder(values, self.file).unordered(self.body)
 
     @isolated
@@ -120,8 +126,12 @@ class Controller:
 
 
 def parse(source, name="controller", file=None, beliefs=None, observations=None) -> Controller | Stateful:
-    """The controller that `source` defines; InputError if none. `beliefs` maps what it may read to units; None: those
-    of all shipped models. observations: of a model whose senders send by a window, where controllers may have state."""
+    """The controller that `source` defines: a Controller, or a Stateful if there are observations.
+
+    file: its path, for messages. beliefs: what it may read, by name, to units; None: those of all shipped models.
+    observations: of a model whose senders send by a window, where controllers may have state. Raises InputError, with
+    the file and the line, where the source is not one, which says what was expected there.
+    """
     source = source.removeprefix("\ufeff")
     if observations:
         return parse_stateful(source, name, file, observations)
@@ -134,7 +144,8 @@ def parse(source, name="controller", file=None, beliefs=None, observations=None)
 
 
 def load(name, beliefs=None, observations=None):
-    """The controller in a file, by its path or by the name of one that ccmatic ships; it is named after the file."""
+    """The controller in a file, by its path or by the name of one that ccmatic ships; it is named after the file. As
+    `parse`; raises InputError also where there is no such file."""
     path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
     return parse(read_text(path), path.stem, str(path), beliefs, observations)
 

@@ -12,13 +12,16 @@ _COMPARE = {**ORDER, "==": equal, "!=": lambda left, right: no(equal(left, right
 
 
 class Encoder:
-    """Encodes trees over one map from parameters to terms."""
+    """Encodes trees of `ccmatic.language.tree` over one map from parameters to terms or numbers; R_m and D are numbers.
+    file: for messages. Its methods raise InputError, with the line, for a division by 0 that is reached at some values,
+    and ValueError for a term that the parameters' terms do not leave linear."""
 
     def __init__(self, values, file):
         self.values = values
         self.file = file
 
     def body(self, tree, rate, floor):
+        """The formula that the rate, a term, is what a body returns, or the floor, if that is more."""
         if not isinstance(tree, If):
             return self.leaf(tree, rate, floor)
         test = self.condition(tree.test)
@@ -29,7 +32,7 @@ class Encoder:
         )
 
     def leaf(self, tree, rate, floor):
-        """That the rate is as it is returned."""
+        """The same of the end of a path; of `between(low, high)`: the rate is any from low to high, or the floor."""
         if not isinstance(tree, Between):
             return self.at_least(floor, self.form(tree), rate)
         low, high = self.form(tree.low), self.form(tree.high)
@@ -79,6 +82,7 @@ class Encoder:
         raise TypeError(f"no term: {tree!r}")
 
     def product(self, left, right, tree):
+        """left·right, of linear terms, one of which is a number; tree: for messages."""
         if left.coefficients:
             left, right = right, left
         if left.coefficients:
@@ -86,6 +90,7 @@ class Encoder:
         return right * left.constant
 
     def quotient(self, left, right, tree):
+        """left/right, of a linear term and a number other than 0; tree: for messages."""
         if right.coefficients:
             raise ValueError(f"`{text(tree)}` is not linear: R_m and D have to be numbers")
         if right.constant == 0:
@@ -111,7 +116,7 @@ class Encoder:
         raise TypeError(f"no condition: {tree!r}")
 
     def logic(self, is_and, parts):
-        """As Python does, the parts after one that decides the outcome are left alone."""
+        """All of the conditions, or any. As Python does, those after one that decides the outcome are left alone."""
         undecided = []
         for part in parts:
             condition = self.condition(part)

@@ -13,7 +13,7 @@ MAX_LEAVES, MAX_DIGITS, MAX_TERMS = 200, 2000, 1000
 
 
 def too_deep(module):
-    """A node nested more than MAX_DEPTH levels deep, or None."""
+    """A node of Python's syntax, an `ast.Module`, nested more than MAX_DEPTH levels deep, or None."""
     level = [module]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
@@ -28,7 +28,7 @@ class Size:
         self.total = self.leaves = self.digits = 0
 
     def grown(self, tree):
-        """The term has another part."""
+        """The term has another part, a tree: why it is too large with it, or None."""
         found = list(leaves(tree))
         self.total += len(found)
         self.leaves += len(found)
@@ -42,7 +42,7 @@ class Size:
         return None
 
     def ended(self, tree):
-        """The term, or the condition, is whole: a tree."""
+        """The term, or the condition, is whole, a tree: why it is too large, or None."""
         self.leaves = self.digits = 0
         if _depth(tree) > MAX_DEPTH:
             return f"nested too deeply{_WRITTEN_OUT}, expected at most {MAX_DEPTH} levels"

@@ -9,7 +9,7 @@ from ccmatic.base import exact
 
 
 class Rates(NamedTuple):
-    """The least and the most rate that a controller allows."""
+    """The least and the most rate that a controller allows, Fractions in the units of what it was given."""
 
     low: Fraction
     high: Fraction
@@ -33,7 +33,8 @@ class Literals:
 
 
 def run_exactly(source, file):
-    """The controller's own `rate`, as Python runs it, with every number in it an exact Fraction."""
+    """The controller's own `rate`, a function as Python runs it, with every number in it an exact Fraction: it takes
+    Fractions by name and returns one, or Rates where it says `between(low, high)`."""
     scope = {"__builtins__": {}, "max": max, "min": min, "between": Rates}
     exec(compile(exactly(source, scope), file, "exec"), scope)
     return scope["rate"]

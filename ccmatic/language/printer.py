@@ -25,7 +25,8 @@ _SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
 
 
 def listing(tree, leaf=lambda tree: [_rate_text(tree)], indent="", word="if"):
-    """The lines of a controller's body: if, elif, else and `rate = …`, or what `leaf` says of how a path ends."""
+    """The lines, a list of texts, of a controller's body: if, elif, else and `rate = …`, or the lines that `leaf` gives
+    of how a path ends. indent: before each; word: of the first condition."""
     if not isinstance(tree, If):
         return [f"{indent}{line}" for line in leaf(tree)]
     lines = [f"{indent}{word} {_condition_text(tree.test)}:", *listing(tree.then, leaf, indent + "    ")]
@@ -35,7 +36,7 @@ def listing(tree, leaf=lambda tree: [_rate_text(tree)], indent="", word="if"):
 
 
 def became(tree):
-    """The lines of how a path through an update ends: what state becomes, where it changes."""
+    """The lines, a list of texts, of how a path through an update ends: what state becomes, where it changes."""
     if isinstance(tree, Impossible):
         return ["impossible"]
     changed = [(name, value) for name, value in tree.values.items() if value != Name(name)]
@@ -69,7 +70,7 @@ def _condition_text(tree):
 
 
 def text(tree):
-    """A term, multiplied out, as a sum of fractions times names."""
+    """A term as text, multiplied out: a sum of exact fractions times names."""
     return _sum_text(_polynomial(tree))
 
 

@@ -32,17 +32,19 @@ _ORDER = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", 
 
 
 def read(source, beliefs, reserved, file=None):
-    """The parameters of a controller and its body, the rate as a tree.
+    """The names of a controller's parameters, in order, and its body: the rate as a tree of `ccmatic.language.tree`.
 
-    `beliefs` maps the names that it may read, besides the constants, to their units; it may assign neither these nor
-    what is `reserved`.
+    beliefs: the names that it may read, besides the constants, to their units; it may assign neither these nor what is
+    `reserved`. file: for messages. Raises InputError, with the line, for what is no controller: docs/controllers.md has
+    the language.
     """
     reader = Reader(source, {**beliefs, **CONSTANTS}, reserved, file)
     return parsed(source, file, reader.module)
 
 
 def parsed(source, file, read_module):
-    """What `read_module` makes of the syntax of a source. Raises InputError."""
+    """What `read_module`, a function, makes of the syntax of a source, an `ast.Module`. Raises InputError, with the
+    file, where it does or where the source is no Python, or too long."""
     if len(source) > MAX_LENGTH:
         raise InputError(f"found {len(source)} characters, expected at most {MAX_LENGTH} in a controller", file)
     try:

@@ -4,7 +4,7 @@ import ast
 
 
 def start_of(statement):
-    """The name in a statement `start = "NAME"`; None for any other."""
+    """The name in a statement `start = "NAME"`, of Python's syntax as all here; None for any other."""
     match statement:
         case ast.Assign(targets=[ast.Name(id="start")], value=ast.Constant(value=str(name))):
             return name

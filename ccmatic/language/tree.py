@@ -138,7 +138,7 @@ _LOGIC = {"and": all, "or": any}
 
 
 def parts(tree):
-    """The trees that a tree is made of."""
+    """The trees that a tree is made of, in the order in which they are written; none of a leaf."""
     match tree:
         case Binary(_, left, right) | Comparison(_, left, right):
             return left, right
@@ -158,13 +158,13 @@ def parts(tree):
 
 
 def leaves(tree):
-    """The numbers and parameters in a tree, each as often as it stands there."""
+    """Yield the Numbers and Names in a tree, each as often as it stands there."""
     within = parts(tree)
     return (leaf for part in within for leaf in leaves(part)) if within else (tree,)
 
 
 def names(tree):
-    """The parameters that a tree reads."""
+    """The set of names of the parameters that a tree reads."""
     return {leaf.name for leaf in leaves(tree) if isinstance(leaf, Name)}
 
 

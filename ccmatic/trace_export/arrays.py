@@ -27,7 +27,7 @@ class Array:
 
 
 def arrays(scaled):
-    """Each Array of the trace."""
+    """Yield the Arrays of a Scaled trace, as docs/export.md lists them."""
     A, S, L, K = (scaled.columns[name] for name in "ASLK")
     yield Array("time_s", "the end of the step", tuple(map(scaled.instant, range(scaled.trace.horizon))))
     yield Array("sent_bytes", "A, sent so far; S is 0 at t = 0", A)
@@ -70,7 +70,7 @@ def constants(scaled):
 
 
 def csv_text(scaled):
-    """Constants as comments, a header, a row a step; empty where nothing is known."""
+    """CSV of a Scaled trace, as text: constants as comments, a header, a row a step; empty where nothing is known."""
     table = list(arrays(scaled))
     lines = [f"# {name} {_decimal(value, 'inf')}" for name, value in constants(scaled).items()]
     lines.append(",".join(array.name for array in table))
@@ -80,7 +80,8 @@ def csv_text(scaled):
 
 
 def json_text(scaled):
-    """Every number as a float and, beside it, exact; null where nothing is known, or for an infinite buffer."""
+    """JSON of a Scaled trace, as text: every number as a float and, beside it, exact; null where nothing is known, or
+    for an infinite buffer."""
     data = {
         "format": "ccmatic export 1",
         "query": scaled.trace.query,
@@ -101,8 +102,8 @@ def json_text(scaled):
 
 
 def npz_bytes(scaled):
-    """float64 arrays of shape (horizon,), and of shape () for constants; NaN where nothing is known, inf for an
-    infinite buffer."""
+    """A Scaled trace as the bytes of an npz file: float64 arrays of shape (horizon,), and of shape () for constants;
+    NaN where nothing is known, inf for an infinite buffer."""
     import numpy as np
 
     data = {array.name: [np.nan if v is None else _float(v) for v in array.values] for array in arrays(scaled)}

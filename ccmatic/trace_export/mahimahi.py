@@ -23,7 +23,8 @@ _MS = Fraction(1, 1000)
 
 
 def content(scaled, lead=0):
-    """The lines, `lead` ms after which the trace begins, and notes on what they leave out."""
+    """The file's text for a Scaled trace, which begins after `lead` ms, a whole number of them, and notes, a list of
+    sentences, on what it leaves out. Raises InputError where mm-link could not follow it."""
     _check(scaled)
     lines = [lead + ms for ms in _lines(scaled)]
     return "".join(f"{ms}\n" for ms in lines), list(_notes(scaled, lead, lines[-1]))

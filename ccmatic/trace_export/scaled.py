@@ -75,7 +75,7 @@ class Scaled:
 
     @cached_property
     def model(self):
-        """The trace's model. Raises InputError."""
+        """The trace's Model. Raises InputError if there is none of that name, or its code may not be run."""
         return load_definition("models", "MODEL", self.trace.query.get("model"), self.allow_code)
 
     @property
@@ -107,12 +107,13 @@ class Scaled:
         return max(after - before for before, after in pairwise(column)) / self.scale.rtt
 
     def lossy(self):
-        """The steps at which bytes are lost."""
+        """The numbers t of the steps in which bytes are lost, those over (t-1, t]."""
         L = self.columns["L"]
         return [t for t in range(1, len(L)) if L[t] > L[t - 1]]
 
     def left_out(self):
-        """Notes on what the model has beyond a link with a buffer: a link that is emulated knows nothing of it."""
+        """Yield notes, a sentence each, on what the model has beyond a link with a buffer: a link that is emulated knows
+        nothing of it."""
         for column in self.model.own_columns:
             if column.name in self.trace.columns:
                 yield f"{column.name}, {column.says}, is not in the file: csv, json and npz have it"

@@ -154,12 +154,14 @@ _NS = Fraction(1, 10**9)
 
 
 def content(scaled):
-    """The text of a scaled trace's schedule, and notes on what it rounds."""
+    """The text of a Scaled trace's schedule, and notes, a list of sentences, on what it rounds. Raises InputError as
+    `of_trace`."""
     return of_trace(scaled).text(), list(_notes(scaled))
 
 
 def of_trace(scaled):
-    """The Schedule of a scaled trace: all is rounded down but upper bounds, so that beliefs that are true stay so."""
+    """The Schedule of a scaled trace: all is rounded down but upper bounds, so that beliefs that are true stay so.
+    Raises InputError where R_m is less than a nanosecond."""
     scale, columns = scaled.scale, scaled.columns
     if scale.rtt < _NS:
         raise InputError("a schedule counts nanoseconds; expected an rtt of 1 ns or more")

@@ -48,7 +48,8 @@ def draw_trace(trace, path, model=None):
 
 
 def plot(trace):
-    """A Figure of matplotlib's with the trace. Raises InputError."""
+    """A Figure of matplotlib's with the trace. Raises InputError if matplotlib is missing, or the trace lacks what is
+    drawn."""
     rc_context, Figure = _tools()
     samples = Samples.of(trace)
 

@@ -34,7 +34,8 @@ class Samples:
 
     @staticmethod
     def of(trace, model=None):
-        """Raises InputError if the trace lacks what a drawing needs."""
+        """What is drawn of a Trace, which has beliefs of this Model. Raises InputError if it lacks what a drawing
+        needs."""
         try:
             C, R_m, D = (trace.constants[name] for name in ("C", "R_m", "D"))
             if not (trace.horizon > 0 and C > 0 and R_m > 0):
@@ -57,7 +58,7 @@ class Samples:
 
     @property
     def times(self):
-        """The end of each step."""
+        """The end of each step, in R_m."""
         return range(self.steps)
 
     @property
@@ -72,12 +73,12 @@ class Samples:
 
     @property
     def queue(self):
-        """How long the bottleneck needs for its queue; 0 where tokens wait for bytes."""
+        """How long the bottleneck needs for its queue at each step, in R_m; 0 where tokens wait for bytes."""
         return [max(0, kept - tokens) for kept, tokens in zip(self.kept, self.K, strict=True)]
 
     @property
     def service(self):
-        """The least and the most that the network may have served by each step, given its tokens."""
+        """The least and the most that the network may have served by each step, in C·R_m, given its tokens."""
         least = [self.K[t - self.D] if t >= self.D else self.K[0] - (self.D - t) for t in self.times]
         return [max(0, bytes) for bytes in least], list(map(min, self.K, self.kept))
 

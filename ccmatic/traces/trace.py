@@ -40,11 +40,11 @@ class Trace:
     altered: bool = False
 
     def with_columns(self, **columns):
-        """The same trace with columns added or replaced."""
+        """The same trace with columns added or replaced, each of `horizon` Fractions."""
         return replace(self, columns={**self.columns, **columns})
 
     def measuring(self, measures):
-        """The same trace with these measured delays and no other."""
+        """The same trace with these measured delays, of the names Q and F, and no other."""
         columns = {name: column for name, column in self.columns.items() if name in measures or name not in ("Q", "F")}
         return replace(self, columns=columns)
 
@@ -55,7 +55,8 @@ class Trace:
             yield {name: self.constants[name] if name in CONSTANTS else self.columns[name][t] for name in names}
 
     def allowed(self, controller):
-        """What a controller allows of r at t = 1, 2, …: see `Controller.allowed`."""
+        """What a controller allows of r at t = 1, 2, …, a list: see `Controller.allowed`, which also says what it
+        raises. Raises KeyError for a belief that the trace lacks."""
         known = self.decisions({*controller.parameters, "R_m", "MSS"})
         return [controller.allowed(values) for values in known]
 
@@ -105,7 +106,7 @@ class Trace:
 
     @staticmethod
     def load(path):
-        """Read a trace from a JSON file."""
+        """Read a trace from a JSON file. Raises InputError, with the file, if it cannot be read or is no trace."""
         return Trace.from_json(read_text(path), str(path))
 
     def save(self, path):
@@ -117,7 +118,7 @@ class Trace:
             write_text(path, self.to_json() + "\n")
 
     def to_csv(self):
-        """A header and a row a step, exact; the constants stand in columns of their own."""
+        """CSV as text: a header and a row a step, exact, with columns of their own for the constants."""
         out = StringIO()
         constants = {name: str(value) for name, value in self.constants.items()}
         writer = csv.DictWriter(out, ["t", *self.columns, *constants], lineterminator="\n")
@@ -127,7 +128,8 @@ class Trace:
         return out.getvalue()
 
     def plot(self):
-        """A drawing of the trace, a matplotlib Figure, which a notebook shows; no file is written."""
+        """A drawing of the trace, a matplotlib Figure, which a notebook shows; no file is written. Raises InputError if
+        matplotlib is missing, or the trace lacks what is drawn."""
         return drawing.plot(self)
 
     def to_numpy(self):
