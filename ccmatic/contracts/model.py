@@ -187,7 +187,7 @@ def _losses(x: NetworkView) -> Laws:
 
 
 def overflow(x: NetworkView, drained: Sequence[Number]) -> Laws:
-    """Yield the laws of a finite buffer: what does not fit is lost. drained: cumulative bytes that left it, at each t."""
+    """Yield the laws of a finite buffer: what does not fit is lost. drained: cumulative bytes that left it, each t."""
     if x.beta is None:
         return
     full = [drained[t] + x.beta for t in range(x.horizon)]

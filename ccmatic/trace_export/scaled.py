@@ -112,8 +112,8 @@ class Scaled:
         return [t for t in range(1, len(L)) if L[t] > L[t - 1]]
 
     def left_out(self):
-        """Yield notes, a sentence each, on what the model has beyond a link with a buffer: a link that is emulated knows
-        nothing of it."""
+        """Yield notes, a sentence each, on what the model has beyond a link with a buffer: a link that is emulated
+        knows nothing of it."""
         for column in self.model.own_columns:
             if column.name in self.trace.columns:
                 yield f"{column.name}, {column.says}, is not in the file: csv, json and npz have it"
