@@ -50,15 +50,14 @@ static __always_inline void tell(struct flow *flow, const struct tcp_sock *tcp, 
     count(flow, tcp);
 }
 
-/* Let the kernel send by what the sender says now. */
+/* Let the kernel send by what the sender says now. It may pace though nobody asked here, by a rate of its own. */
 static __always_inline void set(struct sock *sk, struct flow *flow, uint64_t now)
 {
     struct tcp_sock *tcp = (struct tcp_sock *)sk;
     uint64_t window = ccm_window(&flow->sender, now) / flow->sender.packet, rate = ccm_rate(&flow->sender, now);
 
     tcp->snd_cwnd = ccm_at_most(window, tcp->snd_cwnd_clamp);
-    if (CCM_PACED)
-        sk->sk_pacing_rate = ccm_at_most(rate, sk->sk_max_pacing_rate);
+    sk->sk_pacing_rate = ccm_at_most(rate, sk->sk_max_pacing_rate);
     log_step(&flow->sender, &flow->logged, rate);
 }
 
