@@ -25,7 +25,7 @@ def ask(question):
     return verdict.verdict, verdict.trace, verdict.unmodelled
 
 
-@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("threads", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_threads_find_what_one_alone_finds(threads):
     alone = {question: ask(question) for question in QUESTIONS}
     assert len({verdict for verdict, *_ in alone.values()}) > 1
