@@ -80,6 +80,12 @@ class CCAC2021(Model):
         }
         return tuple(name for name, is_open in open_ones.items() if is_open)
 
+    def constants_from(self, x, t):
+        """As its base; tokens are counted from another step."""
+        if self.begins == "at origin":
+            return x.constants
+        return {**x.constants, "tokens_at_first": x.constants["tokens_at_first"] + x.C * t}
+
     def laws(self, x):
         """Every law; of the beliefs there are none."""
         yield from self._named(x, self.network(x))
@@ -192,6 +198,6 @@ def _no_second_service(x):
         yield "no_second_service_in_first_batch", t, implies(again, no(x.Q.exactly(t, t - 1)))
 
 
-_WASTED = Column("W", BYTES, "tokens wasted", with_service=True)
+_WASTED = Column("W", BYTES, "tokens wasted")
 
 MODEL = CCAC2021()

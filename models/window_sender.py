@@ -72,7 +72,7 @@ def observations(before):
         Observation(
             "line_rate", RATE, "of its own interface: limits nothing", lambda flow, t: flow.unlimited, constant=True
         ),
-        Observation("time", TIME, "since the trace began", lambda flow, t: t),
+        Observation("time", TIME, "since the trace began", lambda flow, t: t, dated=True),
         Observation("acked", BYTES, "bytes acknowledged", _acked),
         Observation("ack_rate", RATE, "acknowledged in the last R_m, a second", _ack_rate),
         Observation("sent", BYTES, "bytes sent by the step before", lambda flow, t: flow.A[t - 1] if t else None),
@@ -80,7 +80,7 @@ def observations(before):
         Observation("timeout", CONDITION, "the retransmission timer fires", timeout),
         Observation("delay", TIME, "whole steps that the last byte acknowledged waited", _delay, few=True),
         Observation("measured", CONDITION, "a delay was measured in this step", _measured),
-        Observation("before_trace", CONDITION, "what is acknowledged was sent before the trace began", old),
+        Observation("before_trace", CONDITION, "what is acknowledged was sent before the trace began", old, dated=True),
         Observation("served", BYTES, "bytes served by the step before, acknowledged or not", _served),
         Observation("admitted", BYTES, "bytes sent and not lost, detected or not", lambda flow, t: flow.admitted(t)),
     )
@@ -113,6 +113,6 @@ def _before_trace(before, flow, t):
 
 def _delay(flow, t):
     then = t - flow.R
-    if then < 0:
+    if then < 0 or flow.Q is None:
         return None
     return [(flow.Q.exactly(then, k), k) for k in range(flow.horizon)]

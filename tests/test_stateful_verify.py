@@ -150,9 +150,9 @@ def test_a_saved_trace_names_its_controller(tmp_path):
     assert isinstance(report.controller, Stateful) and report.outcome is Outcome.BREAKS
 
 
-def test_what_is_not_yet_to_be_had_is_said(tmp_path):
+def test_a_proof_of_beliefs_says_where_it_can_be_proved(tmp_path):
     code, _, err = run("prove", "aimd", "--proof", "cc_qdel", cwd=tmp_path)
-    assert code == 2 and "it sends by a window" in err and "not yet proved" in err
+    assert code == 2 and "it sends by a window" in err and "proved on a model of windows" in err
 
 
 def test_a_belief_model_has_no_windows(tmp_path):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ccmatic.base import BYTES, RATE, TIME, Unit
+from ccmatic.logic import Truth
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Observation:
 
     unit: one of `ccmatic.base`. constant: it is the same at each step, and known from the first. few: it is one of few
     numbers, so that terms may be multiplied by it: `read` gives (condition, number) pairs, of which one holds or none.
+    dated: it tells where the trace begins, so that of one execution's windows each has another.
     """
 
     name: str
@@ -37,16 +39,20 @@ class Observation:
     read: Callable[..., Any]
     constant: bool = False
     few: bool = False
+    dated: bool = False
 
 
 class Kept(Protocol):
-    """What a controller remembers: a column of its own, whose unit is CONDITION if it is one."""
+    """What a controller remembers: a column of its own, whose unit is CONDITION if it is one. first(view, t): that at a
+    step of a `FlowView` it is such as it may be at first."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def unit(self) -> Unit | str: ...
+
+    def first(self, view: Any, t: int) -> Truth: ...
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ class Flow(_Bytes):
     beliefs: Mapping[str, Sequence[Number]] = field(default_factory=dict)
     before_timeout: Mapping[str, Sequence[Number]] = field(default_factory=dict)
     state: Mapping[str, Sequence[Number]] = field(default_factory=dict)
+    kept: Sequence[Kept] = ()
     R: int = 1
     cwnd: Sequence[Number] = ()
     unlimited: Number = Fraction(100)
@@ -100,7 +101,7 @@ class Execution(_Bytes):
         self.Q, self.F, self.limited = flow.Q, flow.F, flow.limited
         self.timely, self.excess = flow.timely, flow.excess
         self.beliefs, self.before_timeout, self.state = flow.beliefs, flow.before_timeout, flow.state
-        self.R, self.cwnd, self.unlimited = flow.R, flow.cwnd, flow.unlimited
+        self.kept, self.R, self.cwnd, self.unlimited = flow.kept, flow.R, flow.cwnd, flow.unlimited
 
     def __getattr__(self, name: str) -> Sequence[Number]:
         own: Mapping[str, Sequence[Number]] = self.__dict__.get("own", {})
@@ -222,12 +223,18 @@ def observed(
 
 def ending(model: Model, x: NetworkView) -> Execution:
     """The last step of an execution, as all that there is of the next window: its first step."""
-    return _built(model, 1, x.buffer, x.D, x.bounds, LastStep(model, x))
+    source = LastStep(model, x)
+    if model.windows:
+        return _windows(model, 1, x.buffer, x.D, source, x.flows[0].kept)
+    return _built(model, 1, x.buffer, x.D, x.bounds, source)
 
 
 def following(model: Model, x: NetworkView) -> Execution:
     """The window after an execution's own: its first step is that one's last, its other steps are other unknowns."""
-    return _built(model, x.horizon, x.buffer, x.D, x.bounds, NextWindow(model, x))
+    source = NextWindow(model, x)
+    if model.windows:
+        return _windows(model, x.horizon, x.buffer, x.D, source, x.flows[0].kept)
+    return _built(model, x.horizon, x.buffer, x.D, x.bounds, source)
 
 
 class Watched(Flow):
@@ -289,9 +296,7 @@ def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Boun
     return Execution(flow, source.C, buffer, source.beta, K, own, bounds)
 
 
-def _windows(
-    model: Model, horizon: int, buffer: Buffer, jitter: int, source: Unknowns | Numbers, state: Sequence[Kept]
-) -> Windows:
+def _windows(model: Model, horizon: int, buffer: Buffer, jitter: int, source: Source, state: Sequence[Kept]) -> Windows:
     """An execution of the flows that a model has, each with columns of its own. Raises InputError for state that is
     called like one."""
     for each in state:
@@ -318,6 +323,7 @@ def _windows(
                 Q=Q,
                 limited=Steps([False] * horizon),
                 state={each.name: Steps(source.state(f"{each.name}{suffix}", each.unit)) for each in state},
+                kept=state,
                 unlimited=100 * source.C,
             )
         )

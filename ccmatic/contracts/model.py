@@ -54,6 +54,10 @@ class Model:
     R: int = 1
     constants: Sequence[str] = ()
 
+    def constants_from(self, x: NetworkView, t: int) -> Mapping[str, Number]:
+        """The numbers that its laws leave open, of the same execution looked at from step t on."""
+        return x.constants
+
     @property
     def measures(self) -> tuple[str, ...]:
         """Names of the measured delays."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from ccmatic.base import InputError, suggest
@@ -30,7 +31,8 @@ class Constant:
     """An unknown number of the lemmas, to be found between `low` and `high` to a resolution of `step`.
 
     better: `larger` or `smaller`. at: a value that the author chose, for one that trades off with the next constant;
-    front: other values, at which the next one is found too. paper: what the paper has.
+    front: other values, at which the next one is found too. paper: what the paper has. joined: it and the constant
+    before it limit each other, as bounds do that are kept only all at once, and are found together.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Constant:
     at: Fraction | None = None
     front: tuple[Fraction, ...] = ()
     paper: str = "–"
+    joined: bool = False
 
     def grid(self) -> list[Fraction]:
         """The values, Fractions, from the loosest to the best."""
@@ -151,6 +154,11 @@ class Proof:
         """Refuse two of one name, or of names that differ in signs only: one would stand for both."""
         _distinct("states", [state.name for state in self.states])
         _distinct("constants", [constant.name for constant in self.constants])
+        for before, constant in pairwise(self.constants):
+            if constant.joined and (constant.at is not None or before.at is not None):
+                raise InputError(
+                    f"'{constant.name}' is joined to '{before.name}'; expected neither of them to have `at`"
+                )
         lemmas = [lemma.name for lemma in self.all_lemmas(None)]
         _distinct("lemmas", [*lemmas, *(beyond(constant.name) for constant in self.constants)])
 
@@ -168,6 +176,15 @@ class Proof:
             yield from self._lemmas_of(state)
         yield from self.lemmas
 
+    def found_with(self, constant: Constant) -> list[Constant]:
+        """The constants that are found together with this one, and itself, in order."""
+        together = list[Constant]()
+        for other in self.constants:
+            if not other.joined and constant in together:
+                break
+            together = [*together, other] if other.joined else [other]
+        return together
+
     def state(self, name: str) -> State:
         """A state by its name; raises InputError."""
         for state in self.states:
@@ -179,7 +196,9 @@ class Proof:
         """What a window assumes of its first step is true of its last."""
         network = [law.formula for law in model.laws(ending(model, x))]
         read = [belief.start for belief in model.carried_over() if belief.name in self.beliefs]
-        return every(network, [start(x, x.horizon - 1) for start in read if start])
+        begun = [start(x, x.horizon - 1) for start in read if start]
+        kept = [each.first(flow, x.horizon - 1) for flow in x.flows for each in flow.kept]
+        return every(network, begun, kept)
 
     def _lemmas_of(self, state: State) -> Iterator[Lemma]:
         def begins(x: NetworkView, c: Values) -> Truth:

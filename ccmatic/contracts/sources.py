@@ -35,6 +35,14 @@ class Source(Protocol):
         """A measured delay, Q or F, by its name."""
         ...
 
+    def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
+        """A column of what a controller remembers: of a condition, 1 where it holds, else 0."""
+        ...
+
+    def constant(self, name: str) -> Number:
+        """A number that the model leaves open."""
+        ...
+
     def limited(self) -> Sequence[Truth]:
         """Whether the sender was limited, for each step."""
         ...
@@ -84,13 +92,11 @@ class Unknowns(Source):
         return Delay.unknown(f"{self._prefix}{name}", self._horizon)
 
     def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
-        """A column of what a controller remembers: of a condition, 1 where it holds, else 0."""
         if unit != CONDITION:
             return self.column(name)
         return [linear(choice(boolean(f"{name}_{t}"), 1, 0)) for t in range(self._horizon)]
 
     def constant(self, name: str) -> Number:
-        """A number that the model leaves open."""
         return real(name)
 
     def limited(self) -> Sequence[Truth]:
@@ -125,11 +131,9 @@ class Numbers(Source):
         return Delay.measured(self._trace.columns[name], self._trace.horizon)
 
     def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
-        """A column of what a controller remembers."""
         return self.column(name)
 
     def constant(self, name: str) -> Number:
-        """A number that the model leaves open."""
         return Fraction(self._trace.constants[name])
 
     def limited(self) -> Sequence[Truth]:
@@ -143,18 +147,27 @@ class Numbers(Source):
 
 
 class LastStep(Source):
-    """The last step of an execution alone, bytes counted anew from where S is. It has no beliefs."""
+    """The last step of an execution alone, bytes counted anew from where S is. It has no beliefs. Of senders by a
+    window bytes are counted on, as what they remember may be a place among them."""
 
     def __init__(self, model: Model, x: NetworkView) -> None:
         self.C, self.zero, self.known, self.alpha, self.beta = x.C, x.C * 0, x.known, x.alpha, x.beta
-        self._x, self._declared = x, model.declared()
+        self._model, self._x, self._declared = model, x, model.declared()
 
     def column(self, name: str) -> Sequence[Number]:
         return [self.first(name)]
 
+    def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
+        return self.column(name)
+
+    def constant(self, name: str) -> Number:
+        return self._model.constants_from(self._x, self._x.horizon - 1)[name]
+
     def first(self, name: str) -> Number:
         end = self._x.horizon - 1
-        last: Number = getattr(self._x, name)[end]
+        last: Number = self._x.columns()[name][end]
+        if self._model.windows:
+            return last
         if name == "S":
             return self.zero
         column = self._declared[name]
@@ -185,6 +198,12 @@ class NextWindow(Source):
 
     def column(self, name: str) -> Sequence[Number]:
         return [self._end.first(name), *self._after.column(name)[1:]]
+
+    def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
+        return [self._end.first(name), *self._after.state(name, unit)[1:]]
+
+    def constant(self, name: str) -> Number:
+        return self._end.constant(name)
 
     def first(self, name: str) -> Number:
         return self._end.first(name)

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Protocol, runtime_checkable
 
 from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.column import Kept
 from ccmatic.contracts.steps import Delay, Laws, Number
 from ccmatic.logic import Truth
 
@@ -37,7 +38,7 @@ class FlowView(Protocol):
 
     beliefs: columns by name, each in its unit. before_timeout: the same before the timeout, which is at the end
     of a window of a deployed controller. state: what the controller keeps from step to step, columns by name;
-    a condition is 1 where it holds, else 0.
+    a condition is 1 where it holds, else 0. kept: the same, as declared.
 
     R: R_m, in steps. cwnd: of a sender that sends by one, the most bytes that it may have in flight. unlimited: a
     rate that is so large that it limits nothing. network: that carries it, for what is observed of all flows.
@@ -60,6 +61,7 @@ class FlowView(Protocol):
     beliefs: Mapping[str, Sequence[Number]]
     before_timeout: Mapping[str, Sequence[Number]]
     state: Mapping[str, Sequence[Number]]
+    kept: Sequence[Kept]
     R: int
     cwnd: Sequence[Number]
     unlimited: Number
@@ -117,4 +119,8 @@ class NetworkView(FlowView, Protocol):
 
     def queue(self, t: int) -> Number:
         """Bytes that wait at the bottleneck, A - L - K."""
+        ...
+
+    def columns(self) -> Mapping[str, Sequence[Number]]:
+        """Each column of a trace but the delays, by name."""
         ...

@@ -44,6 +44,11 @@ class Controller:
     is_envelope: bool = False
     state = ()
 
+    @property
+    def meaning(self):
+        """All that it does, to compare: that its name and its text do not change."""
+        return self.body, self.start
+
     def rate(self, values):
         """The rate that it returns at these values, a Fraction: as `rates`, but raises InputError for an envelope, too,
         that leaves a choice there."""
@@ -151,8 +156,8 @@ def load(name, beliefs=None, observations=None):
 
 
 _STATEFUL = (
-    "it sends by a window, so it can be verified, replayed and synthesised on a model of windows, exported and "
-    "emulated (docs/stateful.md), and not yet proved or simulated; expected a function `rate` of beliefs"
+    "it sends by a window, so it can be verified, replayed, synthesised and proved on a model of windows, exported and "
+    "emulated (docs/stateful.md), and not yet simulated; expected a function `rate` of beliefs"
 )
 
 _run = lru_cache(maxsize=1024)(run_exactly)

@@ -30,6 +30,19 @@ def faults(proof, model, x, c):
             yield from (f"{about} has a {what}" for what in _moving(measure, x))
 
 
+def faults_of(controller, x):
+    """Yield likewise why windows of what a controller does need not be so, though each lemma is true of those asked
+    about: what they take to be open at first is, of a window that another one precedes, what that one left."""
+    for flow in x.flows:
+        for name in controller.dated():
+            yield f"{controller.name} reads `{name}`, which begins anew in each window"
+        first = controller.first_decision(flow)
+        if controller.state and first != 1:
+            yield f"{controller.name} decides from step {first} of a window on, and windows have but one step in common"
+        if x.R != 1:
+            yield f"R_m is {x.R} steps, and windows have but one step in common"
+
+
 def _moving(measure, x):
     """Which of limit and unit reads what may differ from window to window, and what that is."""
     for what, term in (("limit", measure.limit), ("unit", measure.unit)):

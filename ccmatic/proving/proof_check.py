@@ -6,7 +6,7 @@ import json
 import zlib
 from dataclasses import dataclass
 
-from ccmatic import certificates, language, verification
+from ccmatic import certificates, verification
 from ccmatic.base import InputError, OutOfTime, Unreadable, definitions, writable_folder, write_bytes
 from ccmatic.contracts import file_stem
 from ccmatic.proving.prover import Answer, Prover
@@ -46,7 +46,7 @@ def check(result, **options):
     certificate is checked by that, any other by the solvers of `options` (see `solver.Checker`)."""
     prover = Prover(result.proof, result.controller, result.horizon, **options)
     yield _definition(result)
-    yield _controller(result)
+    yield _controller(result, prover.query)
     wrong = "; ".join(_wrong_constants(result, prover.proof))
     yield Finding("constants", wrong or None, "those declared, each in its range or as its author chose it")
     if wrong:
@@ -69,13 +69,12 @@ def _definition(result):
     return Finding("definition", changed if now != result.definition else None, f"{result.proof}, of the same text")
 
 
-def _controller(result):
+def _controller(result, query):
     """A shipped controller's name stands for its source; any other is but a label."""
     given = result.controller
     if not any(given.name in definitions.shipped(folder) for folder in definitions.CONTROLLERS):
         return Finding("controller", None, f"'{given.name}' is but a label of the source in the file", False)
-    named = language.load(given.name)
-    same = (given.body, given.start) == (named.body, named.start)
+    same = given.meaning == query.controller(given.name).meaning
     fault = None if same else f"its source is not that of '{given.name}'; expected another name or that source"
     return Finding("controller", fault, f"the source is that of '{given.name}'")
 

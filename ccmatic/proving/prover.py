@@ -4,8 +4,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from ccmatic import language, verification
 from ccmatic import query as queries
+from ccmatic import verification
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, last_good
 from ccmatic.contracts import Reads, WayToFail, load_definition
 from ccmatic.logic import no
@@ -71,7 +71,7 @@ class Prover:
             definitions.chosen("properties", "LEMMA"),
             {"proof": self.name, "lemma": ""},
         )
-        self.controller = language.given(controller, self.query.units())
+        self.controller = self.query.controller(controller)
         require_order(self.controller, self.query.jitter)
         carried_over = {belief.name for belief in self.query.model.carried_over()}
         foreign = {*self.controller.parameters} & carried_over - {*proof.beliefs}
@@ -82,7 +82,7 @@ class Prover:
         reads = {*proof.beliefs, *self.controller.parameters} & self.query.units().keys()
         way = WayToFail("a window", lambda x: True, reads=tuple(reads))
         self._clock = Clock(timeout)
-        self._part = Part(self.query, way, {**options, "timeout": self._clock}, ())
+        self._part = Part(self.query, way, {**options, "timeout": self._clock}, (), self.controller.state)
         self._executions = Executions(self._part, self.controller)
 
     @blamed()
@@ -124,9 +124,10 @@ class Prover:
         return {*used}
 
     def limits(self, constant):
-        """The lemmas that limit a constant: those that read it and none but it and the constants before it."""
+        """The lemmas that limit a constant: those that read it and none but it, those found together with it, and the
+        constants before it."""
         names = [other.name for other in self.proof.constants]
-        decided = {*names[: names.index(constant.name) + 1]}
+        decided = {*names[: names.index(self.proof.found_with(constant)[-1].name) + 1]}
         lemmas = [lemma for lemma in self.lemmas.values() if not lemma.paper]
         reads = {lemma.name: self.constants_of(lemma) for lemma in lemmas}
         return [lemma for lemma in lemmas if constant.name in reads[lemma.name] <= decided]
@@ -142,16 +143,24 @@ class Prover:
         return None
 
     @blamed()
+    def admits(self, answer, values):
+        """Whether a window that breaks a lemma, an Answer, is as the lemma says at these values."""
+        trace = answer.trace
+        x = self.query.observed(trace, self._part.reads & trace.columns.keys(), self.controller.state)
+        return self.lemmas[answer.lemma].then(x, Reads(values)) is True
+
+    @blamed()
     def faults(self, values):
         """Why the lemmas, each true, would not add up to a proof."""
-        return list(progress.faults(self.proof, self.query.model, self._part.x, Reads(values)))
+        faults = progress.faults(self.proof, self.query.model, self._part.x, Reads(values))
+        return [*faults, *(progress.faults_of(self.controller, self._part.x) if self.query.model.windows else ())]
 
     @blamed()
     def question(self, lemma, constants):
         """The formulas that a window which breaks the lemma satisfies, for a certificate that there is none."""
         query = self.query_of(lemma, constants)
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
-        return Part(query, way, {}, self._part.reads).question(self.controller)
+        return Part(query, way, {}, self._part.reads, self.controller.state).question(self.controller)
 
     def query_of(self, lemma, constants):
         """The query about a lemma alone, with those of the constants that it reads."""
@@ -177,17 +186,20 @@ def search(prover, known):
     Raises NoValue where none in a constant's range does, OutOfTime where that could not be told."""
     chosen = None
     for constant in prover.proof.constants:
+        together = prover.proof.found_with(constant)
         if constant.name not in known:
             values = {name: found.value for name, found in known.items()}
             limits = prover.limits(constant)
             if constant.at is not None:
                 known[constant.name] = Found(constant.at)
+            elif len(together) > 1:
+                known |= _together(prover, together, values)
             elif not limits:
                 raise InputError(f"no lemma limits the constant '{constant.name}' when those before it are known")
             else:
                 front = _front(prover, constant, limits, values, chosen)
                 known[constant.name] = replace(_edge(prover, constant, limits, values), front=tuple(front))
-            yield constant
+            yield from together
         chosen = constant if constant.at is not None else None
 
 
@@ -205,6 +217,51 @@ def _front(prover, constant, limits, values, chosen):
             yield other, _edge(prover, constant, limits, {**values, chosen.name: other}).value
         except InputError:
             yield other, None
+
+
+def _together(prover, constants, values):
+    """The best values, by name, of constants that limit each other: from the best of its range each is weakened by as
+    little as a window asks that breaks a lemma, until none does. Where each bounds what it is of, and lemmas say that
+    bounds which are kept at first are kept at last, these are the best of all that will do; that none alone may be
+    better is asked."""
+    limits = list(dict.fromkeys(lemma for constant in constants for lemma in prover.limits(constant)))
+    found = {constant.name: constant.grid()[-1] for constant in constants}
+    while fault := prover.first_fault(limits, {**values, **found}):
+        if fault.verdict == UNDECIDED:
+            raise OutOfTime(f"no answer in time on '{fault.lemma}' for {found}")
+        found = _weakened(prover, constants, values, found, fault)
+    return {constant.name: _beside(prover, constant, limits, {**values, **found}) for constant in constants}
+
+
+def _weakened(prover, constants, values, found, fault):
+    """The best values, none better than found, at which a window no longer breaks the lemma: each where the others are
+    the loosest."""
+    loosest = {**values, **{constant.name: constant.grid()[0] for constant in constants}}
+
+    def best(name, grid):
+        good = last_good(len(grid), lambda index: prover.admits(fault, {**loosest, name: grid[index]}))
+        return grid[max(good, 0)]
+
+    weakened = {}
+    for constant in constants:
+        grid = constant.grid()
+        weakened[constant.name] = best(constant.name, grid[: grid.index(found[constant.name]) + 1])
+    if weakened == found or not prover.admits(fault, {**values, **weakened}):
+        told = ", ".join(f"{name} = {value}" for name, value in weakened.items())
+        message = f"no values will do of {', '.join(found)}: at {told}, '{fault.lemma}' is {fault.verdict}"
+        raise NoValue(message, constants[0].name, fault.trace)
+    return weakened
+
+
+def _beside(prover, constant, limits, values):
+    """A constant's value, Found, where the others have theirs."""
+    grid = constant.grid()
+    better = grid[grid.index(values[constant.name]) + 1 :][:1]
+    edge = prover.first_fault(limits, {**values, constant.name: better[0]}) if better else None
+    if better and edge is None:
+        found = f"'{constant.name}' will do at {better[0]} too, and was found to be {values[constant.name]}"
+        raise InputError(f"{found}; expected constants to be joined of which looser values assume no more")
+    return Found(values[constant.name], edge)
 
 
 def _edge(prover, constant, limits, values):

@@ -121,8 +121,9 @@ def load_result(file, allow_code=False, own=None):
 
 
 def _result(file, read, allow_code):
-    load_definition("proofs", "PROOF", read.proof, allow_code)
-    controller = language.parse(read.controller.source, read.controller.name)
+    proof = load_definition("proofs", "PROOF", read.proof, allow_code)
+    observations = load_definition("models", "MODEL", proof.model, allow_code).observations
+    controller = language.parse(read.controller.source, read.controller.name, observations=observations)
     result = Result(file, read.proof, controller, read.horizon, read.definition)
     for name, about in read.constants.items():
         edge = about.edge and _answer(result, about.edge, beyond(name))

@@ -36,6 +36,11 @@ class Stateful:
     start = None
     is_envelope = False
 
+    @property
+    def meaning(self):
+        """All that it does, to compare: that its name and its text do not change."""
+        return self.state, self.update, self.window, self.rate
+
     def laws(self, view):
         """The laws of a sender that this controller decides for, as a model's: (law name, t, formula).
 
@@ -48,7 +53,7 @@ class Stateful:
             for memory in self.state:
                 yield from step.truth(memory)
                 if not decides:
-                    yield f"{memory.name}_is_as_at_first", t, step.initial(memory)
+                    yield f"{memory.name}_is_as_at_first", t, memory.first(view, t)
             if decides:
                 yield "state_is_the_controllers", t, step.updated()
             yield from step.sends()
@@ -79,6 +84,10 @@ class Stateful:
     @cached_property
     def _program(self):
         return Program(self.source, self.file or f"<{self.name}>", tuple(memory.name for memory in self.state))
+
+    def dated(self):
+        """What it reads that tells where a trace begins."""
+        return [name for name in self.parameters if name in self.observations and self.observations[name].dated]
 
     def _decides(self, step, before):
         """Whether it does at this step, by whether all that it reads has been observed."""

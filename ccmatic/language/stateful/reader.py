@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, suggest
+from ccmatic.language.encoder import Encoder
 from ccmatic.language.reader import parsed
 from ccmatic.language.stateful.terms import TRUTH, TermReader
 from ccmatic.language.statements import assignment, first_line, is_constant
 from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered, names
 from ccmatic.language.tree import value as value_of
+from ccmatic.logic import equal, every, some
 
 #: The units of state, by the names that declarations have for them.
 UNITS = {"bytes": BYTES, "rate": RATE, "time": TIME, "number": NUMBER, "condition": CONDITION}
@@ -33,13 +35,14 @@ _INITIAL = "a number, anything(), above(a), between(a, b) or any_of(a, b, …)"
 @dataclass(frozen=True)
 class Memory:
     """A piece of state. kind: of its value at first, `equal`, `anything`, `above`, `between` or `any_of`; terms: of
-    numbers and constants, which that is about."""
+    numbers and constants, which that is about. observations: as of `read_stateful`, of which terms read constants."""
 
     name: str
     unit: object
     kind: str
     terms: tuple
     line: int = field(compare=False)
+    observations: dict = field(compare=False, repr=False)
 
     @property
     def chosen(self):
@@ -51,6 +54,23 @@ class Memory:
         if self.kind == "above":
             return Binary("+", self.terms[0], _MORE[self.unit])
         return self.terms[0] if self.terms else _MORE[self.unit]
+
+    def first(self, view, t):
+        """That at a step of a flow's view it is such as it may be at first."""
+        now = view.state[self.name][t]
+        if self.unit == CONDITION and self.terms:
+            return equal(now, int(value_of(self.terms[0])))
+        known = {name: each.read(view, t) for name, each in self.observations.items() if each.constant}
+        encoder = Encoder({"R_m": view.R, "D": view.D, "MSS": view.alpha, **known}, None)
+        terms = [encoder.form(tree) for tree in self.terms]
+        match self.kind:
+            case "equal" | "any_of":
+                return some([equal(now, term) for term in terms])
+            case "above":
+                return now > terms[0]
+            case "between":
+                return every(now >= terms[0], now <= terms[1])
+        return True
 
 
 @dataclass(frozen=True)
@@ -138,7 +158,7 @@ class _StatefulReader(TermReader):
         if name in self.reserved or name in self.state or name in self.names or name.startswith("_"):
             self.fail(statement, f"declares `{name}`, which has a meaning already; expected another name")
         kind, terms = self.initial(name, UNITS[unit], value)
-        self.state[name] = Memory(name, UNITS[unit], kind, terms, statement.lineno)
+        self.state[name] = Memory(name, UNITS[unit], kind, terms, statement.lineno, self.observations)
 
     def initial(self, name, unit, node):
         """What state may be at first: a kind, and the terms that this is about."""

@@ -43,21 +43,6 @@ class Step(Encoder):
             now = self.now[memory.name]
             yield f"{memory.name}_is_true_or_false", self.t, some(equal(now, 0), equal(now, 1))
 
-    def initial(self, memory):
-        """What state may be before the controller decides."""
-        now = self.now[memory.name]
-        if memory.unit == CONDITION and memory.terms:
-            return equal(now, int(value(memory.terms[0])))
-        terms = [self.form(tree) for tree in memory.terms]
-        match memory.kind:
-            case "equal" | "any_of":
-                return some([equal(now, term) for term in terms])
-            case "above":
-                return now > terms[0]
-            case "between":
-                return every(now >= terms[0], now <= terms[1])
-        return True
-
     def unseen(self, tree):
         """A name that the update may read and that has not been observed, as none of the tests that may lead there is
         decided by the time alone; None if there is none."""
