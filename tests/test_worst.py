@@ -205,4 +205,4 @@ def test_a_condition_without_x_is_asked_about_once():
     asked = []
     worst = cm.worst("cc_qdel", network("ccac", "1", 5), "S[-1] - S[0] < 1/100 * C * (T-1)", told=asked.append)
     assert asked == [0] and worst.none is None and worst.report.outcome is Outcome.BREAKS
-    assert "one is so" in repr(worst) and "<table>" in worst._repr_html_()
+    assert "an execution is so" in repr(worst) and "<table>" in worst._repr_html_()

@@ -47,13 +47,13 @@ class Worst:
     def sentence(self) -> str:
         """What was found, in words."""
         worse, unit = self.quantity.worse, self.quantity.unit
-        never, sometimes = (
-            (f"never {worse} ", f"{worse} ") if worse else ("none is so with x = ", "one is so with x = ")
-        )
-        told = [f"{never}{self.none}"] if self.none is not None else []
-        told += [f"{sometimes}{self.some}"] if self.some is not None else []
-        if not told:
+        if self.none is None and self.some is None:
             return "nothing was told in time"
+        if self.quantity.low == self.quantity.high:
+            return "no execution is so" if self.some is None else "an execution is so"
+        never, sometimes = ("none is so with x =", "one is with x =") if worse is None else (f"never {worse}", worse)
+        told = [f"{never} {self.none}"] if self.none is not None else []
+        told += [f"{sometimes} {self.some}"] if self.some is not None else []
         late = "; what is between was not told in time" if self.verdict == UNDECIDED else ""
         late = late or ("" if self.none is not None else "; of what is worse nothing was asked")
         return f"{', '.join(told)}{f' {unit}' if unit else ''}{late}"
