@@ -26,7 +26,8 @@ class Avoids(Property):
     with `;` between them. x: a number that they may read. periodic: the trace ends as it began, with the last so many
     windows and rates those of the first so many steps; 0 is not periodic. repeats: it repeats itself after so many
     steps, all state included, and so may go on for ever; 0: it need not. moves: state that is a place in what is
-    observed, and moves on with it, such as "recover=admitted; since=served".
+    observed, and moves on with it, such as "recover=admitted; since=served". known: observations that are known while
+    it does so, such as "delay".
 
         avoids(what="S[T-1] - S[0] < 1/2 * C * (T-1)", given="L[0] == 0; alpha < 1/4")
     """
@@ -43,11 +44,12 @@ class Avoids(Property):
     periodic: Fraction = Fraction(0)
     repeats: Fraction = Fraction(0)
     moves: str = field(default="", **_TEXT)
+    known: str = field(default="", **_TEXT)
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
         """As recorded."""
-        texts = {name: value for name, value in given.items() if name in ("what", "given", "moves")}
+        texts = {name: value for name, value in given.items() if name in ("what", "given", "moves", "known")}
         numbers = {name: value for name, value in given.items() if name not in texts}
         found = super().from_parameters(numbers, allow_code)
         if not all(isinstance(text, str) and len(text) <= LONGEST for text in texts.values()):
@@ -91,7 +93,7 @@ class Avoids(Property):
         if self.periodic:
             given.append(periodic(model, x, int(self.periodic)))
         if self.repeats:
-            given.append(repeating(model, x, int(self.repeats), self._moves()))
+            given.append(repeating(model, x, int(self.repeats), self._moves(), self.known.split()))
         says = [self.given] if self.given else []
         says += [f"it repeats itself every {self.repeats} steps"] if self.repeats else []
         premise = Stated(f"it is given that {' and '.join(says) or 'anything is so'}", every(given))

@@ -1,15 +1,16 @@
 """That an execution repeats itself, with all that its network and its senders keep, so that it may go on for ever."""
 
-from ccmatic.base import InputError, shown
-from ccmatic.logic import equal, every, iff
+from ccmatic.base import InputError, shown, suggest
+from ccmatic.logic import equal, every, iff, some
 
 
-def repeating(model, x, period, moves):
+def repeating(model, x, period, moves, known):
     """The last `period` steps are as those before them, and what is kept is at the end as it was a period ago.
 
     moves: state that says a place in what is observed, such as the last byte sent before a loss, by name, with the
-    observations in whose sum that is: it has moved on with them. Each loss is found within a period. Raises InputError
-    for an execution that does not show the period twice."""
+    observations in whose sum that is: it has moved on with them. known: observations of which a sender that reads them
+    knows in all of these steps what they are: the delay of what was there at first it would learn only later. Each loss
+    is found within a period. Raises InputError for an execution that does not show the period twice."""
     end = x.horizon - 1
     begin = end - period
     if begin < period:
@@ -18,7 +19,8 @@ def repeating(model, x, period, moves):
     counted = list(x.own.values())
     parts = [_waiting(model, x, begin, end)]
     if model.windows:
-        parts.append(every([_state(model, flow, moves, begin, end) for flow in x.flows]))
+        parts += [_state(model, flow, moves, begin, end) for flow in x.flows]
+        parts += [_is_known(_read(model, name), flow, begin - x.D) for flow in x.flows for name in known]
     else:
         counted.append(x.K)
         parts += [_delays(x, name, period) for name in model.measures]
@@ -52,14 +54,25 @@ def _delays(x, name, period):
 
 
 def _state(model, flow, moves, begin, end):
-    for name, of in moves.items() if flow.state else ():
-        if name not in flow.state or not model.observations.keys() >= {*of}:
-            found = f"found that '{shown(name)}' moves with '{shown(' + '.join(of))}'"
-            raise InputError(f"{found}; expected state of the controller, and what {model.name} lets it observe")
+    for name in moves if flow.state else ():
+        if name not in flow.state:
+            expected = f"expected state of the controller; {suggest(shown(name), flow.state)}"
+            raise InputError(f"found that '{shown(name)}' moves; {expected}")
     moved = {name: _moved(model, flow, moves.get(name, ()), begin, end) for name in flow.state}
     return every([equal(column[end] - column[begin], moved[name]) for name, column in flow.state.items()])
 
 
 def _moved(model, flow, observations, begin, end):
-    reads = [model.observations[name].read for name in observations]
+    reads = [_read(model, name) for name in observations]
     return sum((read(flow, end) - read(flow, begin) for read in reads), 0)
+
+
+def _is_known(read, flow, begin):
+    """Of an observation that is one of few numbers, that it is some one of them."""
+    return every([some([condition for condition, _ in read(flow, t) or ()]) for t in range(begin, flow.horizon)])
+
+
+def _read(model, name):
+    if name not in model.observations:
+        raise InputError(f"{model.name} lets nobody observe '{shown(name)}'; {suggest(name, model.observations)}")
+    return model.observations[name].read

@@ -83,6 +83,12 @@ def probe_for_ever():
     return cm.worst("cc_probe_slow", network("cbr_delay", "1", 9), period=4, at="7/10")
 
 
+@cache
+def vegas_for_ever():
+    """A queue that Vegas keeps: its delay has to be known, not unknown for as long as the trace is."""
+    return cm.worst("vegas", network("ccac2021", horizon=9), "queue", period=4, given="alpha < 1/4", at="3")
+
+
 def unrolled(trace, period, times=6):
     """The trace, going on so many periods more as its last one."""
     end, columns = trace.horizon - 1, {}
@@ -109,7 +115,7 @@ def delays(columns):
     return list(map(Fraction, found))
 
 
-SLOWER = [pytest.param(*each, marks=SLOW) for each in ((low_for_ever, 6), (bbr_for_ever, 4))]
+SLOWER = [pytest.param(*each, marks=SLOW) for each in ((low_for_ever, 6), (bbr_for_ever, 4), (vegas_for_ever, 4))]
 
 
 @pytest.mark.parametrize("found, period", [*SLOWER, (aimd_for_ever, 4), (probe_for_ever, 4)])
@@ -206,3 +212,8 @@ def test_a_condition_without_x_is_asked_about_once():
     worst = cm.worst("cc_qdel", network("ccac", "1", 5), "S[-1] - S[0] < 1/100 * C * (T-1)", told=asked.append)
     assert asked == [0] and worst.none is None and worst.report.outcome is Outcome.BREAKS
     assert "an execution is so" in repr(worst) and "<table>" in worst._repr_html_()
+
+
+@pytest.mark.slow
+def test_a_queue_whose_delay_stays_unknown_is_none_for_ever():
+    assert cm.worst("vegas", network("ccac2021", horizon=9), "queue", period=4, given="alpha < 1/4", at="8").none == 8

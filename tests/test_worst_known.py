@@ -56,7 +56,7 @@ def test_the_published_lemma_4_says_nothing_of_a_large_buffer(tmp_path):
     (tmp_path / "small.py").write_text(
         "from ccmatic.models.ccac2021 import CCAC2021\n\nMODEL = CCAC2021(most_queue=1)\n"
     )
-    worst = cm.worst("aimd", cm.Network(tmp_path / "small.py", "3", 5), "loss", given=STEADY.format(beta=3))
+    worst = cm.worst("aimd", cm.Network(str(tmp_path / "small.py"), "3", 5), "loss", given=STEADY.format(beta=3))
     assert (worst.none, worst.some) == (0, None)
 
 

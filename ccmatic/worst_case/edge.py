@@ -94,7 +94,7 @@ def search(
     query = Query(network, name, **thresholds)
     decides = query.controller(controller)
     if period is not None:
-        query = Query(network, name, **thresholds, repeats=period, moves=_moves(decides))
+        query = Query(network, name, **thresholds, repeats=period, **_kept(decides))
     require_order(decides, network.jitter)
     low, high = (low, high) if at is None else (at, at)
     edge = _Edge(query, decides, _range(quantity, network, low, high, resolution), told, timeout, options)
@@ -103,10 +103,13 @@ def search(
     return Worst(decides, quantity, none, some, verdict, monotonic() - begin, trace, report)
 
 
-def _moves(controller):
-    """As the property has it, what moves on in a controller that remembers."""
-    places = moving(controller) if controller.state else {}
-    return "; ".join(f"{name}={' + '.join(of)}" for name, of in places.items())
+def _kept(controller):
+    """As the property has it, what moves on in a controller that remembers, and what delays it has to know."""
+    if not controller.state:
+        return {}
+    moves = [f"{name}={' + '.join(of)}" for name, of in moving(controller).items()]
+    few = [name for name in controller.parameters if name in controller.observations]
+    return {"moves": "; ".join(moves), "known": " ".join(name for name in few if controller.observations[name].few)}
 
 
 def _range(quantity, network, low, high, resolution):
