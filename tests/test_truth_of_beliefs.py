@@ -120,10 +120,10 @@ def test_a_sender_may_end_before_its_log_begins(tmp_path):
         assert beliefs.read(log, 1000) is None
 
 
-LINK = link.of_texts("12mbit", "40ms", "2bdp")
+DEEP = link.of_texts("12mbit", "40ms", "2bdp")
 
 
-def emulate(flow, seconds, asked=LINK):
+def emulate(flow, seconds, asked=DEEP):
     return on_time(
         lambda: run.emulate(asked, kinds.timetable([flow], seconds), seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
