@@ -11,7 +11,9 @@ from support import ROOT
 from support.cli import run
 
 #: Those that take minutes, or root; other tests run the like of them.
-COSTLY = ("synth", "prove", "check", "check-cover", "runs", "emulate", "evaluate", "tradeoff")
+COSTLY = (
+    "synth", "widen", "check-widening", "prove", "check", "check-cover", "runs", "emulate", "evaluate", "tradeoff",
+)  # fmt: skip
 
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"^    ccmatic (.*)$", README, re.MULTILINE)
