@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from ccmatic import proving
+from ccmatic import language, proving
 from ccmatic.base import definitions
 from ccmatic.codegen import header
 from ccmatic.contracts import Buffer, load_definition
@@ -73,6 +73,6 @@ def _export(sender):
 
 @cache
 def results():
-    """What is proved in proofs/, a Result each."""
-    names = definitions.shipped("proofs", ".json")
-    return [proving.load_result(definitions.find_file(["proofs"], name, ".json")) for name in names]
+    """What is proved in proofs/ of functions of beliefs, a Result each."""
+    files = [definitions.find_file(["proofs"], name, ".json") for name in definitions.shipped("proofs", ".json")]
+    return [found for found in map(proving.load_result, files) if isinstance(found.controller, language.Controller)]

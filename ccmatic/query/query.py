@@ -142,14 +142,14 @@ class Query:
             yield from self.model.assumptions(x)
 
     @isolated
-    def encode(self) -> None:
+    def encode(self, state: Sequence[Kept] = ()) -> None:
         """Put all that is defined once of unknowns, which refuse what numbers would let pass: floats, and Python's own
-        truth values. Raises InputError."""
-        x = self.execution()
+        truth values. state: of a controller. Raises InputError."""
+        x = self.execution(state=state)
         formulas = [law.formula for law in (*self.laws(x), *self.model.belief_laws(x))]
         formulas += self.property.objectives(self.model, x).values()
         for way in self.property.ways_to_fail(self.model, self.buffer):
-            formulas.append(way.formula(self.execution(way.bounds)))
+            formulas.append(way.formula(self.execution(way.bounds, state)))
         every(formulas)
 
     def units(self) -> dict[str, Unit | str]:

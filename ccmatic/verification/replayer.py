@@ -53,7 +53,8 @@ def replay(trace, file=None, allow_code=False) -> Report:
         query = queries.from_record(trace.query, allow_code)
         if base.blamed_files():
             with base.blamed():
-                query.encode()
+                controller = _controller(query, trace)
+                query.encode(controller.state if controller else ())
         return check_trace(query, trace)
 
 
@@ -62,7 +63,7 @@ def check_trace(query, trace):
     """The report on a trace of a query. Raises InputError if it lacks what the query needs."""
     if query.horizon != trace.horizon:
         raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps")
-    controller = None if trace.controller is None else query.read(trace.controller)
+    controller = _controller(query, trace)
     beliefs = _read(query, trace, controller)
     x = query.observed(trace, beliefs, controller.state if controller else ())
     try:
@@ -99,6 +100,10 @@ def complete(query, trace):
     x = query.observed(trace)
     missing = [bound for bound in query.model.bounds() if bound.name not in trace.columns]
     return trace.with_columns(**{bound.name: bound.follow(x) for bound in missing})
+
+
+def _controller(query, trace):
+    return None if trace.controller is None else query.read(trace.controller)
 
 
 def _read(query, trace, controller):
