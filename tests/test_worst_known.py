@@ -45,9 +45,9 @@ def test_copa_and_bbr_are_as_low_as_one_likes_where_waste_is_composed():
 @pytest.mark.slow
 @pytest.mark.parametrize("beta", ["1/2", "19/10", "3"])
 def test_a_loss_of_aimd_needs_a_window_of_the_buffer_less_a_packet(beta):
-    asked = {"given": STEADY.format(beta=beta), "high": 4, "resolution": "1/100"}
+    asked = {"given": STEADY.format(beta=beta), "high": 4, "resolution": "1/1000"}
     worst = cm.worst("aimd", network(buffer=beta, horizon=5), LOSES, **asked)
-    assert (worst.none, worst.some - worst.none) == (Fraction(beta), Fraction(1, 100))
+    assert (worst.none, worst.some - worst.none) == (Fraction(beta), Fraction(1, 1000))
 
 
 @pytest.mark.slow
