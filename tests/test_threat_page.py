@@ -16,7 +16,8 @@ READ_NOTHING = {
     "--seed", "--smt2", "--save", "--plot", "--csv", "--json", "--jobs", "--format", "--rate", "--rtt", "--mss",
     "--certify", "--target", "--pattern", "--change", "--seconds", "--warmup", "--real", "--buffer-time", "--from",
     "--up-to", "--html", "--allow-code", "--verify-solutions", "kinds", "--lead",
-    "--two-clocks", "--of", "--period", "--given", "--at", "--low", "--high", "--resolution",
+    "--two-clocks", "--of", "--period", "--given", "--at", "--low", "--high", "--resolution", "--most",
+    "--step", "--verify-envelopes",
 }  # fmt: skip
 
 #: Where --out is a folder in which a command goes on, it is read, too.
