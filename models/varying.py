@@ -14,6 +14,13 @@ class Varying(CCAC):
     variation = Fraction(3, 2)
     bottleneck = "varying token bucket"
 
+    def network(self, x):
+        """Also, what was sent before (-1, 0], in which no more was than r at 0, is late by two steps at 1."""
+        yield from super().network(x)
+        if x.horizon > 1:
+            older = every(x.S[1] > x.S[0], x.S[1] <= x.admitted(0) - x.r[0])
+            yield "Q_is_time_since_sent_at_r", 1, implies(older, x.Q.at_least(1, 2))
+
     def losses(self, x):
         """The buffer may be full at some time in a step at whose end it is not; no token is wasted in such a step."""
         if not x.buffer.finite:

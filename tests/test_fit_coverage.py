@@ -68,6 +68,16 @@ def test_of_an_infinite_buffer_what_it_has_to_hold_is_said():
     assert line.covered and line.buffer == line.inflight > 0
 
 
+def test_a_proof_of_a_rate_that_moves_says_what_the_buffer_has_to_hold():
+    """That of a jitter of two steps takes half as long ones, and bounds nothing that waits."""
+    found = fit(log_of(3000, lambda i: 0.02 * (i % 50 == 49)), models=("ccac", "varying"), rtt="0.04")
+    lines = {line.proof.split("-")[0]: line for line in guarantees("cc_qdel", found)}
+    one, two, moving = (lines[name] for name in ("cc_qdel_T10", "cc_qdel_jitter2", "cc_qdel_varying"))
+    assert moving.covered and moving.buffer == moving.inflight == pytest.approx(18 * moving.rate * moving.step)
+    assert two.step == pytest.approx(one.step / 2)
+    assert two.missing == ["a bound of what waits, which the buffer has to hold"]
+
+
 def test_windows_of_a_path_whose_rate_changes_are_not_covered_by_a_constant_rate():
     """C doubles and halves each second, which takes much jitter to explain with one C."""
     rate = np.where(np.arange(12_000) // 1500 % 2, C, 2 * C)

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from ccmatic import language
 from ccmatic.proving import ACCEPTED, check
 from ccmatic.proving import result as proved
+from ccmatic.proving.prover import Prover
 from ccmatic.proving.simulation_test import Trial
+from ccmatic.verification import VIOLATED
 
 RESULTS = sorted((Path(__file__).parent.parent / "proofs").glob("*.json"))
 results = pytest.mark.parametrize("file", RESULTS, ids=lambda file: file.stem)
@@ -45,6 +48,26 @@ def test_a_bound_that_is_too_good_is_broken(file):
     for seed in range(3):
         tried.run(seed)
     assert tried.broken["steady: bounds inflight"] or tried.broken["steady: uses the link"]
+
+
+def test_a_probe_of_five_packets_may_learn_nothing_on_a_slow_link():
+    """As the paper's α = 5 MSS has it, in the formula alone: on a link of a few packets each probe overflows."""
+    found = proved.load_result(next(file for file in RESULTS if file.stem == "cc_probe_slow_T10"))
+    source = found.controller.source.replace("q_U > MSS", "q_U > 5 * MSS").replace("+ MSS", "+ 5 * MSS")
+    prover = Prover(found.proof, language.parse(source, "five"))
+    answer = prover.ask(prover.lemmas["C_Llambda low: progresses"], found.values)
+    assert answer.verdict == VIOLATED
+    C_Llambda, lost = (answer.trace.columns[name] for name in ("C_Llambda", "L"))
+    assert C_Llambda[0] == C_Llambda[-1] < Fraction(3, 10) and lost[-1] > lost[0]
+    assert 25 * answer.trace.constants["MSS"] > answer.trace.constants["C"]
+
+
+@pytest.mark.slow
+def test_windows_of_19_steps_are_too_short_for_a_jitter_of_four():
+    prover = Prover(str(Path(__file__).parent / "proofs" / "jitter4.py"), "cc_qdel")
+    answer = prover.ask(prover.lemmas["C_U too low: nothing degrades"], {})
+    C_L, C_U = (answer.trace.columns[name] for name in ("C_L", "C_U"))
+    assert answer.verdict == VIOLATED and C_L[-1] < C_L[0] <= C_U[0] < 1
 
 
 @pytest.mark.slow
