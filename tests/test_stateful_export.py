@@ -1,6 +1,5 @@
 """Controllers with state as C: what a step makes of them is what the formula and their own Python say."""
 
-import shutil
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -15,16 +14,14 @@ from ccmatic.codegen.library import Library
 from ccmatic.codegen.stateful_library import StatefulSender
 from support import kernel_updates
 from support.kernel_updates import InKernel
-from support.machine import needs_bpf
+from support.machine import needs_bpf, needs_compiler
 from support.sequences import HORIZON, PACKET, Agreement, Sequence
 
 CONTROLLERS = ("aimd", "aimd_each_step", "bbr", "copa", "cubic", "reno", "bbr_v1", "illinois", "lp", "rocc", "vegas")
 STRICT = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 ONE_THIRD = Fraction(4096 // 3, 4096)  # as it is kept
-COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 
 every_controller = pytest.mark.parametrize("name", CONTROLLERS)
-needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler (gcc or clang) on this machine")
 
 
 @cache

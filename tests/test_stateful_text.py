@@ -96,5 +96,5 @@ def test_mistakes_are_told_with_their_line(source, line, fragment):
 
 
 def test_without_a_model_of_windows_it_is_refused():
-    with pytest.raises(InputError, match="it sends by a window, so it can be verified"):
+    with pytest.raises(InputError, match="it sends by a window, as no sender does here; expected"):
         parse(STATE + UPDATE + SEND)

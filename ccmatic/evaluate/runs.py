@@ -2,7 +2,7 @@
 exported C called from the simulator, or emulated on this machine, with real stacks beside them.
 
 A controller's step is R_m + D, as its C has it. So is the simulated step, and what the model calls jitter is the path's
-propagation R_m, and up to D more where acknowledgements are aggregated.
+propagation R_m, and up to D more where acknowledgements are aggregated. That of a controller with state is R_m.
 """
 
 from dataclasses import dataclass
@@ -17,12 +17,13 @@ from ccmatic import records
 from ccmatic.base import InputError, parse_json, read_text, writable_folder
 from ccmatic.codegen import header
 from ccmatic.codegen.library import Library
+from ccmatic.codegen.stateful_library import StatefulSender
 from ccmatic.emulate.kinds import asked
 from ccmatic.emulate.link import SECOND, Link, of_texts
 from ccmatic.emulate.measures import summed_up, warm_up
 from ccmatic.emulate.run import RECORD, Emulation, emulate
 from ccmatic.records import ResultRecord
-from ccmatic.simulation import NEVER, Path, Simulation
+from ccmatic.simulation import NEVER, Path, Simulation, WindowFlow
 from ccmatic.synthesis import Team
 
 #: Whose links the paper's grid has, and the bytes of their packets.
@@ -97,25 +98,21 @@ def run(sender, scenario):
 def simulated(controller, scenario):
     """The fields of a ResultRecord that are measured of a simulated run, by name."""
     built = _library(controller)
-    if built.export.remembers:
-        raise InputError(f"{controller} sends by a window, and is not simulated; expected a function of beliefs")
-    if built.export.step != 2:
-        raise InputError("the links of the grid have D = R_m; expected a controller exported for a jitter of 1")
-    step = Fraction(scenario.rtt, 1000) * 2
+    kind = _Window if built.export.remembers else _Beliefs
+    step = Fraction(scenario.rtt, 1000) * kind.step_in_rtts
     path = Path(LINK, _bytes(scenario.rates[0]), step, PACKET, 1, scenario.buffer_bytes)
-    simulation = Simulation(path, seed=1, jitter=_PATTERNS[scenario.jitter], rates=map(_bytes, scenario.rates))
-    sender = built.sender(PACKET)
-    sender.over = step
+    simulation = Simulation(path, 1, jitter=kind.patterns[scenario.jitter], rates=map(_bytes, scenario.rates))
+    flow = kind(built, simulation)
     for number in range(int(SECONDS / step)):
         rate = _bytes(_rate_at(scenario, number * step))
         if rate != simulation.path.rate:
             simulation.change_rate(rate)
-        simulation.step(sender(simulation.observation))
-    done = _as_emulation(simulation.run(), controller, scenario)
+        flow.step()
+    done = _as_emulation(simulation.run(), kind.lag, controller, scenario)
     return {
         **summed_up(done, done.log, WARM_UP),
         **of_steps(done, int(step * SECOND)),
-        "at_start": sender.at_start,
+        "at_start": flow.at_start,
         "delivered_mbit": throughput(done),
     }
 
@@ -227,11 +224,12 @@ def _rate_at(scenario, second):
     return scenario.rates[min(int(second // BETWEEN), len(scenario.rates) - 1)]
 
 
-def _as_emulation(done, name, scenario):
-    """A simulated Run as the emulator would log it."""
+def _as_emulation(done, lag, name, scenario):
+    """A simulated Run as the emulator would log it; lag: for how many steps all is on its way besides."""
     per_tick = float(done.path.propagation) * SECOND / done.path.step
     log = np.zeros(len(done.sent), RECORD)
-    for column, instants in (("arrival", done.sent), ("admitted", done.started), ("planned", done.released)):
+    released = np.where(done.released == NEVER, NEVER, done.released + lag * done.path.step)
+    for column, instants in (("arrival", done.sent), ("admitted", done.started), ("planned", released)):
         log[column] = np.where(instants == NEVER, -1, instants * per_tick)
     log["released"] = np.where(log["planned"] < SECONDS * SECOND, log["planned"], -1)
     log["size"], log["lost"] = PACKET, done.lost
@@ -258,4 +256,37 @@ def _aggregation(rng, bound, step):
     return ask
 
 
+#: How a path delays what has left the bottleneck: by R_m and D, and by D alone.
 _PATTERNS = {"none": _propagation, "aggregation": _aggregation}
+_BEHIND = {"none": "none", "aggregation": "bursts"}
+
+
+class _Beliefs:
+    """A flow of a controller of beliefs: a step is R_m + D, and what the model calls jitter is both."""
+
+    step_in_rtts, lag = 2, 0
+    patterns = _PATTERNS
+
+    def __init__(self, built, simulation):
+        if built.export.step != self.step_in_rtts:
+            raise InputError("the links of the grid have D = R_m; expected a controller exported for a jitter of 1")
+        self.simulation, self.sender = simulation, built.sender(PACKET)
+        self.sender.over = simulation.path.propagation
+
+    def step(self):
+        self.simulation.step(self.sender(self.simulation.observation))
+
+    @property
+    def at_start(self):
+        return self.sender.at_start
+
+
+class _Window(WindowFlow):
+    """A flow of a controller with state: a step is R_m, which acknowledgements take after all that the path does."""
+
+    step_in_rtts, lag = 1, 1
+    patterns = _BEHIND
+    at_start = False
+
+    def __init__(self, built, simulation):
+        super().__init__(simulation, StatefulSender(built, PACKET))

@@ -156,8 +156,8 @@ def load(name, beliefs=None, observations=None):
 
 
 _STATEFUL = (
-    "it sends by a window, so it can be verified, replayed, synthesised and proved on a model of windows, exported and "
-    "emulated (docs/stateful.md), and not yet simulated; expected a function `rate` of beliefs"
+    "it sends by a window, as no sender does here; expected a function `rate` of beliefs, or a model of windows, such "
+    "as ccac2021 (docs/stateful.md)"
 )
 
 _run = lru_cache(maxsize=1024)(run_exactly)

@@ -3,5 +3,6 @@
 from ccmatic.simulation.deployed import Deployed
 from ccmatic.simulation.paths import HIDING, JITTER, NEVER, Path
 from ccmatic.simulation.simulator import Simulation, simulate
+from ccmatic.simulation.windows import WindowFlow
 
-__all__ = ["HIDING", "JITTER", "NEVER", "Deployed", "Path", "Simulation", "simulate"]
+__all__ = ["HIDING", "JITTER", "NEVER", "Deployed", "Path", "Simulation", "WindowFlow", "simulate"]

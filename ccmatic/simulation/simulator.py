@@ -83,14 +83,20 @@ class Simulation:
         Whole packets are sent, at least one; what is left of the rate is carried over. Raises InputError
         if the rate is not a finite number.
         """
-        count = self._packets(rate)
+        self.send(self._packets(rate))
+        return self.observation
+
+    def send(self, count):
+        """Send so many packets in a step, none perhaps, evenly, the last at its end. Returns of each that is lost how
+        many of all that were sent before it were not."""
         length = self.path.step
-        begin = self._steps * length
+        begin, accepted, known = self._steps * length, len(self._accepted), len(self._lost)
         self._steps += 1
         self._detected = self._losses
         self._send([begin + i * length // count for i in range(1, count + 1)])
         self.observation = self._observe(count * self.path.packet / self.path.propagation)
-        return self.observation
+        lost = [i for i, gone in enumerate(self._lost[known:]) if gone]
+        return [accepted + i - number for number, i in enumerate(lost)]
 
     def change_rate(self, rate):
         """From now on, the end of a step, the link has another rate, in bytes per unit of time. What waits or is in

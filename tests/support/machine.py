@@ -20,6 +20,9 @@ lacking = [
     }.items()
     if not there
 ]
+needs_compiler = pytest.mark.skipif(
+    not (shutil.which("gcc") or shutil.which("clang")), reason="no C compiler (gcc or clang) on this machine"
+)
 needs_bpf = pytest.mark.skipif(bool(lacking), reason=f"no {', no '.join(lacking)} on this machine")
 
 

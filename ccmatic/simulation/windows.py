@@ -1,0 +1,61 @@
+"""A flow that sends by a window over a simulated path, a step of R_m at a time.
+
+At the end of each step A(t) = max(A(t-1), S(t-1) + Ld(t) + cwnd(t)), or less where the sender has a rate, as in
+`ccac2021`; in whole packets, which leave evenly over the step. Acknowledgements take R_m, which the path does not have:
+its jitter is all that delays a packet behind the bottleneck. A loss is found by three packets later, or by a timeout.
+"""
+
+from bisect import bisect_right
+
+from ccmatic.base import InputError
+from ccmatic.codegen.stateful_library import Seen
+
+#: Packets acknowledged beyond one that is lost, by which it is found.
+DUPACKS = 3
+
+
+class WindowFlow:
+    """A flow over a Simulation of a link of fixed rate; InputError for another. sender: a StatefulSender. `seen`: what
+    it was told last, a Seen.
+
+    A timeout fires when nothing is on its way any more of what was sent, and a loss is not found: at once, as in the
+    model, but not for losses that are known.
+    """
+
+    def __init__(self, simulation, sender):
+        if simulation.path.model.bottleneck != "fixed rate":
+            name = simulation.path.model.name
+            raise InputError(f"a window is simulated on links of fixed rate only; {name} has no such link")
+        self.simulation, self.sender, self.seen = simulation, sender, None
+        self._acked = self._lost = self._steps = self._budget = 0
+        self._before = []  # of each packet lost: how many were sent before it and not lost
+
+    def step(self):
+        """The next step."""
+        seen, packet = self._look(), self.simulation.path.packet
+        self.seen = seen
+        self.sender.step(seen)
+        allowed = max(0, seen.acked + seen.lost + self.sender.window() - seen.sent)
+        self._budget += self.sender.rate_per_step()
+        packets = min(allowed, self._budget) // packet
+        # What a window kept back is not made up for; what is less than a packet is left for the next step.
+        self._budget = min(self._budget - packets * packet, packet - 1)
+        self._before += self.simulation.send(packets)
+
+    def _look(self):
+        seen, packet = self.simulation.observation, self.simulation.path.packet
+        measured, self._acked = seen.delivered > self._acked, seen.delivered
+        found = bisect_right(self._before, seen.delivered // packet - DUPACKS)
+        timeout = seen.delivered + seen.dropped == seen.sent and found * packet < seen.dropped
+        self._lost = max(self._lost, len(self._before) if timeout else found)
+        self._steps += 1
+        return Seen(
+            acked=seen.delivered,
+            lost=self._lost * packet,
+            sent=seen.sent,
+            admitted=seen.sent - self._lost * packet,
+            time=self._steps,
+            delay=seen.last if seen.delivered else -1,
+            timeout=timeout,
+            measured=measured,
+        )
