@@ -35,10 +35,9 @@ PERIOD = 3
 COLOURS = {"one window": traces.NETWORK, "for ever": traces.SENDER}
 
 #: What is given: packets that are not large, or the window, which is a packet. In one window a sender that has a window
-#: begins with C·R_m at most, until it has seen enough to decide.
+#: begins with C·R_m at most, for two steps, and until it has seen enough to decide.
 PACKETS = {"constant_window": "alpha == 2"}
 SMALL, BEGINS = "alpha < 1/4", "ALLT(0, {}, lambda t: c_f[0][t] <= C * R)"
-DECIDES = {"rocc": 4, "bbr_v1": 5}
 
 
 def cells(names):
@@ -58,13 +57,14 @@ def find(cell, folder, timeout):
         period = PERIODS.get(name, PERIOD)
     horizon = HORIZON if period is None else 2 * period + 1
     network = cm.Network(cell["model"], cell["buffer"], horizon, delay="executions")
+    query = cm.Query(network, "avoids", what="T < 0")
     try:
-        cm.load_controller(name, cm.Query(network, "avoids", what="T < 0"))
+        controller = cm.load_controller(name, query)
     except InputError:
         return {"why": "not for this model"}
     given = [PACKETS.get(name, SMALL)] if network.model.windows else []
     if given and period is None and name not in PACKETS:
-        given.append(BEGINS.format(DECIDES.get(name, 2)))
+        given.append(BEGINS.format(max(2, undecided(controller, query))))
     asked = {"given": "; ".join(given), "period": period, "start": "any" if period else "empty"}
     try:
         worst = cm.worst(
@@ -76,6 +76,12 @@ def find(cell, folder, timeout):
         worst.trace.save(folder / f"{'-'.join(cell.values()).replace('/', '_').replace(' ', '_')}.json")
     found = {"none": worst.none, "some": worst.some, "verdict": worst.verdict, "seconds": round(worst.seconds, 1)}
     return {key: str(value) if key in ("none", "some") and value is not None else value for key, value in found.items()}
+
+
+def undecided(controller, query):
+    """How many steps pass before a controller decides, its state being as at first."""
+    laws = controller.laws(query.execution(state=controller.state).flows[0])
+    return len({t for name, t, _ in laws if name.endswith("_is_as_at_first")})
 
 
 def told(cell):
