@@ -1,5 +1,7 @@
 """Controllers with state as C: what a step makes of them is what the formula and their own Python say."""
 
+import shutil
+import subprocess
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -10,9 +12,11 @@ from hypothesis import strategies as st
 
 from ccmatic.base import InputError
 from ccmatic.codegen import header
+from ccmatic.codegen.files import write
 from ccmatic.codegen.library import Library
+from ccmatic.codegen.stateful import StatefulExport
 from ccmatic.codegen.stateful_library import StatefulSender
-from support import kernel_updates
+from support import ROOT, kernel_updates
 from support.kernel_updates import InKernel
 from support.machine import needs_bpf, needs_compiler
 from support.sequences import HORIZON, PACKET, Agreement, Sequence
@@ -193,3 +197,41 @@ def update(window, acked, delay, timeout, step):
 def send(window):
     return window
 """
+
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
+@every_controller
+def test_any_events_are_well_defined(name, compiler, tmp_path):
+    write(header.make(name), "c", tmp_path)
+    checked = ["-std=c99", "-O1", *STRICT, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    source = ROOT / "tests" / "stateful_sender" / "events.c"
+    command = [compiler, *checked, f"-I{tmp_path}", f'-DHEADER="{name}.h"', source, "-o", tmp_path / "events"]
+    subprocess.run(command, check=True)
+    done = subprocess.run([tmp_path / "events", "1", "2000"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "well\n"), done.stderr
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "name, right, wrong",
+    [
+        ("aimd", "ccm_floored(was.window, 2)", "(was.window + 1) / 2"),
+        ("aimd", "seen[0].acked - was.since >= was.window", "seen[0].acked - was.since > was.window"),
+        ("bbr", "s->seen[i] = s->seen[i - 1]", "s->seen[i] = *seen"),
+        ("copa", "seen[0].delay >= 0 && ", ""),
+        ("cubic", "ccm_floored(7 * was.window, 10)", "ccm_floored(8 * was.window, 10)"),
+        ("reno", "m->recover = ccm_kept(seen[0].sent + 3 * packet)", "m->recover = ccm_kept(seen[0].sent)"),
+    ],
+)
+def test_mistakes_are_found(name, right, wrong, monkeypatch):
+    """Each a step too early, a packet too many, a byte too much, or a delay that nobody knows."""
+    text = StatefulExport.header
+    assert right in header.make(name).header()
+    monkeypatch.setattr(StatefulExport, "header", lambda export: text(export).replace(right, wrong))
+    mistaken = Library(header.make(name))
+    with pytest.raises(AssertionError):
+        for seed in range(200):
+            senders = [StatefulSender(mistaken, PACKET)]
+            agreement(name).check(Sequence(Random(seed)), senders, built(name).export.first_decision, formula=())
