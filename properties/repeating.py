@@ -5,7 +5,7 @@ from ccmatic.logic import equal, every, iff, some
 
 
 def repeating(model, x, period, moves, known):
-    """The last `period` steps are as those before them, and what is kept is at the end as it was a period ago.
+    """Each step from `period` on is as the one a period before, and what is kept is at the end as it was a period ago.
 
     moves: state that says a place in what is observed, such as the last byte sent before a loss, by name, with the
     observations in whose sum that is: it has moved on with them. known: observations of which a sender that reads them
