@@ -10,12 +10,14 @@ bool NAME_fix_step(struct ccm_sender *s, uint64_t step_ns);
 void NAME_rtt(struct ccm_sender *s, uint64_t rtt_ns);
 void NAME_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
 void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
+void NAME_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
 void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
 void NAME_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
 uint64_t NAME_window(struct ccm_sender *s, uint64_t now_ns);
 uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns);
 void NAME_step(struct ccm_sender *s, const struct ccm_seen *seen);
 uint64_t NAME_rate_per_step(const struct ccm_sender *s);
+bool NAME_start(struct ccm_sender *s, const char *name, uint64_t value);
 uint64_t NAME_stayed(const struct ccm_sender *s);
 const struct ccm_state *NAME_state(const struct ccm_sender *s);
 uint64_t NAME_step_ns(const struct ccm_sender *s);
@@ -56,6 +58,11 @@ void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_
     ccm_acked(s, now_ns, sent_ns, bytes);
 }
 
+void NAME_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    ccm_found(s, now_ns, sent_ns, bytes);
+}
+
 void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_lost(s, now_ns, sent_ns, bytes);
@@ -86,6 +93,11 @@ uint64_t NAME_rate_per_step(const struct ccm_sender *s)
 void NAME_step(struct ccm_sender *s, const struct ccm_seen *seen)
 {
     ccm_end_step(s, seen);
+}
+
+bool NAME_start(struct ccm_sender *s, const char *name, uint64_t value)
+{
+    return ccm_start(s, name, value);
 }
 
 /* Steps in which what the controller assumes was not so. */
