@@ -1,17 +1,19 @@
 """Proofs about controllers with state: windows of an execution join, or it is said what keeps them from that."""
 
 import json
-from pathlib import Path
+from fractions import Fraction
 
 import pytest
 
 from ccmatic.logic import isolated
-from ccmatic.proving import Prover
+from ccmatic.proving import ACCEPTED, Prover, check, load_result
 from ccmatic.verification import HOLDS, VIOLATED, Outcome, replay
 from support import ROOT
 
 JOINED = (ROOT / "examples" / "controllers" / "aimd_any_start.py").read_text()
-PEERS = json.loads((Path(__file__).parent / "peer_verdicts" / "ccac" / "aimd.json").read_text())
+PEERS, COPA = (
+    json.loads((ROOT / "tests" / "peer_verdicts" / "ccac" / f"{name}.json").read_text()) for name in ("aimd", "copa")
+)
 SAT = {"sat": VIOLATED, "unsat": HOLDS}
 
 
@@ -96,3 +98,48 @@ def test_a_controller_that_looks_back_two_steps_decides_too_late():
     text = JOINED.replace("lost > lost[step]", "lost > lost[2 * step]")
     (fault,) = faults(text)
     assert "decides from step 2 of a window on" in fault
+
+
+@pytest.mark.parametrize(
+    "lemma, query",
+    [
+        ("lemma 1: a large window falls", "copa_lemma1__T8_nocomp_bufinf"),
+        ("lemma 2: a long queue falls", "copa_lemma2__T8_nocomp_bufinf"),
+        ("lemma 3: a small window rises", "copa_lemma3__T6_nocomp_bufinf"),
+        ("lemma 4: the steady state is kept", "copa_lemma4__T8_nocomp_bufinf"),
+        ("lemma 4: the steady state is kept", "copa_lemma4__T8_comp_bufinf"),
+    ],
+)
+def test_published_lemmas_of_copa_have_the_published_verdicts(lemma, query):
+    entry = COPA[query]
+    proof = "copa_composing" if entry["query"]["compose"] else "copa"
+    answer = asked(lemma, "copa", proof, entry["query"]["T"])
+    assert [SAT[case["verdict"]] for case in entry["cases"]] == [answer.verdict]
+
+
+def test_windows_of_copa_do_not_join():
+    assert asked("windows join", "copa", "copa").verdict == VIOLATED
+    assert faults("copa", "copa") == [
+        "copa reads `before_trace`, which begins anew in each window",
+        "copa decides from step 2 of a window on, and windows have but one step in common",
+    ]
+
+
+BOUNDS = {
+    "aimd_any_start_T10": "6/5",
+    "aimd_any_start_1_2-aimd_any_start_T10": "17/10",
+    "aimd_any_start_2-aimd_any_start_T10": "1/4",
+}
+
+
+@pytest.mark.parametrize("file", BOUNDS)
+def test_the_bounds_that_aimd_keeps_for_ever(file):
+    """Those of CCAC's lemma 3; the third, which it needs, depends on the buffer."""
+    values = load_result(ROOT / "proofs" / f"{file}.json").values
+    assert (values["window"], values["undetected"], values["recovering"]) == (2, 2, Fraction(BOUNDS[file]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", BOUNDS)
+def test_what_aimd_keeps_for_ever_is_checked_anew(file):
+    assert isolated(lambda: check(load_result(ROOT / "proofs" / f"{file}.json")).verdict)() == ACCEPTED
