@@ -1,13 +1,15 @@
 """Proofs about controllers with state: windows of an execution join, or it is said what keeps them from that."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from ccmatic.logic import isolated
 from ccmatic.proving import ACCEPTED, Prover, check, load_result
-from ccmatic.verification import HOLDS, VIOLATED, Outcome, replay
+from ccmatic.query import Network, Query
+from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, replay
 from support import ROOT
 
 JOINED = (ROOT / "examples" / "controllers" / "aimd_any_start.py").read_text()
@@ -48,6 +50,26 @@ def test_the_published_windows_do_not_join():
 
 def test_windows_join_of_a_controller_begun_at_any_step():
     assert asked("windows join", JOINED).verdict == HOLDS and faults(JOINED) == []
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "And(c_f[0][T-1] < c_f[0][3] / 3, Not(ANYT(1, T, lambda t: timeout_f[0][t])))",
+        "And(timeout_f[0][5], c_f[0][T-1] > 2 * alpha)",
+        "c_f[0][T-1] > c_f[0][3] + 2 * alpha",
+    ],
+)
+def test_it_does_as_aimd_from_the_third_step_on(what):
+    """On executions of AIMD: twice halved, timed out, grown."""
+    query = Query(Network("ccac2021_anywhere", "1", 10), "avoids", what=what, given="alpha < 1/10")
+    trace = Judge(query).judge(query.controller("aimd")).trace
+    joined = query.controller(JOINED)
+    columns = {name: column[2:] for name, column in trace.columns.items()}
+    columns["acked_before"] = trace.columns["S"][1:-1]
+    flow = query.observed(replace(trace, horizon=8, columns=columns), (), joined.state).flows[0]
+    assert joined.first_decision(flow) == 1
+    assert joined.followed(flow)["window"] == list(columns["window"])
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """CCAC's AIMD as it is at any step of its life, not at its first alone: what it remembers may be anything at first.
 
-As aimd.py it does, with two differences that no execution of that shows. What was acknowledged a step ago it remembers
-itself, so that no test is put off until it has been observed; and the end of recovery is never beyond what it could
-have been set to, so that from whatever it was at first it comes true.
+It does as aimd.py from that one's third step on. What was acknowledged a step ago it remembers itself, so that no test is
+put off until it has been observed: there a loss in the first two steps halves the window even in recovery. And the end of
+recovery is never beyond what it could have been set to, so that from whatever it was at first it comes true.
 """
 
 window: bytes = above(0)
