@@ -134,6 +134,7 @@ def _asks_for_cubic(prepare):
 def test_kernel_accepts_all_that_is_shipped(tmp_path):
     shipped = sorted(path.stem for path in Path(__file__).parents[1].glob("synthesized/[!_]*.py"))
     shipped += ["aimd", "aimd_each_step", "bbr", "cubic", "constant_window", "constant_window_paced", "copa", "reno"]
+    shipped += ["bbr_v1", "illinois", "lp", "rocc", "vegas"]
     assert len(shipped) > 16
     for name in shipped:
         files.write(header.make(name), "bpf", tmp_path / name)
