@@ -66,7 +66,8 @@ def everyone():
 @pytest.fixture(scope="module")
 def verdicts(small):
     """Of each candidate, asked alone."""
-    reads, state = query().read_by_candidates()
+    reads, sample = query().read_by_candidates()
+    state = query().read(sample).state
     verifier = Verifier(query(), reads, state=state)
     return {each: verifier.verify(query().read(SMALL.candidate(each))).verdict for each in everyone()}
 

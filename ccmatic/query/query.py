@@ -184,11 +184,11 @@ class Query:
             raise InputError(f"the query {self.name} has no template to search; expected a section [template]")
         return self.template
 
-    def read_by_candidates(self) -> tuple[list[str], tuple[Any, ...]]:
-        """The beliefs and observations that the template's candidates may read, by name, and what they remember."""
+    def read_by_candidates(self) -> tuple[list[str], str]:
+        """The beliefs and observations that the template's candidates may read, by name, and the source of one, as all
+        remember the same."""
         template = self.search_space()
-        first = self.read(template.candidate([0] * len(template.holes())))
-        return sorted(template.names & self.units().keys()), first.state
+        return sorted(template.names & self.units().keys()), template.candidate([0] * len(template.holes()))
 
     def search(self) -> dict[str, Any]:
         """What a run of synthesis is about, as text: the record, the template's name, and a digest of what it

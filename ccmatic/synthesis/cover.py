@@ -151,7 +151,8 @@ class _Run:
 
     def verdicts(self, options):
         """(event, verdict) for each solution, verified again."""
-        reads, state = self.query.read_by_candidates()
+        reads, sample = self.query.read_by_candidates()
+        state = self.query.read(sample).state
         verifier = Verifier(self.query, reads, state=state, **options)
         for event in self.solutions:
             yield event, verifier.verify(self.query.read(event.source)).verdict

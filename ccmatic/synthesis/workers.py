@@ -22,31 +22,33 @@ RESTARTS = 3
 _kept = threading.local()
 
 
-def verify(record, reads, state, options, source, name):
+def verify(record, reads, sample, options, source, name):
     """The verdict on a controller's source, without the controller, which whoever asks has, and which may not travel
     between processes. A thread keeps the verifier of a query for the next call.
 
-    record: of the query, see `Query.record`. reads, state, options: of the Verifier. name: what messages call it.
+    record: of the query, see `Query.record`. reads, options: of the Verifier. sample: the source of a controller that
+    remembers the same. name: what messages call it.
     """
-    kept = _keep(record, reads, state, options)
+    kept = _keep(record, reads, sample, options)
     with kept.environment:
         return replace(kept.verifier.verify(kept.verifier.query.read(source, name)), controller=None)
 
 
-def prove(record, reads, state, options):
+def prove(record, reads, sample, options):
     """The names of the ways to fail that no controller can go."""
-    kept = _keep(record, reads, state, options)
+    kept = _keep(record, reads, sample, options)
     with kept.environment:
         return kept.verifier.prove()
 
 
-def _keep(record, reads, state, options):
+def _keep(record, reads, sample, options):
     """What this thread keeps: a verifier, and the environment of its formulas."""
-    key = record, reads, state, options
+    key = record, reads, sample, options
     if getattr(_kept, "key", None) != key:
         environment = Environment()
         with environment:
-            verifier = Verifier(queries.from_record(record, allow_code=True), reads, state=state, **options)
+            query = queries.from_record(record, allow_code=True)
+            verifier = Verifier(query, reads, state=query.read(sample).state, **options)
         _kept.environment, _kept.verifier, _kept.key = environment, verifier, key
     return _kept
 
