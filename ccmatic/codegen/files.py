@@ -10,7 +10,9 @@ from ccmatic.codegen import targets
 def _c(export):
     return {
         f"{export.name}.h": export.header(),
-        f"{export.name}.c": shipped("c", export.library).replace("NAME", export.name),
+        f"{export.name}.c": "\n".join(shipped("c", part) for part in ("events.c", export.library)).replace(
+            "NAME", export.name
+        ),
     }
 
 

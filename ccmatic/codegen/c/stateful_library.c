@@ -1,86 +1,13 @@
-/* NAME as functions to link against, or to call from other languages. */
-#include <stddef.h>
-
-#include "NAME.h"
-
-size_t NAME_size(void);
-bool NAME_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet);
-void NAME_guessed(struct ccm_sender *s);
-bool NAME_fix_step(struct ccm_sender *s, uint64_t step_ns);
-void NAME_rtt(struct ccm_sender *s, uint64_t rtt_ns);
-void NAME_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
-void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
-void NAME_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
-void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
-void NAME_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes);
+/* What those that remember have besides. */
 uint64_t NAME_window(struct ccm_sender *s, uint64_t now_ns);
-uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns);
-void NAME_step(struct ccm_sender *s, const struct ccm_seen *seen);
 uint64_t NAME_rate_per_step(const struct ccm_sender *s);
-bool NAME_start(struct ccm_sender *s, const char *name, uint64_t value);
+void NAME_step(struct ccm_sender *s, const struct ccm_seen *seen);
 uint64_t NAME_stayed(const struct ccm_sender *s);
 const struct ccm_state *NAME_state(const struct ccm_sender *s);
-uint64_t NAME_step_ns(const struct ccm_sender *s);
-
-/* Bytes that a sender takes. */
-size_t NAME_size(void)
-{
-    return sizeof(struct ccm_sender);
-}
-
-bool NAME_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet)
-{
-    return ccm_init(s, now_ns, rtt_ns, packet);
-}
-
-void NAME_guessed(struct ccm_sender *s)
-{
-    ccm_guessed(s);
-}
-
-bool NAME_fix_step(struct ccm_sender *s, uint64_t step_ns)
-{
-    return ccm_fix_step(s, step_ns);
-}
-
-void NAME_rtt(struct ccm_sender *s, uint64_t rtt_ns)
-{
-    ccm_rtt(s, rtt_ns);
-}
-
-void NAME_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
-{
-    ccm_sent(s, now_ns, bytes);
-}
-
-void NAME_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
-{
-    ccm_acked(s, now_ns, sent_ns, bytes);
-}
-
-void NAME_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
-{
-    ccm_found(s, now_ns, sent_ns, bytes);
-}
-
-void NAME_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
-{
-    ccm_lost(s, now_ns, sent_ns, bytes);
-}
-
-void NAME_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
-{
-    ccm_gave_up(s, now_ns, sent_ns, bytes);
-}
 
 uint64_t NAME_window(struct ccm_sender *s, uint64_t now_ns)
 {
     return ccm_window(s, now_ns);
-}
-
-uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns)
-{
-    return ccm_rate(s, now_ns);
 }
 
 /* The rate of the step under way, bytes per step. */
@@ -95,11 +22,6 @@ void NAME_step(struct ccm_sender *s, const struct ccm_seen *seen)
     ccm_end_step(s, seen);
 }
 
-bool NAME_start(struct ccm_sender *s, const char *name, uint64_t value)
-{
-    return ccm_start(s, name, value);
-}
-
 /* Steps in which what the controller assumes was not so. */
 uint64_t NAME_stayed(const struct ccm_sender *s)
 {
@@ -110,10 +32,4 @@ uint64_t NAME_stayed(const struct ccm_sender *s)
 const struct ccm_state *NAME_state(const struct ccm_sender *s)
 {
     return &s->state;
-}
-
-/* The length of a step now. */
-uint64_t NAME_step_ns(const struct ccm_sender *s)
-{
-    return s->step;
 }
