@@ -1,19 +1,26 @@
 """What is proved against what happens: windows of simulated runs of the deployed controller, on links of changing rate,
 break no lemma. Default: some runs; `pytest -m slow`: a thousand of each, and `check` of each proof."""
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from ccmatic import language
+from ccmatic.language.stateful import is_stateful
 from ccmatic.proving import ACCEPTED, check
 from ccmatic.proving import result as proved
 from ccmatic.proving.prover import Prover
 from ccmatic.proving.simulation_test import Trial
 from ccmatic.verification import VIOLATED
 
-RESULTS = sorted((Path(__file__).parent.parent / "proofs").glob("*.json"))
+#: Of controllers that form beliefs; tests/test_stateful_proofs.py is of those that remember.
+RESULTS = [
+    file
+    for file in sorted((Path(__file__).parent.parent / "proofs").glob("*.json"))
+    if not is_stateful(json.loads(file.read_text())["controller"]["source"])
+]
 results = pytest.mark.parametrize("file", RESULTS, ids=lambda file: file.stem)
 
 
@@ -58,7 +65,7 @@ def test_a_probe_of_five_packets_may_learn_nothing_on_a_slow_link():
     answer = prover.ask(prover.lemmas["C_Llambda low: progresses"], found.values)
     assert answer.verdict == VIOLATED
     C_Llambda, lost = (answer.trace.columns[name] for name in ("C_Llambda", "L"))
-    assert C_Llambda[0] == C_Llambda[-1] < Fraction(3, 10) and lost[-1] > lost[0]
+    assert C_Llambda[0] == C_Llambda[-1] and lost[-1] > lost[0]
     assert 25 * answer.trace.constants["MSS"] > answer.trace.constants["C"]
 
 

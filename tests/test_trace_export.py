@@ -41,7 +41,12 @@ from support.links import (
 
 #: All but one that reads beliefs of CBR-delay alone.
 CONTROLLERS = [path for path in WRONG if path.stem != "blind_additive"]
-SAVED = sorted([*(ROOT / "docs/gallery").glob("*.json"), *(ROOT / "proofs").glob("*-traces/*.json")])
+#: Of models with a link: those of CCAC's published tool have no tokens.
+SAVED = [
+    file
+    for file in sorted([*(ROOT / "docs/gallery").glob("*.json"), *(ROOT / "proofs").glob("*-traces/*.json")])
+    if "K" in json.loads(file.read_text())["columns"]
+]
 NETWORKS = [(model, buffer) for model in ("ccac", "cbr_delay", "ideal") for buffer in ("infinite", "1")]
 
 
