@@ -58,15 +58,15 @@ def test_a_bound_that_is_too_good_is_broken(file):
 
 
 def test_a_probe_of_five_packets_may_learn_nothing_on_a_slow_link():
-    """As the paper's α = 5 MSS has it, in the formula alone: on a link of a few packets each probe overflows."""
+    """As the paper's α = 5 MSS has it, in the formula alone. Which window shows it is the solver's choice."""
     found = proved.load_result(next(file for file in RESULTS if file.stem == "cc_probe_slow_T10"))
     source = found.controller.source.replace("q_U > MSS", "q_U > 5 * MSS").replace("+ MSS", "+ 5 * MSS")
     prover = Prover(found.proof, language.parse(source, "five"))
     answer = prover.ask(prover.lemmas["C_Llambda low: progresses"], found.values)
     assert answer.verdict == VIOLATED
-    C_Llambda, lost = (answer.trace.columns[name] for name in ("C_Llambda", "L"))
-    assert C_Llambda[0] == C_Llambda[-1] and lost[-1] > lost[0]
-    assert 25 * answer.trace.constants["MSS"] > answer.trace.constants["C"]
+    C_Llambda, MSS = answer.trace.columns["C_Llambda"], answer.trace.constants["MSS"]
+    assert C_Llambda[-1] < C_Llambda[0] + found.values["climb"] * MSS
+    assert 25 * MSS > answer.trace.constants["C"]
 
 
 @pytest.mark.slow
