@@ -2,9 +2,7 @@
 
 import click
 
-from ccmatic import records
 from ccmatic.cli import options
-from ccmatic.records import EnvelopeLine, WideningCheckLine, WideningLine
 
 
 @click.command()
@@ -19,7 +17,7 @@ from ccmatic.records import EnvelopeLine, WideningCheckLine, WideningLine
 @options.as_json
 def widen(controller, query, step, most, out, solver, timeout, seed, as_json):
     """Find all maximal envelopes around a controller that ensure a query's property."""
-    from ccmatic import api
+    from ccmatic import api, records
     from ccmatic.synthesis import Folder
     from ccmatic.widening import ABOUT, to_json, trace_name
 
@@ -36,7 +34,7 @@ def widen(controller, query, step, most, out, solver, timeout, seed, as_json):
     lines = list(_envelopes(found, folder, traces))
     folder.keep(ABOUT, to_json(found))
     folder.complete()
-    summary = WideningLine(
+    summary = records.WideningLine(
         summary=True,
         verdict="unknown" if found.undecided else "holds" if found.maximal else "violated",
         envelopes=len(found.maximal),
@@ -51,6 +49,7 @@ def widen(controller, query, step, most, out, solver, timeout, seed, as_json):
 
 def _envelopes(found, folder, traces):
     """The line of each maximal envelope, which is written."""
+    from ccmatic.records import EnvelopeLine
     from ccmatic.widening import envelope_name, said_of
 
     for number, point in enumerate(found.maximal, start=1):
@@ -90,7 +89,7 @@ def _text(found, lines, summary, folder):
 @options.as_json
 def check_widening(folder, verify_envelopes, solver, timeout, seed, allow_code, as_json):
     """Check that a folder of `widen` has all maximal envelopes: its traces, by replay, break all others."""
-    from ccmatic import api
+    from ccmatic import api, records
 
     asking = options.asking(solver, timeout, seed)
     report = api.check_widening(folder, verify_envelopes=verify_envelopes, allow_code=allow_code, **asking)
@@ -98,7 +97,7 @@ def check_widening(folder, verify_envelopes, solver, timeout, seed, allow_code, 
         about = {"complete": report.complete, "envelopes": report.envelopes, "traces": report.traces}
         about |= {"grid": report.grid, "faults": list(report.faults), "uncovered": report.uncovered}
         about |= {"envelopes_verified": report.verified, "undecided": list(report.undecided)}
-        click.echo(records.line(WideningCheckLine(folder=folder, **about)))
+        click.echo(records.line(records.WideningCheckLine(folder=folder, **about)))
     else:
         click.echo("\n".join(_checked(folder, report)))
     if not report.complete:
