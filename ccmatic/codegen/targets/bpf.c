@@ -201,18 +201,6 @@ uint32_t BPF_PROG(ccm_least_segments, struct sock *sk)
     return advance(sk);
 }
 
-SEC("struct_ops")
-uint32_t BPF_PROG(ccm_ssthresh, struct sock *sk)
-{
-    return ((struct tcp_sock *)sk)->snd_ssthresh;
-}
-
-SEC("struct_ops")
-uint32_t BPF_PROG(ccm_undo_cwnd, struct sock *sk)
-{
-    return ((struct tcp_sock *)sk)->snd_cwnd;
-}
-
 SEC(".struct_ops")
 struct tcp_congestion_ops CCM_TCP_NAME = {
     .ssthresh = (void *)ccm_ssthresh,

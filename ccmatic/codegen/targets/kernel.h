@@ -109,3 +109,15 @@ static __always_inline uint64_t in_flight(const struct tcp_sock *tcp)
 {
     return ccm_less(tcp->packets_out + tcp->retrans_out, tcp->sacked_out + tcp->lost_out);
 }
+
+SEC("struct_ops")
+uint32_t BPF_PROG(ccm_ssthresh, struct sock *sk)
+{
+    return ((struct tcp_sock *)sk)->snd_ssthresh;
+}
+
+SEC("struct_ops")
+uint32_t BPF_PROG(ccm_undo_cwnd, struct sock *sk)
+{
+    return ((struct tcp_sock *)sk)->snd_cwnd;
+}

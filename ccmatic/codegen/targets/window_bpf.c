@@ -103,18 +103,6 @@ void BPF_PROG(ccm_changed, struct sock *sk, uint8_t new_state)
         tell(flow, (const struct tcp_sock *)sk, bpf_ktime_get_ns(), true);
 }
 
-SEC("struct_ops")
-uint32_t BPF_PROG(ccm_ssthresh, struct sock *sk)
-{
-    return ((struct tcp_sock *)sk)->snd_ssthresh;
-}
-
-SEC("struct_ops")
-uint32_t BPF_PROG(ccm_undo_cwnd, struct sock *sk)
-{
-    return ((struct tcp_sock *)sk)->snd_cwnd;
-}
-
 SEC(".struct_ops")
 struct tcp_congestion_ops CCM_TCP_NAME = {
     .ssthresh = (void *)ccm_ssthresh,
