@@ -276,10 +276,18 @@ def test_a_window_of_lemmas_constants_told_twice_is_no_query(forged):
 # Certificates.
 
 
-@pytest.mark.parametrize("content", [
-    b"", b"none", gzip.compress(b"{}")[:-9], gzip.compress(b"{}" * 99)[:14] + b"x" * 20, gzip.compress(b"[" * 10**6),
-    gzip.compress(bytes(audit.LARGEST + 1), 1), gzip.compress(b"[" + b"9" * 9999 + b"]"),
-])  # fmt: skip
+NO_CERTIFICATES = {
+    "empty": b"",
+    "not compressed": b"none",
+    "cut short": gzip.compress(b"{}")[:-9],
+    "damaged": gzip.compress(b"{}" * 99)[:14] + b"x" * 20,
+    "nested too deep": gzip.compress(b"[" * 10**6),
+    "too large": gzip.compress(bytes(audit.LARGEST + 1), 1),
+    "a number too long": gzip.compress(b"[" + b"9" * 9999 + b"]"),
+}
+
+
+@pytest.mark.parametrize("content", NO_CERTIFICATES.values(), ids=NO_CERTIFICATES)
 def test_files_that_are_no_certificate_are_refused(forged, content):
     forged.certificate("long_progresses").write_bytes(content)
     assert "no certificate" in forged.faults()["file"]
