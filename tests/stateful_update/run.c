@@ -10,10 +10,16 @@ int main(int count, char **arguments)
     static char record[1 << 16];
     int first = 0;
 
-    if (!object || bpf_object__load(object))
+    struct bpf_program *each, *step = object ? bpf_object__find_program_by_name(object, "step") : NULL;
+
+    if (!step)
+        return 1;
+    bpf_object__for_each_program(each, object)
+        bpf_program__set_autoload(each, each == step); /* kernel.h has more, which only congestion controls can load */
+    if (bpf_object__load(object))
         return 1;
     struct bpf_map *all = bpf_object__find_map_by_name(object, "all");
-    int program = bpf_program__fd(bpf_object__find_program_by_name(object, "step"));
+    int program = bpf_program__fd(step);
     size_t size = bpf_map__value_size(all);
     while (size <= sizeof record && fread(record, size, 1, stdin) == 1) {
         LIBBPF_OPTS(bpf_test_run_opts, options);
