@@ -27,7 +27,7 @@ int main(int count, char **arguments)
         if (bpf_map_update_elem(bpf_map__fd(all), &first, record, 0) || bpf_prog_test_run_opts(program, &options) ||
             options.retval || bpf_map_lookup_elem(bpf_map__fd(all), &first, record))
             return 1;
-        if (fwrite(record, size, 1, stdout) != 1 || fflush(stdout))
+        if (fwrite(record, size, 1, stdout) != 1)
             return 1;
     }
     return 0;

@@ -15,7 +15,8 @@ from ccmatic.language.stateful import Step, program
 
 PACKET, HORIZON = 1500, 8
 #: The first step by which it is observed.
-FROM = {"acked": 1, "sent": 1, "delay": 1, "measured": 2, "ack_rate": 2}
+FROM = {"acked": 1, "served": 1, "sent": 1, "delay": 1, "measured": 2, "ack_rate": 2}
+CONSTANTS = {**dict.fromkeys(("R_m", "D", "step"), Fraction(1)), "MSS": Fraction(PACKET), "line_rate": Flow.unlimited}
 MORE = (0, 0, 1, PACKET, PACKET, 2 * PACKET, 20 * PACKET)
 
 
@@ -30,8 +31,10 @@ class Sequence:
         if rng.random() < 0.3:  # so that timeouts fire
             self.S = list(accumulate((a - lost for a, lost in zip(self.A, self.L, strict=True)), max))
         self.Q = [rng.choice((HORIZON, *range(t))) for t in range(HORIZON)]
+        self.seen = [self._seen(t) for t in range(HORIZON)]
+        self._known = {}
 
-    def seen(self, t):
+    def _seen(self, t):
         """What an exported sender is told at the end of step t."""
         then = max(0, t - 1)
         return Seen(
@@ -45,22 +48,26 @@ class Sequence:
             measured=then > 0 and self.S[then] > self.S[then - 1],
         )
 
-    def arguments(self, t):
-        """What the controller's own Python reads then."""
-        numbers = {"R_m": 1, "D": 1, "step": 1, "MSS": PACKET, "line_rate": Flow.unlimited}
-        names = ("acked", "lost", "sent", "admitted", "ack_rate", "time", "delay", "timeout", "measured")
-        observed = {name: self._observed(name, t) for name in names}
-        never = program.SeenTruth(False, lambda back: never)
-        return {**map_exact(numbers), **observed, "served": observed["acked"], "before_trace": never}
+    def arguments(self, t, names):
+        """What the controller's own Python reads then, of these names."""
+        return {name: CONSTANTS[name] if name in CONSTANTS else self._observed(name, t) for name in names}
 
     def _observed(self, name, t):
+        if (name, t) not in self._known:
+            self._known[name, t] = self._read(name, t)
+        return self._known[name, t]
+
+    def _read(self, name, t):
         def before(back):
             return self._observed(name, t - int(back))
 
-        if t < FROM.get(name, 0) or (name == "delay" and self.seen(t).delay < 0):
+        if name == "before_trace":
+            return program.SeenTruth(False, before)
+        if t < FROM.get(name, 0) or (name == "delay" and self.seen[t].delay < 0):
             return program.Unmeasured(before)
-        acked = self.seen(t).acked - self.seen(t - 1).acked
-        value = acked if name == "ack_rate" else getattr(self.seen(t), name)
+        if name == "ack_rate":
+            return program.Seen(self.seen[t].acked - self.seen[t - 1].acked, before)
+        value = getattr(self.seen[t], "acked" if name == "served" else name)
         if name in ("timeout", "measured"):
             return program.SeenTruth(bool(value), before)
         return program.Seen(value, before)
@@ -85,11 +92,6 @@ class Sequence:
         return made
 
 
-def map_exact(numbers):
-    """The same as Fractions."""
-    return {name: Fraction(number) for name, number in numbers.items()}
-
-
 class Agreement:
     """Of a controller, from the step on at which it decides."""
 
@@ -98,41 +100,44 @@ class Agreement:
         self.units = {memory.name: memory.unit for memory in controller.state}
         self.python = program.Program(controller.source, controller.file, tuple(self.units))
 
-    def check(self, sequence, senders, first, formula=range(HORIZON)):
-        """Let exported senders run through a sequence: their state is after each step what the controller's own Python
-        makes of it first, rounded; and the formula, at some steps, says so. Returns how many steps were decided."""
-        decided = 0
+    def check(self, sequence, sender, formula=range(HORIZON)):
+        """Let an exported sender run through a sequence: its state is after each step what the controller's own Python
+        makes of it first, rounded, and it sends what that says; and the formula, at some steps, says so. Returns how
+        many steps were decided."""
+        decided, after = 0, sender.state()
         for t in range(1, HORIZON):
-            before = senders[0].state()
-            arguments = {**sequence.arguments(t), **self.as_python(before)}
-            outcome = self.python.outcome(arguments) if t >= first else None
-            after = before
+            before, outcome = after, None
+            arguments = {**sequence.arguments(t, self.controller.parameters), **self.as_python(before)}
+            if t >= sender.export.first_decision:
+                outcome = self.python.outcome(arguments)
             if outcome is not None:
                 exact = {name: Fraction(next(iter(became))) for name, became in outcome.items()}
                 after = {name: rounded(self.units[name], value) for name, value in exact.items()}
-            for sender in senders:
-                sender.step(sequence.seen(t))
-                assert sender.state() == after, (t, before, vars(sequence))
-            if t >= first and t in formula:
-                self._check_formula(sequence, t, before, outcome and exact)
-            self._check_sent({**arguments, **self.as_python(after)}, senders)
-            decided += outcome is not None
+                decided += 1
+            sender.step(sequence.seen[t])
+            assert sender.state() == after, (t, before, vars(sequence))
+            sent = self._sent(arguments, after)
+            assert sender.window() == max(PACKET, floor(sent["window"]))
+            if sender.export.is_paced:
+                assert sender.rate_per_step() == max(PACKET, floor(sent["rate"]))
+            if t >= sender.export.first_decision and t in formula:
+                self._check_formula(sequence, t, arguments, before, outcome and exact)
         return decided
 
     def as_python(self, state):
         return {name: bool(value) if self.units[name] == CONDITION else value for name, value in state.items()}
 
-    def _check_formula(self, sequence, t, before, after):
+    def _sent(self, arguments, state):
+        return dict(zip(self.controller.sent(), self.python.sends({**arguments, **self.as_python(state)}), strict=True))
+
+    def _check_formula(self, sequence, t, arguments, before, after):
         view = sequence.view(self.controller)
         for name, value in before.items():
             view.state[name][t - 1] = value
         step = Step(self.controller, view, t, self.python)
         step.now = after or before
         assert step.becomes(self.controller.update) is (after is not None)
-
-    def _check_sent(self, arguments, senders):
-        sent = dict(zip(self.controller.sent(), self.python.sends(arguments), strict=True))
-        for sender in senders:
-            assert sender.window() == max(PACKET, floor(sent["window"]))
-            if sender.export.is_paced:
-                assert sender.rate_per_step() == max(PACKET, floor(sent["rate"]))
+        sent = self._sent(arguments, step.now)
+        step.values = {**step.values, **step.now}
+        for name, tree in self.controller.sent().items():
+            assert step.is_sent(tree, sent[name]) is True
