@@ -6,8 +6,8 @@ the edge of that takes long to find. That the queue drains is no part of it: tha
 from dataclasses import replace
 from fractions import Fraction
 
-from ccmatic.proofs import cc_qdel as qdel
 from ccmatic.proofs.cc_qdel_varying import on
+from ccmatic.proofs.link_rate import UTILISES, near, remembers, short_queue, true
 
 from ccmatic.contracts import Lemma
 from ccmatic.logic import every, no
@@ -20,7 +20,7 @@ FINAL = ("beliefs true", "steady")
 
 def long(x, c):
     """Converged, with a queue of more than five C(R_m + D)."""
-    return every(qdel.near(x, 0, c), qdel.remembers(x, 0), no(qdel.short_queue(x, 0, {"queue": Fraction(5)})))
+    return every(near(x, 0, c), remembers(x, 0), no(short_queue(x, 0, {"queue": Fraction(5)})))
 
 
 PROOF = replace(
@@ -31,14 +31,14 @@ PROOF = replace(
         replace(LOW, leads_to=FINAL),
         replace(
             TRUE,
-            holds=lambda x, t, c: every(qdel.true(x, t), no(qdel.near(x, t, c))),
+            holds=lambda x, t, c: every(true(x, t), no(near(x, t, c))),
             leads_to=("steady",),
         ),
         replace(
             STEADY,
             says="{C_L_least}·C ≤ C_L ≤ C and C ≤ C_U ≤ {C_U_most}·C",
-            holds=lambda x, t, c: qdel.near(x, t, c),
-            ensures=(qdel.UTILISES,),
+            holds=lambda x, t, c: near(x, t, c),
+            ensures=(UTILISES,),
         ),
     ),
     constants=tuple(each for each in DRAINING.constants if each.name not in ("queue", "inflight", "drain")),
@@ -50,4 +50,5 @@ PROOF = replace(
             paper=True,
         ),
     ),
+    formerly=("9ab31af15cc2f5f826ef6525c415a74fe813350a0e78ece1a5c43b9779cb730e",),
 )

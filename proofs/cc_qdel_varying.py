@@ -9,9 +9,9 @@ C_L is stale, and falls.
 from dataclasses import replace
 from fractions import Fraction
 
-from ccmatic.proofs import cc_qdel as qdel
+from ccmatic.proofs.link_rate import LITTLE_INFLIGHT, UTILISES, constants, crossed, kept, short_queue
 
-from ccmatic.contracts import Constant, Lemma, Measure, Proof, State
+from ccmatic.contracts import Measure, Proof, State
 from ccmatic.logic import every, implies, largest, linear, no
 
 C_L = Measure(
@@ -58,21 +58,21 @@ def on(model, most, jitter=1, horizon=11, **chosen):
         State(
             "beliefs empty",
             f"C_L > C_U, and not both C_L ≤ {limit} and C ≤ C_U",
-            lambda x, t, c: every(qdel.crossed(x, t), no(true(x, t))),
+            lambda x, t, c: every(crossed(x, t), no(true(x, t))),
             leads_to=("C_L too high", "C_U too low", *final),
         ),
         State(
             "C_L too high",
             f"{limit} < C_L ≤ C_U",
-            lambda x, t, c: every(x.beliefs["C_L"][t] > most * x.C, no(qdel.crossed(x, t))),
+            lambda x, t, c: every(x.beliefs["C_L"][t] > most * x.C, no(crossed(x, t))),
             leads_to=final,
             measures=(replace(C_U, by="fall"),),
-            unless=(qdel.UTILISES,),
+            unless=(UTILISES,),
         ),
         State(
             "C_U too low",
             "C_L ≤ C_U < C",
-            lambda x, t, c: every(x.beliefs["C_U"][t] < x.C, no(qdel.crossed(x, t))),
+            lambda x, t, c: every(x.beliefs["C_U"][t] < x.C, no(crossed(x, t))),
             leads_to=final,
             measures=(replace(C_U, by="rise", falls=False), replace(C_L, by="rise")),
         ),
@@ -82,61 +82,36 @@ def on(model, most, jitter=1, horizon=11, **chosen):
             lambda x, t, c: every(true(x, t), no(near(x, t, c))),
             leads_to=("converged", "steady"),
             measures=(C_L, C_U),
-            unless=(qdel.UTILISES,),
+            unless=(UTILISES,),
         ),
         State(
             "converged",
             f"{converged}, the queue longer than {{queue}}·C(R_m + D)",
-            lambda x, t, c: every(near(x, t, c), no(qdel.short_queue(x, t, c))),
+            lambda x, t, c: every(near(x, t, c), no(short_queue(x, t, c))),
             leads_to=("steady",),
             measures=(queue,),
-            ensures=(qdel.UTILISES,),
+            ensures=(UTILISES,),
         ),
         State(
             "steady",
             f"{converged}, the queue at most {{queue}}·C(R_m + D)",
-            lambda x, t, c: every(near(x, t, c), qdel.short_queue(x, t, c)),
-            ensures=(qdel.UTILISES, qdel.LITTLE_INFLIGHT),
+            lambda x, t, c: every(near(x, t, c), short_queue(x, t, c)),
+            ensures=(UTILISES, LITTLE_INFLIGHT),
         ),
     )
-    constants = (
-        Constant("C_U_most", "C_U of converged beliefs, at most, in C", Fraction(1), Fraction(6), better="smaller"),
-        Constant("C_L_least", "C_L of converged beliefs, at least, in C", Fraction(1, 2), Fraction(1)),
-        Constant(
-            "queue",
-            "queue in the steady state, at most, in C(R_m + D)",
-            Fraction(0),
-            Fraction(12),
-            Fraction(1, 4),
-            better="smaller",
-        ),
-        Constant("utilisation", "share of C that is used, at least", Fraction(1, 2), Fraction(1)),
-        Constant(
-            "inflight",
-            "inflight in the steady state, at most, in C(R_m + D)",
-            Fraction(1),
-            Fraction(16),
-            Fraction(1, 4),
-            better="smaller",
-        ),
-        Constant(
-            "drain",
-            f"by how much {queue.name} falls in a window before the steady state, in C·R_m",
-            Fraction(1, 20),
-            Fraction(4),
-            Fraction(1, 20),
-        ),
-        Constant(
-            "fall", "factor by which C_U falls while C_L is too high", Fraction(6, 5), Fraction(5), Fraction(1, 5)
-        ),
-        Constant("rise", "factor by which C_L or C_U rises while C_U is too low", Fraction(101, 100), Fraction(6, 5)),
-        Constant(
-            "shrink",
-            "factor by which a true bound moves until converged",
-            Fraction(101, 100),
-            Fraction(2),
-            Fraction(1, 50),
-        ),
+    found = constants(
+        finite=False,
+        C_L_least={"low": Fraction(1, 2)},
+        queue={"high": Fraction(12), "step": Fraction(1, 4)},
+        utilisation={"low": Fraction(1, 2), "says": "share of C that is used, at least"},
+        inflight={"high": Fraction(16), "step": Fraction(1, 4)},
+        drain={
+            "high": Fraction(4),
+            "says": f"by how much {queue.name} falls in a window before the steady state, in C·R_m",
+        },
+        fall={"low": Fraction(6, 5), "step": Fraction(1, 5)},
+        rise={"high": Fraction(6, 5)},
+        shrink={"high": Fraction(2), "step": Fraction(1, 50)},
     )
     return Proof(
         model=model,
@@ -145,18 +120,19 @@ def on(model, most, jitter=1, horizon=11, **chosen):
         horizon=horizon,
         beliefs=("C_L", "C_U"),
         states=states,
-        constants=tuple(replace(each, at=chosen.get(each.name)) for each in constants),
-        lemmas=(
-            Lemma("converged beliefs stay so", lambda x, c: near(x, 0, c), lambda x, c: near(x, x.horizon - 1, c)),
-        ),
+        constants=tuple(replace(each, at=chosen.get(each.name)) for each in found),
+        lemmas=(kept("converged beliefs stay so", near),),
     )
 
 
-PROOF = on(
-    "varying",
-    Fraction(3, 2),
-    C_U_most=Fraction(9, 2),
-    C_L_least=Fraction(3, 5),
-    queue=Fraction(6),
-    inflight=Fraction(9),
+PROOF = replace(
+    on(
+        "varying",
+        Fraction(3, 2),
+        C_U_most=Fraction(9, 2),
+        C_L_least=Fraction(3, 5),
+        queue=Fraction(6),
+        inflight=Fraction(9),
+    ),
+    formerly=("10552b37f9a60eebb880370a3361d427e564f47d69377b5a214e6a6fabda2624",),
 )

@@ -3,11 +3,12 @@
 import json
 import shutil
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from ccmatic.proving.result import load_result
+from ccmatic.proving import check, load_result
 from ccmatic.synthesis import check_cover, solution_files
 from ccmatic.synthesis.run_file import Store, read_run
 from ccmatic.trace_export import Schedule
@@ -35,6 +36,13 @@ def test_proofs_say_what_they_said(file):
     """What is read of a proof would be written as it is; `check` is for the rest."""
     told = json.loads(file.read_text())
     assert {**load_result(file).data(), "made_by": told["made_by"]} == told
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "proofs").glob("*.json")), ids=lambda file: file.stem)
+def test_proofs_are_of_their_definitions(file):
+    """Of the text that is there, or of an earlier one that said the same."""
+    findings = {found.about: found for found in islice(check(load_result(file)), 2)}
+    assert findings["definition"].fault is None
 
 
 def test_a_run_is_read_checked_and_gone_on_with(tmp_path):

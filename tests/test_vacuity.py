@@ -129,8 +129,8 @@ def proof(folder, old="PROOF = ", new="PROOF = "):
 NEVER = 'TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: x.beliefs["C_L"][t] < 0)\n\nPROOF = '
 #: Of a measure in a state that every window leaves at once.
 LEAVES = """from ccmatic.logic import every
-ONCE = State("once", "at first only", lambda x, t, c: every(cc_qdel.true(x, t), x.S[t] <= 0), leads_to=("true",),
-             measures=tuple(replace(measure, after=None) for measure in cc_qdel.TRUE.measures))
+ONCE = State("once", "at first only", lambda x, t, c: every(link_rate.true(x, t), x.S[t] <= 0), leads_to=("true",),
+             measures=tuple(replace(measure, after=None) for measure in (link_rate.C_L, link_rate.C_U)))
 
 PROOF = """
 

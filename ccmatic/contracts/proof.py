@@ -139,7 +139,8 @@ class Lemma:
 @dataclass(frozen=True)
 class Proof:
     """model, buffer, jitter, horizon: the network, as in queries. beliefs: those that the proof reads. states,
-    constants: in the order in which they are reached, and found. lemmas: others."""
+    constants: in the order in which they are reached, and found. lemmas: others. formerly: SHA-256 of earlier texts of
+    the definition that said the same: what was proved by them is."""
 
     model: str
     buffer: str
@@ -149,6 +150,7 @@ class Proof:
     jitter: int = 1
     horizon: int = 10
     lemmas: tuple[Lemma, ...] = ()
+    formerly: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse two of one name, or of names that differ in signs only: one would stand for both."""

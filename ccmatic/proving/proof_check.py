@@ -45,7 +45,7 @@ def check(result, **options):
     """Check a Result; yields a Finding for each thing that must be so, and for what is not checked. A lemma with a
     certificate is checked by that, any other by the solvers of `options` (see `solver.Checker`)."""
     prover = Prover(result.proof, result.controller, result.horizon, **options)
-    yield _definition(result)
+    yield _definition(result, prover.proof)
     yield _controller(result, prover.query)
     wrong = "; ".join(_wrong_constants(result, prover.proof))
     yield Finding("constants", wrong or None, "those declared, each in its range or as its author chose it")
@@ -63,10 +63,11 @@ def check(result, **options):
     yield Finding("words", None, "what the definition says in words or of the paper; the report and its diagram", False)
 
 
-def _definition(result):
-    now = digest(result.proof)
+def _definition(result, proof):
+    same = result.definition in (digest(result.proof), *proof.formerly)
     changed = "it has changed since (its digest is another than the file's); prove it again"
-    return Finding("definition", changed if now != result.definition else None, f"{result.proof}, of the same text")
+    how = f"{result.proof}, of the same text, or one that said the same"
+    return Finding("definition", None if same else changed, how)
 
 
 def _controller(result, query):

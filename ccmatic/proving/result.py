@@ -97,8 +97,8 @@ def begin_result(folder, prover, proof):
     if file is None or not file.exists():
         return fresh
     known = load_result(file, own=prover.name)
-    about = [(r.proof, r.definition, r.controller.source, r.controller.name, r.horizon) for r in (known, fresh)]
-    if about[0] != about[1]:
+    about = [(r.proof, r.controller.source, r.controller.name, r.horizon) for r in (known, fresh)]
+    if about[0] != about[1] or known.definition not in (fresh.definition, *prover.proof.formerly):
         raise InputError(
             "it is of another version of the proof or of the controller; remove it, or give another --out", str(file)
         )

@@ -3,16 +3,16 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from ccmatic.proofs import cc_qdel
+from ccmatic.proofs import link_rate
 
 from ccmatic.contracts.proof import Constant, Proof, State
 
-EMPTY = replace(cc_qdel.CROSSED, leads_to=("C_L too high", "C_U too low", "true"))
+EMPTY = replace(link_rate.CROSSED, leads_to=("C_L too high", "C_U too low", "true"))
 HIGH, LOW = (
     replace(state, leads_to=("true",), measures=tuple(replace(measure, after=None) for measure in state.measures))
-    for state in (cc_qdel.STALE_LOW, cc_qdel.STALE_HIGH)
+    for state in (link_rate.STALE_LOW, link_rate.STALE_HIGH)
 )
-TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: cc_qdel.true(x, t))
+TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: link_rate.true(x, t))
 
 PROOF = Proof(
     model="ccac",
