@@ -82,6 +82,10 @@ def test_bounds_that_keep_each_other_are_found_together(saved):
         assert replay(found.edge.trace, allow_code=True).outcome is Outcome.BREAKS
 
 
+def test_an_edge_that_a_window_shows_which_was_found_before_is_not_asked(saved):
+    assert [found.edge.seconds for found in load_result(saved, allow_code=True).constants.values()] == [0, 0]
+
+
 def test_a_bound_that_is_not_kept_is_rejected(saved):
     edit(saved, lambda data: data["constants"]["one"].update(value="7/4"))
     assert faults(saved)["kept: leads on"] == "the lemma is violated"

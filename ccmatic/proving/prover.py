@@ -84,6 +84,7 @@ class Prover:
         self._clock = Clock(timeout)
         self._part = Part(self.query, way, {**options, "timeout": self._clock}, (), self.controller.state)
         self._executions = Executions(self._part, self.controller)
+        self._windows = []
 
     @blamed()
     def ask(self, lemma, constants):
@@ -95,6 +96,7 @@ class Prover:
             self.listen(lemma.name, used)
             answer, trace = self._executions.find(given, no(then))
         if trace:
+            self._windows.append((trace, self._observed(trace)))
             trace = self._replayed(trace, lemma, used)
         return Answer(lemma.name, VERDICTS[answer], monotonic() - begin, trace)
 
@@ -133,21 +135,29 @@ class Prover:
         return [lemma for lemma in lemmas if constant.name in reads[lemma.name] <= decided]
 
     def first_fault(self, lemmas, values):
-        """The Answer on the first of the lemmas that does not hold, which is then put first, or None."""
-        for lemma in lemmas:
-            answer = self.ask(lemma, values)
-            if answer.verdict != HOLDS:
-                lemmas.remove(lemma)
-                lemmas.insert(0, lemma)
-                return answer
+        """The Answer on the first of the lemmas that does not hold, which is then put first, or None. One that a window
+        breaks which was found before is not asked."""
+        for answers in (self._known, self.ask):
+            for lemma in lemmas:
+                answer = answers(lemma, values)
+                if answer and answer.verdict != HOLDS:
+                    lemmas.remove(lemma)
+                    lemmas.insert(0, lemma)
+                    return answer
+        return None
+
+    def _known(self, lemma, values):
+        """The Answer on a lemma that a window breaks which was found before, or None."""
+        for trace, x in self._windows:
+            if lemma.given(x, Reads(values)) is True and lemma.then(x, Reads(values)) is False:
+                _, _, used = self._stated(lemma, values)
+                return Answer(lemma.name, VIOLATED, 0, self._replayed(trace, lemma, used))
         return None
 
     @blamed()
     def admits(self, answer, values):
         """Whether a window that breaks a lemma, an Answer, is as the lemma says at these values."""
-        trace = answer.trace
-        x = self.query.observed(trace, self._part.reads & trace.columns.keys(), self.controller.state)
-        return self.lemmas[answer.lemma].then(x, Reads(values)) is True
+        return self.lemmas[answer.lemma].then(self._observed(answer.trace), Reads(values)) is True
 
     @blamed()
     def faults(self, values):
@@ -172,6 +182,10 @@ class Prover:
         reads = Reads(constants)
         given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
         return given, then, {name: value for name, value in constants.items() if name in reads.names}
+
+    def _observed(self, trace):
+        """A window as an Execution of numbers."""
+        return self.query.observed(trace, self._part.reads & trace.columns.keys(), self.controller.state)
 
     def _replayed(self, trace, lemma, constants):
         trace = replace(trace, query=self.query_of(lemma, constants).record())
