@@ -23,7 +23,7 @@ from ccmatic.worst_case import NoExecution
 
 WINDOWS = ("constant_window", "aimd", "copa", "bbr", "bbr_v1", "cubic", "vegas", "illinois", "lp", "rocc")
 CONTROLLERS = (*WINDOWS, "cc_qdel", "cc_probe_slow", "wide_qdel")
-MODELS = ("ideal", "cbr_delay", "ccac", "ccac2021")
+MODELS = ("ideal", "cbr_delay", "ccac", "ccac2021", "ccac2021_non_composing")
 BUFFERS = ("infinite", "2", "1", "1/4")
 MEASURES = {"utilisation": {}, "loss": {"high": 4}, "queue": {"high": 8}}
 HORIZON, RESOLUTION = 6, "1/20"

@@ -44,5 +44,9 @@ class StatefulSender(Called):
     def state(self):
         """What it remembers, by name: bytes, bytes per step, steps, numbers; conditions are 1 or 0."""
         memories = self.export.controller.state
-        kept = self._call("state", ctypes.POINTER(_I64 * max(1, len(memories)))).contents
-        return {memory.name: Fraction(value, ONE[memory.unit]) for memory, value in zip(memories, kept, strict=False)}
+        return {each.name: Fraction(kept, ONE[each.unit]) for each, kept in zip(memories, self.kept(), strict=True)}
+
+    def kept(self):
+        """The same in order as C keeps it, as ints."""
+        count = len(self.export.controller.state)
+        return self._call("state", ctypes.POINTER(_I64 * max(1, count))).contents[:count]

@@ -5,7 +5,6 @@ exact until it is kept: then it is rounded down.
 """
 
 from fractions import Fraction
-from math import floor
 
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.codegen.expression import Expression
@@ -111,6 +110,6 @@ class Update(Expression):
         return term if common == 1 else f"ccm_floored({term}, {common})"
 
 
-def rounded(unit, value):
-    """What exported code keeps of a value in this unit."""
-    return Fraction(max(-LARGEST, min(LARGEST, floor(value * ONE[unit]))), ONE[unit])
+def kept(unit, value):
+    """What exported code keeps of a value in this unit: how many parts of one."""
+    return max(-LARGEST, min(LARGEST, value.numerator * ONE[unit] // value.denominator))

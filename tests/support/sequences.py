@@ -6,7 +6,7 @@ from math import floor
 
 from ccmatic.base import CONDITION
 from ccmatic.codegen.stateful_library import Seen
-from ccmatic.codegen.update import rounded
+from ccmatic.codegen.update import ONE, kept
 from ccmatic.contracts import Flow
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.execution import Windows
@@ -104,40 +104,46 @@ class Agreement:
         """Let an exported sender run through a sequence: its state is after each step what the controller's own Python
         makes of it first, rounded, and it sends what that says; and the formula, at some steps, says so. Returns how
         many steps were decided."""
-        decided, after = 0, sender.state()
+        decided, state = 0, sender.kept()
+        after = self._as_python(state)
         for t in range(1, HORIZON):
             before, outcome = after, None
-            arguments = {**sequence.arguments(t, self.controller.parameters), **self.as_python(before)}
+            arguments = {**sequence.arguments(t, self.controller.parameters), **before}
             if t >= sender.export.first_decision:
                 outcome = self.python.outcome(arguments)
             if outcome is not None:
-                exact = {name: Fraction(next(iter(became))) for name, became in outcome.items()}
-                after = {name: rounded(self.units[name], value) for name, value in exact.items()}
+                exact = {name: next(iter(became)) for name, became in outcome.items()}
+                state = [kept(unit, exact[name]) for name, unit in self.units.items()]
+                after = self._as_python(state)
                 decided += 1
             sender.step(sequence.seen[t])
-            assert sender.state() == after, (t, before, vars(sequence))
-            sent = self._sent(arguments, after)
+            assert sender.kept() == state, (t, before, vars(sequence))
+            sent = self._sent({**arguments, **after})
             assert sender.window() == max(PACKET, floor(sent["window"]))
             if sender.export.is_paced:
                 assert sender.rate_per_step() == max(PACKET, floor(sent["rate"]))
             if t >= sender.export.first_decision and t in formula:
-                self._check_formula(sequence, t, arguments, before, outcome and exact)
+                self._check_formula(sequence, t, arguments, outcome and exact)
         return decided
 
-    def as_python(self, state):
-        return {name: bool(value) if self.units[name] == CONDITION else value for name, value in state.items()}
+    def _as_python(self, state):
+        units = self.units.items()
+        return {
+            name: bool(each) if unit == CONDITION else Fraction(each, ONE[unit])
+            for (name, unit), each in zip(units, state, strict=True)
+        }
 
-    def _sent(self, arguments, state):
-        return dict(zip(self.controller.sent(), self.python.sends({**arguments, **self.as_python(state)}), strict=True))
+    def _sent(self, arguments):
+        return dict(zip(self.controller.sent(), self.python.sends(arguments), strict=True))
 
-    def _check_formula(self, sequence, t, arguments, before, after):
+    def _check_formula(self, sequence, t, arguments, after):
         view = sequence.view(self.controller)
-        for name, value in before.items():
-            view.state[name][t - 1] = value
+        for name in self.units:
+            view.state[name][t - 1] = Fraction(arguments[name])
         step = Step(self.controller, view, t, self.python)
-        step.now = after or before
+        step.now = {name: Fraction((after or arguments)[name]) for name in self.units}
         assert step.becomes(self.controller.update) is (after is not None)
-        sent = self._sent(arguments, step.now)
+        sent = self._sent({**arguments, **step.now})
         step.values = {**step.values, **step.now}
         for name, tree in self.controller.sent().items():
             assert step.is_sent(tree, sent[name]) is True
