@@ -10,7 +10,7 @@ not do raises InputError. `solvers` are some of `z3`, `cvc5` and `yices`, which 
 `timeout` is in seconds, for each question; `seed` is the solvers'.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,10 +19,10 @@ from ccmatic.base import InputError, exact
 from ccmatic.codegen import files as exporting
 from ccmatic.codegen import header
 from ccmatic.explanation import Explanation
-from ccmatic.language import Controller, Stateful
+from ccmatic.language import Controller, Several, Stateful
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.proving import Check, Listener, Proved
-from ccmatic.query import Network, Query
+from ccmatic.query import Decides, Network, Query
 from ccmatic.query import load as load_query
 from ccmatic.synthesis import CoverReport, Progress, Store
 from ccmatic.traces import Trace
@@ -31,7 +31,7 @@ from ccmatic.widening import Widening, WideningReport
 from ccmatic.worst_case import Worst
 
 #: What people give as a controller: see `language.given`.
-Given = Controller | Stateful | Callable[..., Fraction] | Path | str
+Given = Controller | Stateful | Several | Callable[..., Fraction] | Path | str
 
 __all__ = [
     "Check",
@@ -66,7 +66,7 @@ __all__ = [
 ]
 
 
-def load_controller(controller: Given, query: Query | None = None) -> Controller | Stateful:
+def load_controller(controller: Given, query: Query | None = None) -> Decides:
     """The controller that is meant by a Python function, a file, a name, or source text.
 
     query: whose beliefs it may read; None: those of any model that ccmatic ships. Its `rate` runs it, its `pretty`
@@ -228,7 +228,7 @@ def prove(
 
 @isolated
 def worst(
-    controller: Given,
+    controller: Given | Sequence[Given],
     network: Network,
     of: str = "utilisation",
     *,
@@ -246,7 +246,9 @@ def worst(
 ) -> Worst:
     """How bad the network can make it for a controller: an edge, both sides of which have been asked.
 
-    of: `utilisation`, `loss` (in an R_m), `queue`, `delay`, `window`; or a condition on x (docs/worst.md). start:
+    controller: or one for each flow of the network. of: `utilisation`, `loss` (in an R_m), `queue`, `delay`, `window`;
+    of several flows `share`, the least that a flow gets of what is served, and `jain`, the same of two flows, with
+    Jain's index told; or a condition on x (docs/worst.md). start:
     `any`, or `empty`: nothing waits and nothing was lost. given: a condition on executions; others are left out.
     period: so many steps, of executions that repeat themselves after them and so may go on for ever; the network's
     horizon is then at least 2·period + 1. at: an x that alone is asked about; else it is looked for from low to high,

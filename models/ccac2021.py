@@ -19,7 +19,7 @@ CHOICES = {
     "slack": ("none", "less than a packet", "less than half a packet", "more than a packet"),
     "detection": ("duplicate acknowledgements", "oracle"),
     "loss": ("free", "deterministic"),
-    "delay": ("published", "consistent", "not measured"),
+    "delay": ("published", "consistent", "not measured", "each flow's own"),
     "begins": ("at origin", "anywhere"),
     "before": ("admitted", "sent"),
 }
@@ -29,19 +29,20 @@ CHOICES = {
 class CCAC2021(Model):
     """A path whose laws are chosen.
 
-    flows: how many senders. R: R_m, in steps. waste: tokens are wasted where no more was admitted than there are tokens
-    (composing), or than is served (non-composing), but for a slack. detection: of losses. dupacks: bytes that must be
-    acknowledged beyond a lost one, in packets; None leaves it open. loss: of what does not fit, the network may lose
-    what it likes, or loses all of it at once. most_queue: the most bytes that wait, if not the buffer's; "any" is no
-    limit. delay: how the delay of what was served is measured. begins: whether service is counted from 0, with no more
-    tokens than come at the link rate. before: what counts as older than the trace, for a sender that cannot know its
-    delay.
+    flows: how many senders. R: R_m, in steps; of several flows, that of all, or of each. waste: tokens are wasted where
+    no more was admitted than there are tokens (composing), or than is served (non-composing), but for a slack.
+    detection: of losses. dupacks: bytes that must be acknowledged beyond a lost one, in packets; None leaves it open.
+    loss: of what does not fit, the network may lose what it likes, or loses all of it at once. most_queue: the most
+    bytes that wait, if not the buffer's; "any" is no limit. delay: how the delay of what was served is measured; each
+    flow's own: of its own bytes, and all leave in the order in which they came. begins: whether service is counted from
+    0, with no more tokens than come at the link rate. before: what counts as older than the trace, for a sender that
+    cannot know its delay.
     """
 
     name = "ccac2021"
     windows = True
     flows: int = 1
-    R: int = 1
+    R: int | tuple[int, ...] = 1
     waste: str = "composing"
     slack: str = "none"
     detection: str = "duplicate acknowledgements"
@@ -56,19 +57,22 @@ class CCAC2021(Model):
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(choices)}")
-        for name, most in {"flows": 8, "R": 100}.items():
-            if type(getattr(self, name)) is not int or not 1 <= getattr(self, name) <= most:
-                raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number from 1 to {most}")
+        if not _is_whole(self.flows, 8):
+            raise InputError(f"flows is {self.flows!r}; expected a whole number from 1 to 8")
+        each = self.R if isinstance(self.R, tuple) else (self.R,) * self.flows
+        if len(each) != self.flows or not all(_is_whole(R, 100) for R in each):
+            of = "" if self.flows == 1 else f", or a tuple of {self.flows}, one for each flow"
+            raise InputError(f"R is {self.R!r}; expected a whole number of steps from 1 to 100{of}")
 
     @property
     def observations(self):
         """What its senders may read, by name."""
-        return observations(self.before)
+        return observations(self.before, self.delay == "each flow's own")
 
     @property
     def columns(self):
         """Wasted tokens, and the delay where it is measured."""
-        return (_WASTED, *(() if self.delay == "not measured" else (LAST,)))
+        return (_WASTED, *((LAST,) if self.delay in ("published", "consistent") else ()))
 
     @property
     def constants(self):
@@ -110,7 +114,7 @@ class CCAC2021(Model):
         if x.Q is not None:
             yield from self._delays(x)
         if self.flows > 1:
-            yield from self._first_in_first_out(x)
+            yield from _in_order(x) if self.delay == "each flow's own" else self._first_in_first_out(x)
 
     def tokens(self, x, t):
         """Tokens that came by t and were not wasted."""
@@ -189,6 +193,20 @@ class CCAC2021(Model):
                 for flow in x.flows:
                     then = flow.A[t - k - 1] - (flow.L[t - k - 1] if self.delay == "consistent" else 0)
                     yield "shared_in_order", t, implies(x.Q.exactly(t, k), flow.S[t] > then)
+
+
+def _in_order(x):
+    """What has left is what came first: where all that left by t had come by u, so had each flow's, and where all that
+    came by u has left, so has each flow's."""
+    for t in range(x.horizon):
+        for u in range(t):
+            for flow in x.flows:
+                yield "leaves_in_order", t, implies(x.S[t] <= x.admitted(u), flow.S[t] <= flow.admitted(u))
+                yield "leaves_in_order", t, implies(x.S[t] >= x.admitted(u), flow.S[t] >= flow.admitted(u))
+
+
+def _is_whole(number, most):
+    return type(number) is int and 1 <= number <= most
 
 
 def _no_second_service(x):

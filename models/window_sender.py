@@ -3,7 +3,7 @@
 from functools import cache, partial
 
 from ccmatic.contracts import BYTES, CONDITION, RATE, TIME, Observation
-from ccmatic.logic import equal, every, implies, no, some
+from ccmatic.logic import either, equal, every, implies, no, some
 
 
 def senders(model, x, flow):
@@ -64,9 +64,11 @@ def _detection(flow, dupacks):
 
 
 @cache
-def observations(before):
-    """What a controller may read besides its state and the constants, by name. before: of `before_trace`."""
-    old = partial(_before_trace, before)
+def observations(before, own):
+    """What a controller may read besides its state and the constants, by name. before: of `before_trace`. own: delays
+    are those of the flow's own bytes."""
+    old = partial(_before_trace, before, own)
+    delay = _own_delay if own else _delay
     found = (
         Observation("step", TIME, "the time of a step", lambda flow, t: 1, constant=True),
         Observation(
@@ -78,8 +80,8 @@ def observations(before):
         Observation("sent", BYTES, "bytes sent by the step before", lambda flow, t: flow.A[t - 1] if t else None),
         Observation("lost", BYTES, "bytes found to be lost", lambda flow, t: flow.Ld[t]),
         Observation("timeout", CONDITION, "the retransmission timer fires", timeout),
-        Observation("delay", TIME, "whole steps that the last byte acknowledged waited", _delay, few=True),
-        Observation("measured", CONDITION, "a delay was measured in this step", _measured),
+        Observation("delay", TIME, "whole steps that the last byte acknowledged waited", delay, few=True),
+        Observation("measured", CONDITION, "a delay was measured in this step", partial(_measured, own)),
         Observation("before_trace", CONDITION, "what is acknowledged was sent before the trace began", old, dated=True),
         Observation("served", BYTES, "bytes served by the step before, acknowledged or not", _served),
         Observation("admitted", BYTES, "bytes sent and not lost, detected or not", lambda flow, t: flow.admitted(t)),
@@ -99,13 +101,13 @@ def _served(flow, t):
     return flow.S[t - 1] if t else None
 
 
-def _measured(flow, t):
-    x, then = flow.network, t - flow.R
+def _measured(own, flow, t):
+    x, then = flow if own else flow.network, t - flow.R
     return x.S[then] > x.S[then - 1] if then > 0 else None
 
 
-def _before_trace(before, flow, t):
-    x, then = flow.network, t - flow.R
+def _before_trace(before, own, flow, t):
+    x, then = flow if own else flow.network, t - flow.R
     if then < 0:
         return None
     return x.S[then] < (x.A[0] if before == "sent" else x.admitted(0))
@@ -116,3 +118,17 @@ def _delay(flow, t):
     if then < 0 or flow.Q is None:
         return None
     return [(flow.Q.exactly(then, k), k) for k in range(flow.horizon)]
+
+
+def _own_delay(flow, t):
+    then = t - flow.R
+    if then < 0:
+        return None
+    return [(_waited(flow, then, k), k) for k in range(then)]
+
+
+def _waited(flow, t, k):
+    """The last byte of a flow served by t had waited k steps, and came after the trace began."""
+    then = every(flow.S[t] > flow.admitted(t - k - 1), flow.S[t] <= flow.admitted(t - k)) if k < t else False
+    before = _waited(flow, t - 1, k) if t else False
+    return either(flow.S[t] > flow.S[t - 1], then, before) if t else False

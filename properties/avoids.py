@@ -123,6 +123,8 @@ class Expressions:
             {"c_f": "cwnd"} if model.windows else {}
         )
         columns |= {name: [getattr(flow, column) for flow in flows] for name, column in each.items()}
+        kept = {f"{name}_f": [flow.state.get(name, []) for flow in flows] for flow in flows for name in flow.state}
+        columns = kept | columns
         if model.windows:
             columns["timeout_f"] = [[timeout(flow, t) for t in range(x.horizon)] for flow in flows]
         numbers = {"T": x.horizon, "R": x.R, "D": x.D, "C": x.C, "N": len(flows), "alpha": x.alpha, "x": threshold}

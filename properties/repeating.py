@@ -19,11 +19,13 @@ def repeating(model, x, period, moves, known):
     counted = list(x.own.values())
     parts = [_waiting(model, x, begin, end)]
     if model.windows:
-        parts += [_state(model, flow, moves, begin, end) for flow in x.flows]
+        parts += _states(model, x, moves, begin, end)
         parts += [_is_known(_read(model, name), flow, begin - x.D) for flow in x.flows for name in known]
     else:
         counted.append(x.K)
         parts += [_delays(x, name, period) for name in model.measures]
+    if len(x.flows) > 1:  # what is behind what is sent by any flow later came within the trace
+        parts.append(x.S[begin] >= x.admitted(0))
     for flow in x.flows:
         counted += [flow.A, flow.S, flow.L, flow.Ld]
         kept = [column for column in (flow.r, flow.cwnd, *flow.beliefs.values()) if column]
@@ -53,13 +55,19 @@ def _delays(x, name, period):
     return every([iff(delay.at_least(t, k), delay.at_least(t - period, k)) for t, k in pairs])
 
 
-def _state(model, flow, moves, begin, end):
-    for name in moves if flow.state else ():
-        if name not in flow.state:
-            expected = f"expected state of the controller; {suggest(shown(name), flow.state)}"
+def _states(model, x, moves, begin, end):
+    """Of several flows with controllers of their own the state that moves is called as in a trace, with the number of
+    its flow."""
+    flows = [(flow, {name: f"{name}{number}" for name in flow.state}) for number, flow in enumerate(x.flows, 1)]
+    known = {name for _, names in flows for pair in names.items() for name in pair}
+    for name in moves if known else ():
+        if name not in known:
+            expected = f"expected state of the controller; {suggest(shown(name), known)}"
             raise InputError(f"found that '{shown(name)}' moves; {expected}")
-    moved = {name: _moved(model, flow, moves.get(name, ()), begin, end) for name in flow.state}
-    return every([equal(column[end] - column[begin], moved[name]) for name, column in flow.state.items()])
+    for flow, names in flows:
+        for name, numbered in names.items():
+            moved = _moved(model, flow, moves.get(numbered, moves.get(name, ())), begin, end)
+            yield equal(flow.state[name][end] - flow.state[name][begin], moved)
 
 
 def _moved(model, flow, observations, begin, end):

@@ -110,12 +110,19 @@ def _query(file, network, thresholds):
 
 
 @click.command()
-@click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
+@click.argument(
+    "controllers",
+    nargs=-1,
+    required=True,
+    metavar="CONTROLLER.py…",
+    shell_complete=options.names_of("controllers"),
+)
 @click.option(
     "--of",
     default="utilisation",
     show_default=True,
-    help="utilisation, loss (in an R_m), queue, delay or window; or a condition on x, such as 'S[-1] < x * C * (T-1)'.",
+    help="utilisation, loss (in an R_m), queue, delay or window; of several flows share or jain; or a condition on x, "
+    "such as 'S[-1] < x * C * (T-1)'.",
 )
 @options.model
 @options.buffer
@@ -134,21 +141,24 @@ def _query(file, network, thresholds):
 @options.seed
 @click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the trace.")
 @options.as_json
-def worst(controller, of, model, buffer, horizon, jitter, delay, period, save, as_json, solver, timeout, seed, **asked):
-    """Find the worst value that the network can force on a controller: an edge, both sides of which are asked."""
+def worst(controllers, of, model, buffer, horizon, period, save, as_json, solver, timeout, seed, **asked):
+    """Find the worst value that the network can force on a controller: an edge, both sides of which are asked. Of
+    several controllers each decides for a flow of the network; one alone decides for all."""
     from ccmatic import api
     from ccmatic.cli import reports as report
     from ccmatic.explanation import explain
     from ccmatic.query import Network
 
-    network = Network(*_sizes(model, buffer, horizon, period), jitter=jitter, delay=delay or "executions")
+    jitter, delay = asked.pop("jitter"), asked.pop("delay") or "executions"
+    network = Network(*_sizes(model, buffer, horizon, period), jitter=jitter, delay=delay)
     asking = options.asking(solver, timeout, seed)
-    with options.Waiting(f"{controller}, {of}") as waiting:
+    named = " ".join(controllers)
+    with options.Waiting(f"{named}, {of}") as waiting:
 
         def told(value):
-            waiting.what = f"{controller}, {of} at {value}"
+            waiting.what = f"{named}, {of} at {value}"
 
-        found = api.worst(controller, network, of, period=period, told=told, **asked, **asking)
+        found = api.worst(controllers, network, of, period=period, told=told, **asked, **asking)
     name = of if of.isidentifier() else "worst"
     file, shown = Path(save) / f"{found.controller.name}-{name}.json", None
     if found.trace:

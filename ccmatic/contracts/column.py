@@ -43,14 +43,17 @@ class Observation:
 
 
 class Kept(Protocol):
-    """What a controller remembers: a column of its own, whose unit is CONDITION if it is one. first(view, t): that at a
-    step of a `FlowView` it is such as it may be at first."""
+    """What a controller remembers: a column of its own, whose unit is CONDITION if it is one. flow: of which flow, from
+    1; None: of each. first(view, t): that at a step of a `FlowView` it is such as it may be at first."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def unit(self) -> Unit | str: ...
+
+    @property
+    def flow(self) -> int | None: ...
 
     def first(self, view: Any, t: int) -> Truth: ...
 

@@ -166,8 +166,9 @@ class Windows(Execution):
     def remembered(self) -> dict[str, Sequence[Number]]:
         """Of these, what controllers remember."""
         columns: dict[str, Sequence[Number]] = {}
-        for name in self.state:
-            columns |= self._numbered(name, [flow.state[name] for flow in self.flows])
+        for number, flow in enumerate(self.flows, 1):
+            suffix = number if len(self.flows) > 1 else ""
+            columns |= {f"{name}{suffix}": column for name, column in flow.state.items()}
         return columns
 
     def _numbered(self, name: str, columns: Sequence[Sequence[Number]]) -> dict[str, Sequence[Number]]:
@@ -225,7 +226,7 @@ def ending(model: Model, x: NetworkView) -> Execution:
     """The last step of an execution, as all that there is of the next window: its first step."""
     source = LastStep(model, x)
     if model.windows:
-        return _windows(model, 1, x.buffer, x.D, source, x.flows[0].kept)
+        return _windows(model, 1, x.buffer, x.D, source, _kept(x))
     return _built(model, 1, x.buffer, x.D, x.bounds, source)
 
 
@@ -233,8 +234,13 @@ def following(model: Model, x: NetworkView) -> Execution:
     """The window after an execution's own: its first step is that one's last, its other steps are other unknowns."""
     source = NextWindow(model, x)
     if model.windows:
-        return _windows(model, x.horizon, x.buffer, x.D, source, x.flows[0].kept)
+        return _windows(model, x.horizon, x.buffer, x.D, source, _kept(x))
     return _built(model, x.horizon, x.buffer, x.D, x.bounds, source)
+
+
+def _kept(x: NetworkView) -> Sequence[Kept]:
+    """What the senders of all flows remember."""
+    return list(dict.fromkeys(each for flow in x.flows for each in flow.kept))
 
 
 class Watched(Flow):
@@ -306,12 +312,13 @@ def _windows(model: Model, horizon: int, buffer: Buffer, jitter: int, source: So
     flows = []
     for number in range(1, model.flows + 1):
         suffix = number if model.flows > 1 else ""
+        kept = [each for each in state if each.flow in (None, number)]
         A, S, L, Ld, r, cwnd = (Steps(source.column(f"{name}{suffix}")) for name in BY_FLOW)
         flows.append(
             Flow(
                 horizon=horizon,
                 D=jitter,
-                R=model.R,
+                R=model.round_trip(number),
                 alpha=source.alpha,
                 known=source.known,
                 A=A,
@@ -322,8 +329,8 @@ def _windows(model: Model, horizon: int, buffer: Buffer, jitter: int, source: So
                 cwnd=cwnd,
                 Q=Q,
                 limited=Steps([False] * horizon),
-                state={each.name: Steps(source.state(f"{each.name}{suffix}", each.unit)) for each in state},
-                kept=state,
+                state={each.name: Steps(source.state(f"{each.name}{suffix}", each.unit)) for each in kept},
+                kept=kept,
                 unlimited=100 * source.C,
             )
         )

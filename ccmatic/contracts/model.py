@@ -47,12 +47,17 @@ class Model:
     runtime: Sequence[str] = ()
 
     #: Whether senders send by a window, and decide by `observations`, by name: then `laws` says all of senders and of
-    #: losses too. There are `flows` of them; R_m is R steps; `constants` are numbers that the laws leave open, by name.
+    #: losses too. There are `flows` of them; R_m is R steps, of all or of each; `constants` are numbers that the laws
+    #: leave open, by name.
     windows: bool = False
     observations: Mapping[str, Observation] = MappingProxyType({})
     flows: int = 1
-    R: int = 1
+    R: int | tuple[int, ...] = 1
     constants: Sequence[str] = ()
+
+    def round_trip(self, number: int) -> int:
+        """R_m of a flow, by its number from 1, in steps."""
+        return self.R if isinstance(self.R, int) else self.R[number - 1]
 
     def constants_from(self, x: NetworkView, t: int) -> Mapping[str, Number]:
         """The numbers that its laws leave open, of the same execution looked at from step t on."""

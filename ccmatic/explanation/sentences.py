@@ -37,8 +37,9 @@ def explain(trace, report) -> Explanation:
 
 
 def observed(trace, report):
-    """The trace's numbers, with the beliefs that it states."""
-    return report.query.observed(trace, trace.columns.keys() & report.query.units().keys())
+    """The trace's numbers, with the beliefs that it states, and what its controller remembers."""
+    state = report.controller.state if report.controller else ()
+    return report.query.observed(trace, trace.columns.keys() & report.query.units().keys(), state)
 
 
 def legend(query, names):

@@ -4,6 +4,7 @@ from ccmatic.language.controller import Controller, load, parse, shipped_beliefs
 from ccmatic.language.decision import way_taken
 from ccmatic.language.given import given
 from ccmatic.language.printer import text
+from ccmatic.language.several import Several, each_of
 from ccmatic.language.stateful import Stateful, is_stateful
 from ccmatic.language.tree import (
     ARITHMETIC,
@@ -45,7 +46,9 @@ __all__ = [
     "Number",
     "Past",
     "Remembered",
+    "Several",
     "Stateful",
+    "each_of",
     "given",
     "is_stateful",
     "leaves",

@@ -9,6 +9,7 @@ from ccmatic.language import reader
 from ccmatic.language.encoder import Encoder
 from ccmatic.language.literals import Rates, run_exactly
 from ccmatic.language.printer import listing
+from ccmatic.language.several import Several, parts
 from ccmatic.language.stateful import Stateful, is_stateful, parse_stateful
 from ccmatic.language.tree import Between, Comparison, If
 from ccmatic.logic import isolated, real
@@ -130,14 +131,17 @@ class Controller:
         return markup.paragraphs([f"{self.name}({', '.join(self.parameters)})"]) + markup.listing(self.pretty())
 
 
-def parse(source, name="controller", file=None, beliefs=None, observations=None) -> Controller | Stateful:
-    """The controller that `source` defines: a Controller, or a Stateful if there are observations.
+def parse(source, name="controller", file=None, beliefs=None, observations=None) -> Controller | Stateful | Several:
+    """The controller that `source` defines: a Controller, or a Stateful if there are observations; or those of several
+    flows.
 
     file: its path, for messages. beliefs: what it may read, by name, to units; None: those of all shipped models.
     observations: of a model whose senders send by a window, where controllers may have state. Raises InputError, with
     the file and the line, where the source is not one, which says what was expected there.
     """
     source = source.removeprefix("\ufeff")
+    if several := parts(source):
+        return Several(tuple(parse(part, each, file, beliefs, observations) for each, part in several))
     if observations:
         return parse_stateful(source, name, file, observations)
     if is_stateful(source):

@@ -7,16 +7,21 @@ from textwrap import dedent
 
 from ccmatic.base import InputError, shown
 from ccmatic.language.controller import Controller, load, parse
+from ccmatic.language.several import Several
 from ccmatic.language.stateful import Stateful
 
 
-def given(controller, beliefs=None, observations=None) -> Controller | Stateful:
-    """The Controller that is meant.
+def given(controller, beliefs=None, observations=None) -> Controller | Stateful | Several:
+    """The Controller that is meant; of a list, those of the flows of a path, in order.
 
     controller: a Controller, a Python function from beliefs to a rate, the path of a file (a Path, or text that looks
     like one), the name of one that ccmatic ships, or source text, which has several lines. beliefs, observations: as of
     `parse`. Raises InputError, also for a function whose source is not to be had, as it was typed at a prompt.
     """
+    if isinstance(controller, Several):
+        controller = controller.each
+    if isinstance(controller, list | tuple) and controller:
+        return _several([given(each, beliefs, observations) for each in controller])
     if isinstance(controller, Controller | Stateful):
         return parse(controller.source, controller.name, controller.file, beliefs, observations)
     if isinstance(controller, str) and "\n" in controller:
@@ -28,6 +33,14 @@ def given(controller, beliefs=None, observations=None) -> Controller | Stateful:
         return parse(source, name, beliefs=beliefs, observations=observations)
     expected = "a function, the name or path of a file, or source text"
     raise InputError(f"{shown(controller)} is no controller; expected {expected}")
+
+
+def _several(controllers):
+    """Those of the flows of a path; of one alone, that."""
+    for each in controllers:
+        if isinstance(each, Several):
+            raise InputError(f"{each.name} is of several flows itself; expected a controller of one")
+    return Several(tuple(controllers)) if len(controllers) > 1 else controllers[0]
 
 
 def _source(function):

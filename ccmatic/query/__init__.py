@@ -1,7 +1,7 @@
 """Queries: a network, what a controller must ensure on it, and, to synthesise, what shapes it may take."""
 
 from ccmatic.query.network import DELAYS, Network
-from ccmatic.query.query import Query
+from ccmatic.query.query import Decides, Query
 from ccmatic.query.reading import from_record, load, make
 
-__all__ = ["DELAYS", "Network", "Query", "from_record", "load", "make"]
+__all__ = ["DELAYS", "Decides", "Network", "Query", "from_record", "load", "make"]

@@ -30,6 +30,9 @@ from ccmatic.logic import every, isolated
 from ccmatic.query.network import Network, set_fields
 from ccmatic.records import QueryRecord
 
+#: What decides for the flows of a path.
+Decides = language.Controller | language.Stateful | language.Several
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class Query:
@@ -156,13 +159,21 @@ class Query:
         """The unit of each belief, and of each observation, that a controller may read."""
         return {each.name: each.unit for each in (*self.model.beliefs, *self.model.observations.values())}
 
-    def controller(self, given: Any) -> language.Controller | language.Stateful:
-        """The controller that is meant (`language.given`), as this query's model lets it be."""
-        return language.given(given, self.units(), self.model.observations)
+    def controller(self, given: Any) -> Decides:
+        """The controller that is meant (`language.given`), as this query's model lets it be; or one for each flow."""
+        return self._fits(language.given(given, self.units(), self.model.observations))
 
-    def read(self, source: str, name: str = "controller") -> language.Controller | language.Stateful:
+    def read(self, source: str, name: str = "controller") -> Decides:
         """The controller that a source defines, likewise."""
-        return language.parse(source, name, beliefs=self.units(), observations=self.model.observations)
+        return self._fits(language.parse(source, name, beliefs=self.units(), observations=self.model.observations))
+
+    def _fits(self, controller: Decides) -> Decides:
+        """It, unless there are not as many as flows."""
+        found, flows = len(language.each_of(controller)), self.model.flows
+        if found not in (1, flows):
+            path = f"{self.network.model_name} has {flows} flow{'s' if flows > 1 else ''}"
+            raise InputError(f"{path}, and {found} controllers are given; expected one for all, or one for each")
+        return controller
 
     def record(self) -> dict[str, Any]:
         """The query as text, for traces and generated files; `from_record` reads it."""

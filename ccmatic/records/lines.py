@@ -33,7 +33,8 @@ class VerifyLine(Record):
 class WorstLine(Record):
     """The line of `worst`. of: as it was asked; what: the condition that it is worse than x; worse: on which side of x
     that is. none: an x at which no execution is so bad; some: one at which `trace`, a file, is; null if the range has
-    none. verdict: whether these are neighbours, or the range ends there."""
+    none. index: of what has one, as of `jain`, at `none` and at `some`. verdict: whether these are neighbours, or the
+    range ends there."""
 
     controller: str
     of: str
@@ -43,6 +44,7 @@ class WorstLine(Record):
     none: Fraction | None
     some: Fraction | None
     seconds: float
+    index: list[Fraction | None] | Absent = ABSENT
     trace: str | Absent | None = ABSENT
     explanation: ExplanationRecord | Absent = ABSENT
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import chain
 from time import monotonic
 
+from ccmatic import language
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
 from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, WayToFail
 from ccmatic.logic import every
@@ -284,7 +285,9 @@ class Part:
 
 def choices(x, controller):
     """That the controller decides for the senders: all of their laws. Raises InputError where bounds are not proved."""
-    require_bounds(controller, x.R, x.D)
+    for each in language.each_of(controller):
+        for R in {flow.R for flow in x.flows}:
+            require_bounds(each, R, x.D)
     return every([law.formula for law in replay.sender_laws(x, controller)])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ccmatic import language
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, exact, last_good, markup, shown, suggest
 from ccmatic.contracts import load_definition
-from ccmatic.query import Query
+from ccmatic.query import Decides, Query
 from ccmatic.solving import SAT, UNKNOWN, UNSAT
 from ccmatic.traces import Trace
 from ccmatic.verification import Executions, Part, Report, for_people, require_order
@@ -35,7 +35,7 @@ class Worst:
     verdict: `found`, or `unknown` where what is between the two was not told in time.
     """
 
-    controller: language.Controller | language.Stateful
+    controller: Decides
     quantity: Any
     none: Fraction | None
     some: Fraction | None
@@ -43,6 +43,15 @@ class Worst:
     seconds: float
     trace: Trace | None = None
     report: Report | None = None
+
+    @property
+    def index(self) -> tuple[Fraction | None, Fraction | None] | None:
+        """The quantity's index, at `none` and at `some`; None if it has no index."""
+        if self.quantity.index is None:
+            return None
+        _, of = self.quantity.index
+        none, some = (None if x is None else of(x) for x in (self.none, self.some))
+        return none, some
 
     def sentence(self) -> str:
         """What was found, in words."""
@@ -56,7 +65,13 @@ class Worst:
         told += [f"{sometimes} {self.some}"] if self.some is not None else []
         late = "; what is between was not told in time" if self.verdict == UNDECIDED else ""
         late = late or ("" if self.none is not None else "; of what is worse nothing was asked")
-        return f"{', '.join(told)}{f' {unit}' if unit else ''}{late}"
+        return f"{', '.join(told)}{f' {unit}' if unit else ''}{self._told_index()}{late}"
+
+    def _told_index(self):
+        if self.index is None:
+            return ""
+        told = [f"{word} {at}" for word, at in zip(("never below", "below"), self.index, strict=True) if at is not None]
+        return f"; {self.quantity.index[0]} {', '.join(told)}"
 
     def __repr__(self):
         return f"<{self.controller.name}: {self.sentence()}>"
@@ -90,6 +105,7 @@ def search(
     if start not in kind.starts:
         raise InputError(f"the start is '{shown(start)}'; {suggest(start, kind.starts)}")
     quantity = kind.quantity(of)
+    quantity.require(of, network.model_name, network.model.flows)
     thresholds = {"what": quantity.what, "given": "; ".join(filter(None, (kind.starts[start], given.strip())))}
     query = Query(network, name, **thresholds)
     decides = query.controller(controller)
@@ -105,11 +121,13 @@ def search(
 
 def _kept(controller):
     """As the property has it, what moves on in a controller that remembers, and what delays it has to know."""
-    if not controller.state:
+    stateful = [each for each in language.each_of(controller) if each.state]
+    if not stateful:
         return {}
     moves = [f"{name}={' + '.join(of)}" for name, of in moving(controller).items()]
-    few = [name for name in controller.parameters if name in controller.observations]
-    return {"moves": "; ".join(moves), "known": " ".join(name for name in few if controller.observations[name].few)}
+    observed = [each.observations.get(name) for each in stateful for name in each.parameters]
+    few = dict.fromkeys(each.name for each in observed if each and each.few)
+    return {"moves": "; ".join(moves), "known": " ".join(few)}
 
 
 def _range(quantity, network, low, high, resolution):

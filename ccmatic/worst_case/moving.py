@@ -4,11 +4,20 @@ import ast
 from collections import Counter
 
 from ccmatic.base import BYTES, TIME
+from ccmatic.language import each_of
 
 
 def moving(controller):
-    """The observations in whose sum each such piece of state is, by its name: `since = served` is one, and so is
-    `recover = admitted + 3 * MSS`."""
+    """The observations in whose sum each such piece of state is, by its name, which of several controllers ends in the
+    number of the flow: `since = served` is one, and so is `recover = admitted + 3 * MSS`."""
+    several = each_of(controller)
+    if len(several) == 1:
+        return _moving(controller)
+    numbered = enumerate(several, 1)
+    return {f"{name}{number}": of for number, each in numbered if each.state for name, of in _moving(each).items()}
+
+
+def _moving(controller):
     counted = {name for name, each in controller.observations.items() if _is_counted(each)}
     update = next((each for each in ast.parse(controller.source).body if _is_update(each)), None)
     given = [(node.targets[0].id, node.value) for node in ast.walk(update) if _is_one(node)] if update else []

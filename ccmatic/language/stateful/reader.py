@@ -35,7 +35,8 @@ _INITIAL = "a number, anything(), above(a), between(a, b) or any_of(a, b, …)"
 @dataclass(frozen=True)
 class Memory:
     """A piece of state. kind: of its value at first, `equal`, `anything`, `above`, `between` or `any_of`; terms: of
-    numbers and constants, which that is about. observations: as of `read_stateful`, of which terms read constants."""
+    numbers and constants, which that is about. observations: as of `read_stateful`, of which terms read constants.
+    flow: of which flow of several it is, from 1; None: of each."""
 
     name: str
     unit: object
@@ -43,6 +44,7 @@ class Memory:
     terms: tuple
     line: int = field(compare=False)
     observations: dict = field(compare=False, repr=False)
+    flow: int | None = None
 
     @property
     def chosen(self):
