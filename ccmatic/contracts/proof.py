@@ -124,9 +124,9 @@ class State:
 @dataclass(frozen=True)
 class Lemma:
     """If `given(x, c)` then `then(x, c)`, on every trace. says: in words, `{constant}` for its value. paper: it is a
-    statement of the paper's, checked for comparison: the proof does not rest on it. empty: `given` may be true of
-    no window at all. So it may where a window is to stay in its state, as leaving it at once is no fault; a state
-    in which no window begins is one."""
+    statement of the paper's, or another, checked for comparison: the proof does not rest on it. empty: `given` may be
+    true of no window at all. So it may where a window is to stay in its state, as leaving it at once is no fault; a
+    state in which no window begins is one."""
 
     name: str
     given: OfWindow

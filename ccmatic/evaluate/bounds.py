@@ -75,6 +75,7 @@ def _export(sender):
 
 @cache
 def results():
-    """What is proved in proofs/ of functions of beliefs, a Result each."""
+    """What is proved in proofs/ of functions of beliefs, a Result each; none of those that bound nothing."""
     files = [definitions.find_file(["proofs"], name, ".json") for name in definitions.shipped("proofs", ".json")]
-    return [found for found in map(proving.load_result, files) if isinstance(found.controller, language.Controller)]
+    found = map(proving.load_result, files)
+    return [each for each in found if each.constants and isinstance(each.controller, language.Controller)]

@@ -51,7 +51,7 @@ def _report(result, prover, picture):
     yield "| lemma | verdict | s |"
     yield "|---|---|---|"
     for name, answer in result.answers.items():
-        about = (" (the paper's)" if prover.lemmas[name].paper else "") + (OF_NONE if answer.empty else "")
+        about = (" (no part of the proof)" if prover.lemmas[name].paper else "") + (OF_NONE if answer.empty else "")
         yield f"| {name}{about} | {answer.verdict} | {answer.seconds:.1f} |"
     yield ""
     yield f"A lemma that is violated has its window in `{result.traces.name}/`, as has the edge of each constant:"
