@@ -26,7 +26,7 @@ from ccmatic.query import Decides, Network, Query
 from ccmatic.query import load as load_query
 from ccmatic.synthesis import CoverReport, Progress, Store
 from ccmatic.traces import Trace
-from ccmatic.verification import Judge, Judgement, Report
+from ccmatic.verification import Judge, Judgement, Report, require_order
 from ccmatic.widening import Widening, WideningReport
 from ccmatic.worst_case import Worst
 
@@ -330,12 +330,23 @@ def export(
     model: str | None = None,
     horizon: int = 10,
     jitter: int | str | Fraction = 1,
+    around: str | None = None,
 ) -> list[Path]:
     """Compile a controller, by its name or file, to C; the paths of the files that are written.
 
     target: `c`, `bpf` or `udp`. out: a folder; None: one of the controller's name. model: whose beliefs are computed;
     None: the one of fewest that are enough. horizon: T; beliefs time out every T-1 steps. jitter: by how much delay may
-    vary, in R_m, but for queueing. Raises InputError if the controller cannot be compiled or a file not be written.
+    vary, in R_m, but for queueing. around: of an envelope in the kernel (`bpf`), which of its congestion controls runs
+    within: `cubic`, `bbr` or `reno`. Raises InputError if the controller cannot be compiled or a file not be written.
     """
-    made = header.make(str(controller), model, horizon, str(jitter))
+    asked = (model, horizon, str(jitter))
+    if around is None:
+        made = header.make(str(controller), *asked, guarding=True)
+    elif target == "bpf":
+        made = header.make_guard(str(controller), around, *asked)
+    else:
+        raise InputError(f"--around {around} for the target {target}; expected --target bpf: the kernel runs it")
+    if not made.remembers:
+        for each in (made.controller, made.at_start):
+            require_order(each, made.model.default_jitter)
     return exporting.write(made, target, out or made.name)

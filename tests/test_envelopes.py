@@ -144,6 +144,6 @@ def test_the_band_is_told_drawn_and_shown(tmp_path, monkeypatch):
 def test_what_needs_a_rate_refuses_an_envelope(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "e.py").write_text(envelope())
-    code, _, error = run("export", "e.py", "--target", "c", "--out", "out")
+    code, _, error = run("export", "e.py", "--target", "bpf", "--out", "out")
     assert code == 2 and "is an envelope, which has no rate of its own" in error
     assert not (tmp_path / "out").exists()

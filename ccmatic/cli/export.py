@@ -23,12 +23,13 @@ from ccmatic.cli import options
     help="T: beliefs time out every T-1 steps.",
 )
 @click.option("--jitter", default="1", show_default=True, help="By how much delay may vary, in R_m, but for queueing.")
+@click.option("--around", help="Of an envelope in the kernel: what runs within it, cubic, bbr or reno.")
 @options.as_json
-def export(controller, target, out, model, horizon, jitter, as_json):
+def export(controller, target, out, model, horizon, jitter, around, as_json):
     """Compile a controller to C: integers only, beliefs computed from acknowledgements."""
     from ccmatic import api, records
 
-    files = api.export(controller, target, out, model=model, horizon=horizon, jitter=jitter)
+    files = api.export(controller, target, out, model=model, horizon=horizon, jitter=jitter, around=around)
     for file in files:
         about = records.ExportLine(files[0].stem, target, str(file))
         click.echo(records.line(about) if as_json else file)

@@ -5,8 +5,8 @@ Bytes, bytes per step and whole steps are integers, R_m is one step and D a whol
 
 from fractions import Fraction
 
-from ccmatic.base import InputError
 from ccmatic.codegen.expression import Expression
+from ccmatic.language import Between
 
 #: No belief is larger: 2^40 bytes, or bytes per step.
 LARGEST = 2**40
@@ -14,12 +14,11 @@ LARGEST = 2**40
 
 def decision(controller, jitter):
     """The statements of a C function's body that return the controller's rate, bytes per step, rounded down, at least
-    0; `int64_t` variables named as its parameters are in scope. jitter: D in steps.
+    0; `int64_t` variables named as its parameters are in scope. Of an envelope: that nearest to `wanted`, a `uint64_t`
+    in scope. jitter: D in steps.
 
     Raises InputError where integers of 64 bits cannot hold a term, or a divisor is 0.
     """
-    if controller.is_envelope:
-        raise InputError(f"{controller.name} is an envelope, which has no rate of its own to send at", controller.file)
     writer = _Decision({"R_m": Fraction(1), "D": Fraction(jitter)}, controller.file)
     return writer.body(controller.body, writer.returned)
 
@@ -29,5 +28,10 @@ class _Decision(Expression):
         return leaf.name, 1, LARGEST
 
     def returned(self, tree):
+        if isinstance(tree, Between):
+            return [f"return ccm_nearest(wanted, {self.rate(tree.low)}, {self.rate(tree.high)});"]
+        return [f"return {self.rate(tree)};"]
+
+    def rate(self, tree):
         common = self.denominator(tree)
-        return [f"return ccm_divided({self.term(tree, common)}, {common});"]
+        return f"ccm_divided({self.term(tree, common)}, {common})"

@@ -1,16 +1,17 @@
 """A controller as one C header: its decision, the beliefs that its model declares, and a sender around them."""
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 from ccmatic import language
-from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, read_text, shown
+from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, read_text, shown, suggest
 from ccmatic.codegen import stateful
 from ccmatic.codegen.decision import LARGEST, decision
 from ccmatic.codegen.files import shipped
 from ccmatic.codegen.parts import constants, power, title
+from ccmatic.codegen.targets import AROUND
 from ccmatic.contracts import Model, is_bound, load_definition
 from ccmatic.language import Controller
 
@@ -32,6 +33,7 @@ class Export:
     model:      the network model (`ccmatic.contracts.model`) whose beliefs they read.
     horizon:    T; beliefs time out every T-1 steps.
     jitter:     the most that non-congestive delay may vary on the path, in R_m: a step is R_m + that.
+    around:     of an envelope in the kernel, which of its congestion controls says what rate is wanted; else None.
     """
 
     controller: Controller
@@ -39,8 +41,21 @@ class Export:
     model: object
     horizon: int
     jitter: Fraction
+    around: str | None = None
 
-    library, kernel_program, remembers = "library.c", "bpf.c", False
+    library, remembers = "library.c", False
+
+    @property
+    def is_envelope(self):
+        """Whether it leaves a choice of rates, at its start or later."""
+        return any(each.is_envelope for each in (self.controller, self.at_start) if each)
+
+    @property
+    def kernel_program(self):
+        """The program that the kernel runs, and what it includes. Raises InputError for an envelope around nothing."""
+        if self.is_envelope and not self.around:
+            raise _no_rate(self)
+        return ("guard.c", "paced.h", *AROUND[self.around]) if self.around else ("bpf.c", "paced.h")
 
     @property
     def name(self):
@@ -69,6 +84,7 @@ class Export:
             "CCM_MOST": f"{power(MOST)} /* bytes per step that no link exceeds */",
             "CCM_LARGEST": f"{power(LARGEST)} /* of any belief */",
             "CCM_HAS_START": f"{int(self.at_start is not None)} /* another controller runs until a large loss */",
+            "CCM_ENVELOPE": f"{int(self.is_envelope)} /* it leaves a choice of rates: see ccm_want */",
             "CCM_COLUMNS": f'"{",".join(["begun_again", *(belief.name for belief in self.model.beliefs)])}"',
             "CCM_REORDERING": "1 /* packets later than one of which an acknowledgement tells that it is lost */",
             "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* packets in a step, more than which end the start */",
@@ -106,14 +122,15 @@ class Export:
 
     def _decision(self, function, controller):
         lines = [f"/* The rate of {controller.name}, bytes per step. */"]
-        lines += [f"static inline uint64_t {function}(const struct ccm_beliefs *b, uint64_t packet)", "{"]
+        parameters = "const struct ccm_beliefs *b, uint64_t packet, uint64_t wanted"
+        lines += [f"static inline uint64_t {function}({parameters})", "{"]
         body = decision(controller, self.model.default_jitter)
         for name in controller.parameters:
             if name in CONSTANTS and name != "MSS":
                 continue
             if any(name in line for line in body):
                 lines.append(f"    const int64_t {name} = (int64_t){'packet' if name == 'MSS' else f'b->{name}'};")
-        lines += ["    (void)b, (void)packet;", *body, "}", ""]
+        lines += ["    (void)b, (void)packet, (void)wanted;", *body, "}", ""]
         return "\n".join(lines)
 
     def _names(self):
@@ -126,10 +143,21 @@ def rounded(belief, value):
     return Fraction(min(MOST, belief.whole(value))) if is_bound(belief) else value
 
 
-def make(controller, model=None, horizon=10, jitter=Fraction(1)):
+def make_guard(controller, around, model=None, horizon=10, jitter=Fraction(1)):
+    """An Export of an envelope around one of AROUND, as `make`."""
+    export = make(controller, model, horizon, jitter, guarding=True)
+    if export.remembers or not export.is_envelope:
+        message = f"{export.name} is no envelope; expected a controller that returns `between(low, high)`"
+        raise InputError(f"{message} to put around {around}", export.controller.file)
+    if around not in AROUND:
+        raise InputError(f"there is no guard around '{shown(around)}'; {suggest(shown(around), AROUND)}")
+    return replace(export, around=around)
+
+
+def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False):
     """An Export of a controller file (a path or a shipped name), or a StatefulExport. model: a name or a path; by
     default the one of fewest beliefs that has those which are read, or one whose senders send by a window. jitter: also
-    as text. Raises InputError."""
+    as text. guarding: whether it may be an envelope, as something says what rate in it is wanted. Raises InputError."""
     given = load_definition("models", "MODEL", model, allow_code=True) if model else None
     path = definitions.find_file(definitions.CONTROLLERS, controller, ".py")
     if language.is_stateful(read_text(path)):
@@ -144,10 +172,20 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1)):
     for name in (*(belief.name for belief in found.beliefs), *(Path(file).stem for file in found.runtime)):
         c_name(name, f"of the model {found.name}:")
     export = Export(loaded, at_start, found, horizon, _jitter(jitter))
+    if export.is_envelope and not guarding:
+        raise _no_rate(export)
     if max(export.step.as_integer_ratio()) > LARGEST_PART:
         message = f"with a jitter of '{jitter}' a step is {export.step} R_m, too many digits for integers of 64 bits"
         raise InputError(f"{message}; expected a numerator and a denominator of at most {LARGEST_PART}, as 1/3 has")
     return export
+
+
+def _no_rate(envelope):
+    message = f"{envelope.name} is an envelope, which has no rate of its own to send at; expected something within it"
+    return InputError(
+        f"{message}, such as cubic: `export --around cubic`, `--flow guard:{envelope.name}:cubic`",
+        envelope.controller.file,
+    )
 
 
 def _beside(controller):

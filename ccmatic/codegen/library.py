@@ -37,12 +37,13 @@ class Library:
         """A fresh Sender. packet: MSS, bytes; rtt: R_m and now: the time, in nanoseconds."""
         return Sender(self, packet, rtt, now)
 
-    def decide(self, beliefs, packet):
-        """The rate for beliefs, by name, in bytes per step, bytes and steps: rounded down, at least 0."""
+    def decide(self, beliefs, packet, wanted=0):
+        """The rate for beliefs, by name, in bytes per step, bytes and steps: rounded down, at least 0. wanted: of an
+        envelope, the same."""
         values = (_U64 * len(self.names))(*(beliefs.get(name, 0) for name in self.names))
         function = self["decide"]
-        function.restype, function.argtypes = _U64, [ctypes.c_void_p, _U64]
-        return function(values, packet)
+        function.restype, function.argtypes = _U64, [ctypes.c_void_p, _U64, _U64]
+        return function(values, packet, wanted)
 
 
 class Called:
@@ -123,6 +124,10 @@ class Sender(Called):
     def step(self, sent, acked, lost, last_delay, first_delay):
         """A step is over, with cumulative bytes and delays in whole steps: the next one's rate, bytes per step."""
         return Fraction(self._step(self._pointer, sent, acked, lost, last_delay, first_delay))
+
+    def clamp(self, now, wanted):
+        """The rate to send at from now on in an envelope, bytes per second, where this one is wanted."""
+        return self._call("clamp", _U64, (_U64, now), (_U64, wanted))
 
     def limited(self, now):
         """There is nothing more to send, though the rate would let it."""

@@ -29,7 +29,7 @@ class StatefulExport:
     model: object
     jitter: int
 
-    library, kernel_program, remembers = "stateful_library.c", "window_bpf.c", True
+    library, kernel_program, remembers, around = "stateful_library.c", ("window_bpf.c",), True, None
 
     @property
     def name(self):
@@ -83,6 +83,7 @@ class StatefulExport:
             "CCM_R": f"{self.model.R} /* steps in R_m */",
             "CCM_PAST": f"{self.past} /* steps before the last that are read */",
             "CCM_FIRST": f"{self.first_decision} /* the first step at whose end it decides */",
+            "CCM_ENVELOPE": "0 /* it leaves no choice of rates */",
             "CCM_PACED": f"{int(self.is_paced)} /* whether its rate limits anything */",
             "CCM_LARGEST": f"INT64_C({update.LARGEST}) /* of any number that is kept, of either sign */",
             "CCM_LINE_RATE": f"INT64_C({update.LINE_RATE}) /* bytes per step: limits nothing */",

@@ -45,6 +45,21 @@ class Steps:
         now, usual = values[0], np.median(values)
         return now >= CLOSE * usual if isinstance(belief, RunningMax) else CLOSE * now <= usual
 
+    @cached_property
+    def outside(self):
+        """Of a sender in an envelope by how many packets each step but the last sent more than its most, or, below 0,
+        less than its least. A step that the log lacks, or whose length changed, is 0."""
+        sent, time, length = (self.columns[name] for name in ("sent", "time", "step_ns"))
+        known = np.diff(time) == length[:-1]
+        return np.array([self._off(i, int(sent[i + 1] - sent[i])) if known[i] else 0.0 for i in range(len(known))])
+
+    def _off(self, i, sent):
+        packet = int(self.columns["packet"][i])
+        beliefs = {belief.name: int(self.columns[belief.name][i]) for belief in self.log.model.beliefs}
+        constants = {"MSS": packet, "R_m": 1, "D": self.log.model.default_jitter}
+        low, high = self.log.envelope.allowed(beliefs | constants)
+        return float(min(0, sent - low) + max(0, sent - high)) / packet
+
     def false(self, link, packets, until):
         """The beliefs that are false of a link at the end of steps that are over by `until`, in ns of the run, up to
         which the link is the flow's alone and has one rate: (step, belief's name, Truth). packets: of the run's log,

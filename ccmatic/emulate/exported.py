@@ -1,4 +1,5 @@
-"""Flows of exported controllers: `udp:CONTROLLER.py` in user space, `bpf:CONTROLLER.py` in the kernel."""
+"""Flows of exported controllers: `udp:CONTROLLER.py` in user space, `bpf:CONTROLLER.py` in the kernel, and
+`guard:ENVELOPE.py:NAME`, a congestion control of the kernel's within an envelope."""
 
 import subprocess
 from contextlib import contextmanager
@@ -67,9 +68,24 @@ class Bpf:
                 yield replace(commands, log=_log(self.export, log))
 
 
+class Guard(Bpf):
+    """What the kernel runs within an envelope: of the kernel's own, by name."""
+
+    def __init__(self, argument):
+        envelope, _, around = argument.rpartition(":")
+        if not envelope:
+            found = f"found 'guard:{argument}'; expected an envelope and what to put it around"
+            raise InputError(f"{found}, such as guard:cc_qdel_wide:cubic")
+        self.export = header.make_guard(envelope, around)
+        if not flows.in_kernel(around):
+            raise InputError(f"this kernel has no {around} to guard; expected one of {', '.join(flows.available())}")
+
+
 def _log(export, file):
     """The flows.Log of beliefs, None of a controller that has none."""
-    return None if export.remembers else flows.Log(file, export.model, export.horizon - 1)
+    if export.remembers:
+        return None
+    return flows.Log(file, export.model, export.horizon - 1, export.controller if export.is_envelope else None)
 
 
 def _place(context):

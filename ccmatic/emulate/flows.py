@@ -14,6 +14,7 @@ from pathlib import Path
 from ccmatic.base import InputError
 from ccmatic.contracts import Model
 from ccmatic.emulate.link import Link
+from ccmatic.language import Controller
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
@@ -56,11 +57,12 @@ class Context:
 @dataclass(frozen=True)
 class Log:
     """Where a sender logs its steps, as CSV (docs/deploy.md); the model whose beliefs it forms, and the steps of a
-    window, at whose end they time out."""
+    window, at whose end they time out; the envelope that it is to keep to, if it guards something."""
 
     file: Path
     model: Model
     window: int
+    envelope: Controller | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,11 @@ class Kernel:
         seconds = int(context.seconds) + 60
         sender = ["iperf3", "--client", context.address, *place, "--congestion", self.name, "--time", seconds]
         yield Commands(["iperf3", "--server", *place], sender, self.name)
+
+
+def available():
+    """The names of the congestion controls that the kernel has now."""
+    return AVAILABLE.read_text().split() if AVAILABLE.exists() else []
 
 
 def in_kernel(name):

@@ -3,12 +3,12 @@
 import re
 
 from ccmatic.base import InputError, definitions, installed, suggest
-from ccmatic.emulate.exported import Bpf, Udp
-from ccmatic.emulate.flows import AVAILABLE, Asked, Kernel, in_kernel
+from ccmatic.emulate.exported import Bpf, Guard, Udp
+from ccmatic.emulate.flows import Asked, Kernel, available, in_kernel
 from ccmatic.emulate.link import SECOND, nanoseconds
 
 #: Those that are no congestion control of the kernel's.
-KINDS = {"udp": Udp, "bpf": Bpf}
+KINDS = {"udp": Udp, "bpf": Bpf, "guard": Guard}
 
 
 #: FLOW, FLOW@START or FLOW@START-STOP, and then maybe ,rtt=R_m.
@@ -53,8 +53,7 @@ def flow(text):
         raise InputError(f"unknown kind of flow '{kind}' in '{text}'; known: {', '.join([*KINDS, *added])}")
     if definitions.is_controller(text):
         raise InputError(f"'{text}' is a controller, not a flow; did you mean 'udp:{text}' or 'bpf:{text}'?")
-    known = [*(AVAILABLE.read_text().split() if AVAILABLE.exists() else ()), *KINDS, *added]
-    raise InputError(f"no congestion control '{kind}' in this kernel; {suggest(kind, known)}")
+    raise InputError(f"no congestion control '{kind}' in this kernel; {suggest(kind, [*available(), *KINDS, *added])}")
 
 
 def is_flow(text):

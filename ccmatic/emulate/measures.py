@@ -47,6 +47,7 @@ def warm_up(emulation):
 
 
 def _of_flow(emulation, flow, start):
+    steps = emulation.steps[flow]
     log = emulation.log[emulation.log["flow"] == flow]
     rtt = emulation.link.rtt_of(flow)
     return records.FlowMeasures(
@@ -54,7 +55,19 @@ def _of_flow(emulation, flow, start):
         flow=emulation.flows[flow],
         R_m_ms=rtt / MS,
         ramp_seconds=_ramp(log, emulation.spans[flow], start, rtt),
-        **({"beliefs": _beliefs(emulation, flow)} if emulation.steps[flow] else {}),
+        **({"beliefs": _beliefs(emulation, flow)} if steps else {}),
+        **({"guard": _guard(steps)} if steps and steps.log.envelope else {}),
+    )
+
+
+def _guard(steps):
+    off = steps.outside
+    return records.GuardRecord(
+        steps=len(off),
+        above=int((off > 1).sum()),
+        below=int((off < -1).sum()),
+        most_above=float(off.max(initial=0)),
+        most_below=float(-off.min(initial=0)),
     )
 
 
@@ -226,6 +239,9 @@ def _told(flow):
         )
         until = beliefs.judged_until_seconds
         said.append(f"{len(beliefs.false)} were false by {until:.3g} s" if until else "they are not judged")
+    if guard := flow.guard:
+        above, below = f"{guard.above} above (by {guard.most_above:.1f} packets at most)", f"{guard.below} below"
+        said.append(f"of {guard.steps} steps {above} and {below} ({guard.most_below:.1f}) the envelope")
     return f"{flow.flow}: {'; '.join(said)}"
 
 

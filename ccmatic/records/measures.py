@@ -55,14 +55,27 @@ class BeliefsRecord(Record):
     converged_windows: int | None
 
 
+class GuardRecord(Record):
+    """How a guarded flow kept to its envelope in its steps: in how many of them it sent over a packet more than the
+    envelope's most, or less than its least (packets are whole), and by how many packets at most."""
+
+    steps: int
+    above: int
+    below: int
+    most_above: float
+    most_below: float
+
+
 class FlowMeasures(Measures, kw_only=True):
     """Of the packets of one flow, as it was named; R_m_ms is its own. ramp_seconds: from its start until it first had
-    nine tenths of its measured rate over ten R_m; null if it never had. beliefs: of a sender that logs them."""
+    nine tenths of its measured rate over ten R_m; null if it never had. beliefs: of a sender that logs them. guard: of
+    one in an envelope."""
 
     flow: str
     R_m_ms: float | Absent = ABSENT
     ramp_seconds: float | Absent | None = ABSENT
     beliefs: BeliefsRecord | Absent = ABSENT
+    guard: GuardRecord | Absent = ABSENT
 
 
 class SharesRecord(Record):

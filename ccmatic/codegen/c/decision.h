@@ -8,6 +8,14 @@ static inline int64_t ccm_min(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Of the rates from low to high that nearest to the one that is wanted. */
+static inline uint64_t ccm_nearest(uint64_t wanted, uint64_t low, uint64_t high)
+{
+    const uint64_t least = wanted > low ? wanted : low;
+
+    return least < high ? least : high;
+}
+
 /* Rounded down, and 0 at least. */
 static inline uint64_t ccm_divided(int64_t amount, uint64_t over)
 {

@@ -8,7 +8,8 @@ uint64_t NAME_step(struct ccm_sender *s, uint64_t sent, uint64_t acked, uint64_t
 bool NAME_beliefs(const struct ccm_sender *s, unsigned i, const char **name, uint64_t *value);
 bool NAME_at_start(const struct ccm_sender *s);
 uint64_t NAME_begun_again(const struct ccm_sender *s);
-uint64_t NAME_decide(const struct ccm_beliefs *b, uint64_t packet);
+uint64_t NAME_decide(const struct ccm_beliefs *b, uint64_t packet, uint64_t wanted);
+uint64_t NAME_clamp(struct ccm_sender *s, uint64_t now_ns, uint64_t wanted);
 
 void NAME_limited(struct ccm_sender *s, uint64_t now_ns)
 {
@@ -61,8 +62,16 @@ uint64_t NAME_begun_again(const struct ccm_sender *s)
     return s->begun_again;
 }
 
-/* The rate for these beliefs, bytes per step, rounded down. */
-uint64_t NAME_decide(const struct ccm_beliefs *b, uint64_t packet)
+/* The rate for these beliefs, bytes per step, rounded down. wanted: the same, of an envelope. */
+uint64_t NAME_decide(const struct ccm_beliefs *b, uint64_t packet, uint64_t wanted)
 {
-    return ccm_decide(b, packet);
+    return ccm_decide(b, packet, wanted);
+}
+
+/* The rate to send at from now on within an envelope, bytes per second: the nearest to what was wanted when this was
+ * first called in the step under way. */
+uint64_t NAME_clamp(struct ccm_sender *s, uint64_t now_ns, uint64_t wanted)
+{
+    ccm_want(s, now_ns, wanted);
+    return ccm_rate(s, now_ns);
 }

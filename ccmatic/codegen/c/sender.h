@@ -4,6 +4,7 @@
  * the packets that took a longer path. It grows, and beliefs begin again, when all RTTs of a period exceed it by more
  * than half of D: jitter alone does not explain them. */
 #define CCM_PERIOD 10 /* windows in which RTTs were measured */
+#define CCM_MOST_WANTED (UINT64_C(1) << 50) /* bytes per second */
 
 /* The BPF verifier looks at a global function by itself, once, not at each call of it. */
 #ifdef CCM_KERNEL
@@ -44,6 +45,7 @@ struct ccm_sender {
     bool started; /* past the start: see CCM_START_WITH */
     uint64_t planned; /* the step, by when it began, of which `budget` is: bytes that may be sent in it, */
     uint64_t budget, left; /* with what was left of the step before, less than a packet */
+    uint64_t wanted, wanted_in; /* of an envelope's rates, bytes per second; of the step that began then */
 };
 
 static inline uint64_t ccm_step_of(const struct ccm_sender *s, uint64_t rtt)
@@ -103,6 +105,8 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     s->measured = s->grown = false;
     s->planned = now_ns;
     s->budget = s->left = 0;
+    s->wanted = CCM_MOST_WANTED;
+    s->wanted_in = UINT64_MAX;
     ccm_begin_window(s);
     return s->rtt == rtt_ns && packet > 0;
 }
@@ -399,12 +403,24 @@ static inline void ccm_in_flight(struct ccm_sender *s, uint64_t now_ns, uint64_t
     ccm_take_back(s, ccm_less(s->acked + s->lost + s->lost_early + s->doubted + bytes, s->sent));
 }
 
+/* Of a sender in an envelope: the rate that is wanted, in bytes per second. What is wanted when this is first called in a
+ * step counts for all of it, as the models' rates are of steps; until it is called the most is. */
+static inline void ccm_want(struct ccm_sender *s, uint64_t now_ns, uint64_t wanted)
+{
+    ccm_advance(s, now_ns + 1);
+    if (s->wanted_in == s->start)
+        return;
+    s->wanted_in = s->start;
+    s->wanted = ccm_at_most(CCM_MOST_WANTED, wanted);
+}
+
 /* The rate of the step under way, bytes per step: at least a packet. */
 static inline uint64_t ccm_rate_per_step(const struct ccm_sender *s)
 {
     const unsigned t = s->t;
     const struct ccm_beliefs *b = &s->w.beliefs[t < CCM_STEPS ? t : 0];
-    const uint64_t rate = s->started ? ccm_decide(b, s->w.packet) : ccm_decide_at_start(b, s->w.packet);
+    const uint64_t wanted = ccm_scaled(s->wanted, s->step, 1000000000, false), packet = s->w.packet;
+    const uint64_t rate = s->started ? ccm_decide(b, packet, wanted) : ccm_decide_at_start(b, packet, wanted);
 
     return ccm_at_most(CCM_MOST, ccm_at_least(s->w.packet, rate));
 }

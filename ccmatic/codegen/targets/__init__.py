@@ -8,13 +8,22 @@ _FILES = {
     "bpf": ("kernel.h", "loader.c", "log.h"),
 }
 
+#: What the kernel can run within an envelope: its name there, and what calls it.
+AROUND = {
+    "cubic": ("around_cubic.h", "by_window.h"),
+    "bbr": ("around_bbr.h",),
+    "reno": ("around_reno.h", "by_window.h"),
+}
+
 
 def sources(target, export, header):
     """The texts of a target's files but for NAME.h, by file name. target: `udp` or `bpf`; header: the text of
     NAME.h."""
     name, texts = export.name, {file: _shipped(file) for file in _FILES[target]}
     if target == "bpf":
-        texts["@NAME@.bpf.c"] = _shipped(export.kernel_program)
+        program, *included = export.kernel_program
+        texts["@NAME@.bpf.c"] = _shipped(program).replace("@AROUND@", export.around or "")
+        texts |= {file: _shipped(file) for file in included}
     texts["Makefile"] = _shipped("Makefile.in")
     known_as = kernel_name(name, "".join([header, *texts.values()]))
     return {_filled(file, name, known_as): _filled(text, name, known_as) for file, text in texts.items()}

@@ -30,7 +30,8 @@ enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_MAP_TYPE_RINGBUF = 27, BPF_F_NO_PREALLO
 #define CCM_TEXT_OF(name) CCM_TEXT(name)
 
 enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
-enum { TCP_CA_Recovery = 3, TCP_CA_Loss = 4 };
+enum { TCP_CA_Disorder = 1, TCP_CA_Recovery = 3, TCP_CA_Loss = 4 };
+enum tcp_ca_event { CA_EVENT_TX_START };
 enum { RTT_NS = 100000000 /* until one is measured */ };
 
 #define FOUND __attribute__((preserve_access_index))
@@ -53,6 +54,14 @@ struct inet_connection_sock {
     unsigned char icsk_ca_state : 5;
 } FOUND;
 
+struct rate_sample {
+    int losses;
+} FOUND;
+
+struct ack_sample {
+    uint32_t pkts_acked;
+} FOUND;
+
 struct tcp_rack {
     uint64_t mstamp;  /* when the segment last acknowledged was sent, in microseconds */
     uint32_t rtt_us;  /* and how long ago that was then */
@@ -65,6 +74,7 @@ struct tcp_sock {
     uint32_t packets_out, sacked_out, lost_out, retrans_out;   /* segments now */
     uint32_t write_seq, snd_nxt; /* up to which the application has written, and sent, in bytes */
     uint32_t snd_una, snd_wnd;   /* up to which bytes are acknowledged; so many more the receiver takes */
+    uint32_t srtt_us; /* eighths of microseconds */
     uint32_t tlp_high_seq; /* not 0 while a segment is out that was sent to probe for losses */
     uint64_t tcp_wstamp_ns, tcp_clock_cache; /* when a segment may be sent again; when the kernel last looked */
     uint64_t first_tx_mstamp; /* when that last acknowledged was sent, in microseconds */
@@ -78,6 +88,8 @@ struct tcp_congestion_ops {
     void (*cong_control)(struct sock *sk);
     uint32_t (*undo_cwnd)(struct sock *sk);
     void (*set_state)(struct sock *sk, uint8_t new_state);
+    void (*cwnd_event)(struct sock *sk, enum tcp_ca_event event);
+    void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
     char name[16];
     void (*init)(struct sock *sk);
 } FOUND;
@@ -110,6 +122,8 @@ static __always_inline uint64_t in_flight(const struct tcp_sock *tcp)
     return ccm_less(tcp->packets_out + tcp->retrans_out, tcp->sacked_out + tcp->lost_out);
 }
 
+/* What controllers answer that have no use for it. */
+#ifndef CCM_AROUND
 SEC("struct_ops")
 uint32_t BPF_PROG(ccm_ssthresh, struct sock *sk)
 {
@@ -121,3 +135,4 @@ uint32_t BPF_PROG(ccm_undo_cwnd, struct sock *sk)
 {
     return ((struct tcp_sock *)sk)->snd_cwnd;
 }
+#endif

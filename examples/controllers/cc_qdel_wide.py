@@ -1,0 +1,7 @@
+"""Envelope: around cc_qdel; any rate up to half of C_L while bytes wait, any from 3/2 to 2 of C_L else."""
+
+
+def rate(C_L, qdel_L):
+    if qdel_L > 0:
+        return between(0, C_L / 2)
+    return between(3 / 2 * C_L, 2 * C_L)
