@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic import explanation, language, proving, synthesis, verification, widening, worst_case
+from ccmatic import estimation, explanation, language, proving, synthesis, verification, widening, worst_case
 from ccmatic.base import InputError, exact
 from ccmatic.codegen import files as exporting
 from ccmatic.codegen import header
+from ccmatic.estimation import Estimate
 from ccmatic.explanation import Explanation
 from ccmatic.language import Controller, Several, Stateful
 from ccmatic.logic import isolated, isolated_steps
@@ -37,6 +38,7 @@ __all__ = [
     "Check",
     "Controller",
     "CoverReport",
+    "Estimate",
     "Explanation",
     "InputError",
     "Judgement",
@@ -53,6 +55,7 @@ __all__ = [
     "check",
     "check_cover",
     "check_widening",
+    "estimate",
     "explain",
     "export",
     "load_controller",
@@ -261,6 +264,20 @@ def worst(
     about = {"start": start, "given": given, "period": period, "told": told}
     among = {"at": at, "low": low, "high": high, "resolution": resolution}
     return worst_case.search(controller, network, of, **about, **among, **asking)
+
+
+def estimate(trace: Trace | str | Path, network: Network | None = None) -> list[Estimate]:
+    """What a sender can know of its path at the end of each step of a trace, or of the one in a file, but its first: an
+    Estimate's `possible` is exact, of all executions of the network that look alike to the sender; its `declared` are
+    the model's beliefs.
+
+    network: None: the trace's. Its horizon says on how many steps the sender looks back, but for what it knows of C.
+    Raises InputError where no execution of the network is as the trace, with the laws that say so.
+
+        cm.estimate("docs/gallery/late_drain.json")[-1].possible.C
+    """
+    loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
+    return list(estimation.estimates(loaded, network or estimation.network_of(loaded)))
 
 
 def check(

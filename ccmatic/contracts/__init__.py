@@ -5,7 +5,7 @@ from ccmatic.contracts.belief import RunningMax, RunningMin, Sample, StateBelief
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.checker import load_definition
 from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Column, Kept, MeasuredDelay, Observation
-from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed
+from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed, seen
 from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
@@ -70,6 +70,7 @@ __all__ = [
     "load_definition",
     "observed",
     "overflow",
+    "seen",
     "share",
     "value_of",
 ]

@@ -12,7 +12,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Kept
 from ccmatic.contracts.model import Model
-from ccmatic.contracts.sources import LastStep, NextWindow, Numbers, Recorded, Source, Unknowns
+from ccmatic.contracts.sources import LastStep, NextWindow, Numbers, Recorded, Seen, Source, Unknowns
 from ccmatic.contracts.steps import Delay, Number, Steps
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Truth
@@ -47,7 +47,7 @@ class Flow(_Bytes):
     horizon: int
     D: int
     alpha: Any = None
-    known: bool = False
+    known: bool | None = False
     A: Sequence[Number]
     S: Sequence[Number]
     L: Sequence[Number]
@@ -220,6 +220,13 @@ def observed(
     if model.windows:
         return _windows(model, trace.horizon, buffer, jitter, source, state)
     return _built(model, trace.horizon, buffer, jitter, bounds, source)
+
+
+def seen(model: Model, buffer: Buffer, jitter: int, trace: Recorded, horizon: int) -> Execution:
+    """What the sender of a trace, which sends at rates, has seen by the end of its first `horizon` steps, in whatever
+    unit its bytes are; the rest is unknown, so that its laws hold of each execution that looks like that. What a byte
+    is in C·R_m is `ccmatic.logic.unit`. Raises KeyError for a column or a constant that the trace lacks."""
+    return _built(model, horizon, buffer, jitter, Bounds.MOVE, Seen(model, trace, buffer, horizon))
 
 
 def ending(model: Model, x: NetworkView) -> Execution:

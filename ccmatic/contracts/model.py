@@ -156,7 +156,7 @@ class Model:
             if x.known and not isinstance(named.formula, bool):
                 message = f"{named} reads unknowns that no trace has; expected those of the execution and its beliefs"
                 raise InputError(message, *self._place(part))
-            if named.formula is False and not x.known and x.horizon > 1:
+            if named.formula is False and x.known is False and x.horizon > 1:
                 raise InputError(f"{named} is false on every trace, so that nothing could break", *self._place(part))
             yield named
 

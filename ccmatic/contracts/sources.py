@@ -10,16 +10,16 @@ from ccmatic.contracts.column import BEFORE_TIMEOUT, Column
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.steps import Delay, Number
 from ccmatic.contracts.views import Bounds, NetworkView
-from ccmatic.logic import Truth, boolean, choice, linear, real
+from ccmatic.logic import Truth, boolean, choice, linear, real, unit
 
 
 class Source(Protocol):
     """Where the columns of an execution come from. C, alpha, beta: as in `NetworkView`. zero: the number 0. known: all
-    are numbers."""
+    are numbers; None: some are."""
 
     C: Number
     zero: Number
-    known: bool
+    known: bool | None
     alpha: Number
     beta: Number | None
 
@@ -76,7 +76,8 @@ class Unknowns(Source):
     """Unknowns, each named after its column and its step; a bound that stays has one in all. pauses: the sender may be
     limited in any step. prefix: of their names."""
 
-    C, zero, known = linear(1), linear(0), False
+    C, zero = linear(1), linear(0)
+    known: bool | None = False
 
     def __init__(self, horizon: int, buffer: Buffer, bounds: Bounds, pauses: bool = False, prefix: str = "") -> None:
         self._horizon, self._bounds, self._pauses, self._prefix = horizon, bounds, pauses, prefix
@@ -144,6 +145,35 @@ class Numbers(Source):
 
     def before_timeout(self, name: str) -> Number:
         return self.column(f"{name}{BEFORE_TIMEOUT}")[-1]
+
+
+class Seen(Unknowns):
+    """What the sender of a trace has seen by the end of its first `horizon` steps; all else is unknown, and so is what
+    its bytes are in C·R_m: they are multiples of the unit. Raises KeyError for what the trace lacks."""
+
+    known = None
+
+    def __init__(self, model: Model, trace: Recorded, buffer: Buffer, horizon: int) -> None:
+        super().__init__(horizon, buffer, Bounds.MOVE)
+        self._trace, self._sees_late = trace, type(model).loss_seen is Model.loss_seen
+        self.alpha = unit() * trace.constants["MSS"]
+
+    def column(self, name: str) -> Sequence[Number]:
+        if name == "L" and self._sees_late:
+            return [*self._seen("Ld")[1:], real(f"L_{self._horizon - 1}")]
+        return self._seen(name) if name in ("A", "S", "L", "r") else super().column(name)
+
+    def _seen(self, name: str) -> list[Number]:
+        return [unit() * Fraction(value) for value in self._trace.columns[name][: self._horizon]]
+
+    def first(self, name: str) -> Number:
+        return self._seen(name)[0]
+
+    def delay(self, name: str) -> Delay:
+        return Delay.measured(self._trace.columns[name][: self._horizon], self._horizon)
+
+    def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
+        return {}
 
 
 class LastStep(Source):

@@ -22,6 +22,8 @@ from ccmatic.logic.terms import (
     no,
     real,
     some,
+    unit,
+    unit_is_positive,
 )
 
 __all__ = [
@@ -48,4 +50,6 @@ __all__ = [
     "no",
     "real",
     "some",
+    "unit",
+    "unit_is_positive",
 ]

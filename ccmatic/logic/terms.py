@@ -21,6 +21,9 @@ from ccmatic.base import InputError
 Term = Union["Linear", Fraction, int]
 Truth = Union["Condition", bool]
 
+#: What the unit is called, as nothing else is.
+_UNIT = "unit!"
+
 
 class Linear:
     """Σ coefficient·unknown + constant, over the rationals. An unknown is a pySMT node: a symbol or a choice.
@@ -176,6 +179,17 @@ def real(name: str) -> Linear:
     return Linear({Symbol(name, REAL): Fraction(1)})
 
 
+def unit() -> Linear:
+    """An unknown above 0 that other terms are multiples of, such as bytes of which it is not known what one is in
+    C·R_m. What is said of its multiples alone is decided; solvers have to be told `unit_is_positive`."""
+    return real(_UNIT)
+
+
+def unit_is_positive() -> Condition:
+    """That it is above 0."""
+    return Condition(LT(Real(0), Symbol(_UNIT, REAL)))
+
+
 def boolean(name: str) -> Condition:
     """An unknown that is true or false; one name is one unknown."""
     return Condition(Symbol(name, BOOL))
@@ -289,9 +303,9 @@ def _joined(join: Callable[[list[Any]], Any], conditions: Sequence[Truth | Seque
 
 def _compare(difference: Linear, relation: Callable[[Any, Any], Any]) -> Truth:
     """difference ≤ 0 (or < 0, or = 0), scaled to coprime integer coefficients."""
-    if not difference.coefficients:
+    value = _sign(difference)
+    if value is not None:
         zero = Fraction(0)
-        value = difference.constant
         return value <= zero if relation is LE else value < zero if relation is LT else value == zero
     coefficients = difference.coefficients.values()
     scale = Fraction(lcm(*(c.denominator for c in coefficients)), gcd(*(c.numerator for c in coefficients)))
@@ -300,6 +314,16 @@ def _compare(difference: Linear, relation: Callable[[Any, Any], Any]) -> Truth:
     scaled = difference * scale
     terms = Linear(dict(sorted(scaled.coefficients.items(), key=_by_age)))
     return Condition(relation(terms.node(), Real(-scaled.constant)))
+
+
+def _sign(term: Linear) -> Fraction | None:
+    """A number of the same sign, if that is decided: of a number, and of a multiple of the unit."""
+    if not term.coefficients:
+        return term.constant
+    if term.constant or len(term.coefficients) > 1:
+        return None
+    [(symbol, coefficient)] = term.coefficients.items()
+    return coefficient if symbol.is_symbol() and symbol.symbol_name() == _UNIT else None
 
 
 def _by_age(item: tuple[Any, Fraction]) -> Any:

@@ -49,6 +49,26 @@ class WorstLine(Record):
     explanation: ExplanationRecord | Absent = ABSENT
 
 
+class RangeRecord(Record):
+    """From the least to the most that is possible; null: no bound."""
+
+    least: Fraction | None
+    most: Fraction | None
+
+
+class EstimateLine(Record):
+    """A step of `estimate`, t, in the trace's units: what is possible at its end, of C, of the bytes that wait, of how
+    long what comes now waits (steps), and of how many whole steps the last byte served had waited; and what is
+    believed, by belief, null where nothing bounds from above yet."""
+
+    t: int
+    C: RangeRecord
+    queue: RangeRecord
+    delay: RangeRecord
+    waited: RangeRecord
+    believed: dict[str, Fraction | None]
+
+
 class SolutionLine(Record):
     """A solution of `synth`, by its number."""
 

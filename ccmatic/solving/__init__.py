@@ -1,5 +1,6 @@
 """Solvers behind one contract."""
 
+from ccmatic.solving.programs import greatest
 from ccmatic.solving.solver import NAMES, SAT, UNKNOWN, UNSAT, Checker, conflict, script
 
-__all__ = ["NAMES", "SAT", "UNKNOWN", "UNSAT", "Checker", "conflict", "script"]
+__all__ = ["NAMES", "SAT", "UNKNOWN", "UNSAT", "Checker", "conflict", "greatest", "script"]

@@ -1,0 +1,89 @@
+"""A case of conditions: the literals by which one solution makes them true, which are a polyhedron."""
+
+from fractions import Fraction
+
+from ccmatic.logic import Condition, Linear, formula
+
+
+class Case:
+    """The case of conditions in which a solution is. value: of a term or a condition in it, as `Checker.value`.
+
+    below, zero: linear terms that are at most 0, and 0. Where they are, and those that may not be 0 are not, all of the
+    conditions hold. That is a convex set with the solution in it, and so comes as near as one likes to any point at
+    which they are only at most 0."""
+
+    def __init__(self, conditions, value):
+        self._value, self._truths = value, {}
+        self.below, self.zero = [], []
+        for condition in conditions:
+            self._add(formula(condition), True)
+
+    def _add(self, node, truth):
+        """The literals that make a formula true, or false, which it is."""
+        if node.is_not():
+            self._add(node.arg(0), not truth)
+        elif node.is_and() or node.is_or():
+            decisive = node.is_or()  # one part of this truth is enough
+            parts = [part for part in node.args() if self._holds(part) is truth]
+            for part in parts[:1] if truth is decisive else parts:
+                self._add(part, truth)
+        elif node.is_implies():
+            premise, conclusion = node.args()
+            if not truth or not self._holds(premise):
+                self._add(premise, not truth)
+            if not truth or self._holds(premise):
+                self._add(conclusion, truth)
+        elif node.is_iff():
+            for part in node.args():
+                self._add(part, self._holds(part))
+        elif node.is_le() or node.is_lt():
+            difference = self._difference(node)
+            self.below.append(difference if truth else -difference)
+        elif node.is_equals():
+            difference = self._difference(node)
+            if truth:
+                self.zero.append(difference)
+            else:
+                self.below.append(difference if self._value(difference) < 0 else -difference)
+
+    def _holds(self, node):
+        """Whether a formula is true in the solution."""
+        if node not in self._truths:
+            self._truths[node] = self._decided(node)
+        return self._truths[node]
+
+    def _decided(self, node):
+        if node.is_not():
+            return not self._holds(node.arg(0))
+        if node.is_and():
+            return all(map(self._holds, node.args()))
+        if node.is_or():
+            return any(map(self._holds, node.args()))
+        if node.is_implies():
+            return not self._holds(node.arg(0)) or self._holds(node.arg(1))
+        if node.is_iff():
+            return self._holds(node.arg(0)) is self._holds(node.arg(1))
+        if node.is_le() or node.is_lt() or node.is_equals():
+            value = self._value(self._difference(node))
+            return value <= 0 if node.is_le() else value < 0 if node.is_lt() else value == 0
+        return node.constant_value() if node.is_bool_constant() else self._value(Condition(node))
+
+    def _difference(self, comparison):
+        """Its left side less its right one, a term without choices."""
+        left, right = map(self._term, comparison.args())
+        return left - right
+
+    def _term(self, node):
+        if node.is_plus():
+            return sum(map(self._term, node.args()), Linear())
+        if node.is_times():
+            factor, of = map(self._term, node.args())
+            return factor * of
+        if node.is_ite():
+            condition, then, otherwise = node.args()
+            truth = self._holds(condition)
+            self._add(condition, truth)
+            return self._term(then if truth else otherwise)
+        if node.is_real_constant():
+            return Linear(constant=Fraction(node.constant_value()))
+        return Linear({node: Fraction(1)})

@@ -1,0 +1,48 @@
+"""A drawing of estimates over time: what is possible as bands, what is believed as lines."""
+
+from math import isinf, isnan, nan
+
+from ccmatic import traces
+from ccmatic.base import BYTES, RATE, TIME
+from ccmatic.traces import BELIEF, JITTER, NETWORK, PROBE, SENDER
+
+#: Of what a panel is, its heading, and the unit of the beliefs that bound it.
+PANELS = {
+    "C": ("Link rate C", RATE),
+    "queue": ("Queue", BYTES),
+    "waited": ("Wait of the last byte served (steps)", TIME),
+}
+
+#: Of beliefs, in turn.
+COLOURS = (BELIEF, SENDER, PROBE, JITTER)
+
+
+def draw(found, model, path):
+    """Draw Estimates of a model's beliefs to a file: PNG, SVG or PDF, by the name's suffix. Raises InputError."""
+    with traces.figure(path, (8, 6.4)) as figure:
+        panels = zip(PANELS.items(), figure.subplots(len(PANELS), sharex=True), strict=True)
+        for (name, (heading, unit)), axes in panels:
+            axes.set_title(heading, loc="left", fontweight="bold")
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.grid(color="#e6e6e6", linewidth=0.7)
+            _panel(axes, found, name, [belief.name for belief in model.beliefs if belief.unit == unit])
+            axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+        axes.set_xlabel("step")
+
+
+def _panel(axes, found, name, beliefs):
+    steps, ranges = [each.t for each in found], [getattr(each.possible, name) for each in found]
+    lines = {belief: [_drawn(each.declared[belief]) for each in found] for belief in beliefs}
+    least, most = [_drawn(each.least) for each in ranges], [_drawn(each.most) for each in ranges]
+    drawn = [value for column in (*lines.values(), least, most) for value in column if not isnan(value)]
+    top = 1.1 * max(drawn, default=1)
+    low, high = ([end if isnan(value) else value for value in column] for column, end in ((least, 0), (most, top)))
+    axes.fill_between(steps, low, high, color=NETWORK, alpha=0.3, label="possible")
+    for number, (belief, values) in enumerate(lines.items()):
+        axes.plot(steps, values, ".-", markersize=4, linewidth=0.9, color=COLOURS[number % len(COLOURS)], label=belief)
+    axes.set_ylim(0, top)
+
+
+def _drawn(value):
+    """A number to be drawn, nan where there is none."""
+    return nan if value is None or isinf(value) else float(value)
