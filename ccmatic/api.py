@@ -22,7 +22,7 @@ from ccmatic.estimation import Estimate
 from ccmatic.explanation import Explanation
 from ccmatic.language import Controller, Several, Stateful
 from ccmatic.logic import isolated, isolated_steps
-from ccmatic.proving import Check, Listener, Proved
+from ccmatic.proving import Attempt, Check, Listener, Proved
 from ccmatic.query import Decides, Network, Query
 from ccmatic.query import load as load_query
 from ccmatic.synthesis import CoverReport, Progress, Store
@@ -35,6 +35,7 @@ from ccmatic.worst_case import Worst
 Given = Controller | Stateful | Several | Callable[..., Fraction] | Path | str
 
 __all__ = [
+    "Attempt",
     "Check",
     "Controller",
     "CoverReport",
@@ -61,6 +62,7 @@ __all__ = [
     "load_controller",
     "load_query",
     "prove",
+    "prove_by_shapes",
     "replay",
     "synthesise",
     "verify",
@@ -227,6 +229,30 @@ def prove(
     """
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
     return proving.prove(proof, controller, out, horizon, certify, listener, **asking)
+
+
+def prove_by_shapes(
+    controller: Given,
+    out: str | Path | None = None,
+    *,
+    horizon: int | None = None,
+    certify: bool = False,
+    listener: Listener | None = None,
+    solvers: tuple[str, ...] = ("z3",),
+    timeout: float | None = None,
+    seed: int = 0,
+) -> Iterator[Attempt]:
+    """What a controller guarantees for all time, by proofs that nobody wrote: each shape in proofs/ that follows the
+    beliefs which it reads is tried.
+
+    Yields an Attempt for each, whose `proved` is as `prove` returns it, or whose `why` says which lemma breaks: that is
+    no error here. The rest is as of `prove`. Raises InputError if no shape is of what it reads.
+
+        [attempt.verdict for attempt in cm.prove_by_shapes("cc_qdel", "proved")]
+    """
+    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
+    told = {"listener": listener or Listener(), "horizon": horizon, "certify": certify}
+    return isolated_steps(proving.attempts(controller, out, **told, **asking))
 
 
 @isolated

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from ccmatic import records
 from ccmatic.proving import OF_NONE, Listener, number
-from ccmatic.records import ABSENT, CertifiedLine, CheckLine, ConstantLine, FindingLine, LemmaLine, ProofLine
+from ccmatic.records import ABSENT, CertifiedLine, CheckLine, ConstantLine, FindingLine, LemmaLine, ProofLine, ShapeLine
 from ccmatic.verification import HOLDS
 
 
@@ -25,6 +25,21 @@ class Progress(Listener):
 
     def __exit__(self, *_):
         self._status.stop()
+
+    def begins(self, shape):
+        """A shape is tried."""
+        if not self._as_json:
+            click.echo(f"by the shape {shape}:")
+
+    def attempted(self, attempt):
+        """A shape has been tried."""
+        if attempt.proved:
+            self.end(attempt.proved)
+        found, missing = list(attempt.result.constants), list(attempt.missing)
+        text = f"{attempt.shape}: {attempt.verdict}"
+        if missing:
+            text += f", with {len(found)} of {len(found) + len(missing)} constants found: {attempt.why}"
+        self._say(ShapeLine(attempt.shape, attempt.verdict, found, missing, attempt.why), text)
 
     def asks(self, lemma, values):
         """A lemma is being asked for values of the constants that it reads."""

@@ -9,9 +9,8 @@ from ccmatic.cli import options
 @click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
 @click.option(
     "--proof",
-    required=True,
     shell_complete=options.names_of("proofs"),
-    help="A name in proofs/, or a file that defines a PROOF.",
+    help="A name in proofs/, or a file that defines a PROOF.  [default: each shape for what the controller reads]",
 )
 @click.option("--horizon", type=click.IntRange(min=3, max=1000), help="Steps of a window, T.  [default: the proof's]")
 @click.option("--out", default="proofs", show_default=True, help="Folder for what is found; the same command goes on.")
@@ -27,9 +26,21 @@ def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_js
 
     asking = options.asking(solver, timeout, seed)
     with report.Progress(as_json) as say:
-        proved = api.prove(controller, proof, out, horizon=horizon, certify=certify, listener=say, **asking)
+        told = {"horizon": horizon, "certify": certify, "listener": say}
+        if proof is None:
+            return _by_shapes(api.prove_by_shapes(controller, out, **told, **asking), say)
+        proved = api.prove(controller, proof, out, **told, **asking)
     say.end(proved)
     return options.outcome({proved.verdict})
+
+
+def _by_shapes(attempts, say):
+    """The exit code: one shape that will do is enough."""
+    verdicts = set()
+    for attempt in attempts:
+        say.attempted(attempt)
+        verdicts.add(attempt.verdict)
+    return options.GOOD if "holds" in verdicts else options.outcome(verdicts)
 
 
 @click.command()

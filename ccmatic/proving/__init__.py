@@ -5,6 +5,7 @@ from ccmatic.proving.proof_search import ACCEPTED, REJECTED, UNKNOWN, Check, Lis
 from ccmatic.proving.prover import NoValue, Prover, search, verdicts
 from ccmatic.proving.report import OF_NONE, number
 from ccmatic.proving.result import Result, load_result
+from ccmatic.proving.shapes import Attempt, attempts
 from ccmatic.proving.simulation_test import Trial
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "OF_NONE",
     "REJECTED",
     "UNKNOWN",
+    "Attempt",
     "Check",
     "Finding",
     "Listener",
@@ -20,6 +22,7 @@ __all__ = [
     "Prover",
     "Result",
     "Trial",
+    "attempts",
     "check",
     "load_result",
     "number",

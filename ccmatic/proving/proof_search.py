@@ -20,6 +20,9 @@ ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
 class Listener:
     """Is told of a proof as it goes on; this one says nothing of it."""
 
+    def begins(self, shape):
+        """A shape, by name, is being tried."""
+
     def asks(self, lemma, values):
         """A lemma, by name, is being asked; values: of the constants that it reads, by name."""
 

@@ -39,11 +39,12 @@ class Found:
 
 
 class NoValue(InputError):
-    """No value in a constant's range will do. trace: a window that breaks a lemma at the loosest, or None."""
+    """No value in a constant's range will do. trace: a window that breaks a lemma at the loosest, or None. result: the
+    Result so far, if the proof goes on from one."""
 
     def __init__(self, message, constant, trace):
         super().__init__(message)
-        self.constant, self.trace = constant, trace
+        self.constant, self.trace, self.result = constant, trace, None
 
 
 class Prover:

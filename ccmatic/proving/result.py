@@ -49,7 +49,8 @@ class Result:
         write_text(self.file, json.dumps(self.data(), indent=1, ensure_ascii=False) + "\n")
 
     def with_window(self, error):
-        """A NoValue that also says where the window is which shows it, saved like any other trace."""
+        """A NoValue of this Result, that also says where the window is which shows it, saved like any other trace."""
+        error.result = self
         if error.trace is None or self.file is None:
             return error
         file = self.traces / f"{file_stem(f'no {error.constant}')}.json"

@@ -210,6 +210,16 @@ class ProofLine(Record):
     result: str
 
 
+class ShapeLine(Record):
+    """What came of a shape that `prove` tried. found, missing: names of constants; why: that one of them is missing."""
+
+    shape: str
+    verdict: Verdict
+    found: list[str]
+    missing: list[str]
+    why: str | None
+
+
 class FindingLine(Record):
     """A finding of `check`."""
 

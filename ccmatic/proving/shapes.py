@@ -1,0 +1,70 @@
+"""Proofs that nobody writes: the shapes in proofs/ for what a controller reads, tried one after the other."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from ccmatic import language
+from ccmatic.base import CONSTANTS, InputError, definitions
+from ccmatic.contracts import load_definition
+from ccmatic.proving.proof_search import Proved, prove
+from ccmatic.proving.prover import NoValue
+from ccmatic.proving.result import Result
+from ccmatic.verification import VIOLATED
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of a shape. verdict: as of `Proved`. result: what was found of it. missing: its constants of which no
+    value was found. why: that no value of the first of them will do, and where the window is that shows it; or None.
+    proved: the whole, if nothing is missing."""
+
+    shape: str
+    verdict: str
+    result: Result
+    missing: tuple[str, ...] = ()
+    why: str | None = None
+    proved: Proved | None = None
+
+
+def shapes(controller) -> list[str]:
+    """The names of the shapes for a Controller: their networks offer all that it reads, and they follow each belief of
+    it that may be false. Raises InputError if there is none."""
+    names = definitions.chosen("proofs", "SHAPES")
+    fitting = [name for name in names if _fits(load_definition("proofs", "PROOF", name), controller)]
+    if not fitting:
+        found = f"no shape is of a controller that reads {', '.join(sorted(_read(controller)))}"
+        raise InputError(f"{found}; expected a --proof, or what these follow: {_said(names)}", controller.file)
+    return fitting
+
+
+def attempts(controller, folder, listener, **options) -> Generator[Attempt]:
+    """Prove a controller by each of its shapes. controller: as of `language.given`; the rest: as of `prove`."""
+    loaded = language.given(controller)
+    for name in shapes(loaded):
+        listener.begins(name)
+        try:
+            proved = prove(name, controller, folder, listener=listener, **options)
+        except NoValue as error:
+            declared = [constant.name for constant in load_definition("proofs", "PROOF", name).constants]
+            missing = tuple(name for name in declared if name not in error.result.constants)
+            yield Attempt(name, VIOLATED, error.result, missing, error.message)
+        else:
+            yield Attempt(name, proved.verdict, proved.result, proved=proved)
+
+
+def _fits(proof, controller):
+    model = load_definition("models", "MODEL", proof.model)
+    offered = {belief.name for belief in model.beliefs}
+    unfollowed = {belief.name for belief in model.carried_over()} - {*proof.beliefs}
+    return not controller.state and _read(controller) <= offered - unfollowed
+
+
+def _read(controller):
+    """The beliefs and observations that a controller reads, by name."""
+    return {*controller.parameters} - {*CONSTANTS}
+
+
+def _said(names):
+    """The shapes, each with the beliefs that it follows."""
+    followed = {name: load_definition("proofs", "PROOF", name).beliefs for name in names}
+    return ", ".join(f"{name} ({', '.join(beliefs)})" for name, beliefs in followed.items())
