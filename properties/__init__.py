@@ -1,4 +1,5 @@
 """Properties: what a controller must ensure."""
 
-#: What a query asks for that names none, what a proof's lemmas are asked as, and what is worse than a value.
-DEFAULT, LEMMA, WORSE = "synthesis_invariant", "lemma", "avoids"
+#: What a query asks for that names none, what a proof's lemmas are asked as, what is worse than a value, and what a
+#: query asks for by floors on the constants of a shape.
+DEFAULT, LEMMA, WORSE, GUARANTEE = "synthesis_invariant", "lemma", "avoids", "guarantee"

@@ -17,6 +17,7 @@ from ccmatic.records import ABSENT, QueryRecord
 SECTIONS: dict[str, tuple[str, ...] | None] = {
     "network": ("model", "buffer", "horizon", "jitter", "delay"),
     "property": None,
+    "guarantee": None,
     "template": ("name",),
     "expect": ("solutions",),
     "paper": None,
@@ -84,18 +85,31 @@ def load(name: str | Path) -> Query:
     except (ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", str(path)) from None
     _check_keys(sections, text, str(path))
-    network, thresholds = dict(sections["network"]), dict(sections.get("property", {}))
+    network = dict(sections["network"])
     network["model"] = _beside(path, network["model"])
     with located(str(path)):
+        property, thresholds = _asked(sections, path)
+        if "guarantee" in sections:
+            network.setdefault("delay", "executions")
         return make(
             **network,
-            property=_beside(path, thresholds.pop("name", None)),
+            property=property,
             thresholds=thresholds,
             template=_beside(path, sections.get("template", {}).get("name")),
             name=path.stem,
             expect=sections.get("expect", {}),
             paper=sections.get("paper", {}),
         )
+
+
+def _asked(sections: Mapping[str, Any], file: Path) -> tuple[Any, dict[str, Any]]:
+    """The name of the property, and its thresholds."""
+    if "guarantee" in sections:
+        if "property" in sections:
+            raise InputError("found [property] and [guarantee]; expected one of them")
+        return definitions.chosen("properties", "GUARANTEE"), dict(sections["guarantee"])
+    thresholds = dict(sections.get("property", {}))
+    return _beside(file, thresholds.pop("name", None)), thresholds
 
 
 def _beside(file: Path, name: Any) -> Any:

@@ -1,0 +1,115 @@
+"""What a shape in proofs/ guarantees for all time, with values for its constants: every lemma of it holds."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ccmatic.proofs import SHAPES
+from ccmatic.properties.lemma import LemmaHolds
+
+from ccmatic.base import InputError, exact, shown, suggest
+from ccmatic.contracts import Bounds, Buffer, Property, Reads, execution, load_definition
+from ccmatic.logic import isolated
+
+
+@dataclass(frozen=True)
+class Guarantee(Property):
+    """shape: its name. constants: the value of each, Fractions by name, a floor: of one that is stated better, it is
+    stated worse. definition: the Proof."""
+
+    name = "guarantee"
+    deployed = True
+
+    shape: str
+    constants: dict[str, Fraction]
+    definition: object = field(compare=False, repr=False)
+
+    @classmethod
+    def from_parameters(cls, given, allow_code=False):
+        """As recorded, or with constants left out: of those that say how fast states are left, and what is met in
+        them, nothing is then asked. Those that say what the states are have to be there. Without `shape`, it is the
+        first that has all of the constants."""
+        floors = dict(given)
+        shape = floors.pop("shape", None) or _first_with(floors)
+        if shape not in SHAPES:
+            raise InputError(f"there is no shape '{shown(shape)}'; {suggest(shown(shape), SHAPES)}")
+        definition = load_definition("proofs", "PROOF", shape)
+        declared = {constant.name: constant for constant in definition.constants}
+        for name in floors:
+            if name not in declared:
+                raise InputError(f"the shape {shape} has no constant '{name}'; {suggest(name, declared)}")
+        missing = [name for name in declared if name in _of_states(definition) and name not in floors]
+        if missing:
+            raise InputError(f"expected {', '.join(missing)} as well, which say what the states of {shape} are")
+        values = {name: _value(each, floors.get(name, each.grid()[0])) for name, each in declared.items()}
+        return cls(shape, values, definition)
+
+    def parameters(self):
+        """As recorded."""
+        return {"shape": self.shape, **{name: str(value) for name, value in self.constants.items()}}
+
+    def ways_to_fail(self, model, buffer):
+        """One for each lemma: a window of which it is not true."""
+        if model.name != self.definition.model:
+            raise InputError(f"the shape {self.shape} is of {self.definition.model}; found the model {model.name}")
+        for lemma in self._lemmas(model):
+            yield from lemma.ways_to_fail(model, buffer)
+
+    def judges(self, model):
+        """Those that the shape follows."""
+        return set(self.definition.beliefs)
+
+    def objectives(self, model, x):
+        """The lemmas."""
+        return {name: reason.condition for name, reason in self.reasons(model, x).items()}
+
+    def reasons(self, model, x):
+        """The same, in words."""
+        return {name: reason for lemma in self._lemmas(model) for name, reason in lemma.reasons(model, x).items()}
+
+    def holds(self, objectives):
+        """Whether all are true."""
+        return all(objectives.values())
+
+    def _lemmas(self, model):
+        """Each as a property."""
+        constants = ", ".join(f"{name}={value}" for name, value in self.constants.items())
+        for lemma in self.definition.all_lemmas(model):
+            yield LemmaHolds(self.shape, lemma.name, constants, self.definition)
+
+
+def _first_with(floors):
+    shapes = {name: load_definition("proofs", "PROOF", name) for name in SHAPES}
+    known = {name: {constant.name for constant in shape.constants} for name, shape in shapes.items()}
+    for name in floors:
+        if not any(name in names for names in known.values()):
+            raise InputError(f"no shape has a constant '{name}'; {suggest(name, set().union(*known.values()))}")
+    fitting = [shape for shape, names in known.items() if floors.keys() <= names]
+    if not fitting:
+        raise InputError(f"no shape has all of {', '.join(floors)}")
+    return fitting[0]
+
+
+def _value(constant, given):
+    """Of a constant, in its range."""
+    try:
+        value = exact(given)
+    except InputError:
+        value = None
+    if value is None or not constant.low <= value <= constant.high:
+        raise InputError(f"{constant.name} is {shown(given)}; expected a number from {constant.low} to {constant.high}")
+    return value
+
+
+@isolated
+def _of_states(definition):
+    """The names of the constants that the conditions of a proof's states read."""
+    model = load_definition("models", "MODEL", definition.model)
+    buffer = Buffer.parse(definition.buffer)
+    x = execution(model, definition.horizon, buffer, definition.jitter, Bounds.DEPLOYED)
+    reads = Reads({constant.name: constant.low for constant in definition.constants})
+    for state in definition.states:
+        state.holds(x, 0, reads)
+    return reads.names
+
+
+PROPERTY = Guarantee
