@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import unicodedata
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 
@@ -72,13 +73,15 @@ def agrees(expected, found):
 
 
 def marks(example):
-    """The words of the comment that stands before the block: `slow`, `needs cc`, `needs root`."""
+    """The words of the comment that stands before the block: `slow`, `needs cc`, `needs jax`, `needs root`."""
     found = re.search(r"<!-- ([\w ,]+) -->$", example.document.text[: example.start].rstrip())
     return set(found[1].split(", ")) if found else set()
 
 
 def lacking():
     """What blocks may need and this machine has not."""
+    if not find_spec("jax"):
+        yield "needs jax"
     if not shutil.which("cc"):
         yield "needs cc"
     try:

@@ -1,0 +1,19 @@
+"""Environments for learners: many links at once, as fluids; Gymnasium's and PettingZoo's interfaces (docs/learning.md).
+
+Importing it registers `ccmatic/Link-v0`. It needs the extra `rl`.
+"""
+
+from ccmatic.base import InputError
+
+try:
+    import gymnasium  # noqa: F401
+    import jax  # noqa: F401
+except ImportError as error:
+    raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
+
+from ccmatic.learning.backends import Fluid
+from ccmatic.learning.environment import Environment, State
+from ccmatic.learning.gym import LinkEnv, LinkVectorEnv
+from ccmatic.learning.links import Asked
+
+__all__ = ["Asked", "Environment", "Fluid", "LinkEnv", "LinkVectorEnv", "State"]

@@ -1,0 +1,121 @@
+"""Kinds of links: how many bytes a bottleneck may serve in each slot of an episode, by the name of the kind."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ccmatic.base import InputError, located, suggest
+from ccmatic.trace_export import OPPORTUNITY, Opportunities, Schedule
+
+
+@dataclass(frozen=True)
+class Constant:
+    """One rate for the whole episode."""
+
+    def rates(self, asked, rate, slot, luck):
+        """(T, n) bytes per second in each slot. rate: (n) of each link; slot: (n) seconds; luck: (T, n) from 0 to 1."""
+        return jnp.broadcast_to(rate, luck.shape)
+
+
+@dataclass(frozen=True)
+class Changing:
+    """Another rate every `period` seconds, of those asked for. Custard's dynamic link (Jay et al., "Internet Congestion
+    Control via Deep Reinforcement Learning", 2018, section 4.2): uniform in 16 to 64 Mbit/s, every five seconds. A rate
+    lasts for whole slots."""
+
+    period: float
+
+    def rates(self, asked, rate, slot, luck):
+        """As Constant.rates."""
+        turn = jnp.floor(jnp.arange(len(luck))[:, None] * slot / self.period).astype(jnp.int32)
+        return jnp.where(turn == 0, rate, asked.rate.at(jnp.take_along_axis(luck, turn, axis=0)) * MBIT)
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """A new rate in each slot, drawn among those from the least to the most asked for that keep the mean of
+    |change| over the last `window` slots within `budget` Mbit/s: CCLab's smoothness budget (its Eq. 8)."""
+
+    budget: float
+    window: int
+
+    def rates(self, asked, rate, slot, luck):
+        """As Constant.rates."""
+        low, high = (end * MBIT for end in asked.rate.ends)
+
+        def step(carry, luck):
+            before, changes = carry
+            room = jnp.maximum(0, self.window * self.budget * MBIT - jnp.sum(changes[:-1], axis=0))
+            after = jnp.clip(low + luck * (high - low), before - room, before + room)
+            changes = jnp.concatenate([jnp.abs(after - before)[None], changes[:-1]])
+            return (after, changes), after
+
+        carry = rate, jnp.zeros((self.window, *rate.shape))
+        return jax.lax.scan(step, carry, luck)[1]
+
+
+@dataclass(frozen=True)
+class Mahimahi:
+    """A link trace of mahimahi, from a random place on, again and again: 1500 bytes at each line's millisecond."""
+
+    file: str
+    opportunities: Opportunities
+
+    def rates(self, asked, rate, slot, luck):
+        """As Constant.rates."""
+        found = self.opportunities
+        by = jnp.array([found.by(ms) for ms in range(found.period + 1)], jnp.float32)
+        ends = luck[0] * found.period + jnp.arange(len(luck) + 1)[:, None] * slot * 1000
+        cycle, within = jnp.divmod(ends, found.period)
+        count = cycle * len(found.milliseconds) + by[within.astype(jnp.int32)]
+        return jnp.diff(count, axis=0) * OPPORTUNITY / slot
+
+
+#: Bytes per second in a Mbit/s.
+MBIT = 125_000.0
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An exported counterexample (docs/export.md), from its first step on: what its bottleneck admits, what is released
+    by when, its buffer, R_m and initial queue. Its tokens wait for who uses them, as in the emulator. After its last
+    point it goes on at its rate."""
+
+    file: str
+    schedule: Schedule
+
+    def rates(self, asked, rate, slot, luck):
+        """As Constant.rates."""
+        return jnp.broadcast_to(self.tables(len(luck), asked.per_rtt)[0][:, None] / slot, luck.shape)
+
+    def tables(self, slots, per_rtt):
+        """Bytes admitted and released in each slot, of which there are so many in R_m: two (T) arrays of whole
+        numbers."""
+        times, *curves = np.array(self.schedule.points, float).T
+        ends = np.arange(slots + 1) * (self.schedule.step / per_rtt)
+        beyond = np.maximum(0, ends - times[-1]) / 1e9 * float(self.schedule.rate)
+        return [np.diff(np.floor(np.interp(ends, times, curve) + beyond)).astype(np.int32) for curve in curves]
+
+
+#: Kinds that need no file, and those that do, by their names.
+KINDS = ("constant", "changing", "smooth")
+OF_FILES = {"mahimahi": Mahimahi, "schedule": Exported}
+
+
+def kind(name, period, budget, window):
+    """The kind of link of this name, or KIND:FILE. Raises InputError."""
+    word, colon, file = name.partition(":")
+    if word in OF_FILES:
+        if not file:
+            raise InputError(f"the link '{name}' has no file; expected '{word}:FILE'")
+        with located(file):
+            if word == "mahimahi":
+                return Mahimahi(file, Opportunities.load(file))
+            return Exported(file, Schedule.load(file))
+    if word not in KINDS or colon:
+        raise InputError(f"unknown kind of link '{name}'; {suggest(word, [*KINDS, *OF_FILES])}")
+    if word == "smooth":
+        return Smooth(budget, window)
+    return Changing(period) if word == "changing" else Constant()

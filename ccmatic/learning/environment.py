@@ -1,0 +1,135 @@
+"""The environment, as pure functions of arrays: for training loops that JAX compiles, and what the other interfaces are
+made of."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from ccmatic.base import InputError, suggest
+from ccmatic.learning import fluid, signals
+from ccmatic.learning.links import Asked
+
+
+class State(NamedTuple):
+    """An episode under way. interval: how many intervals are over. rate: (f, n) of the next one, unless an action
+    changes it, bytes per second. queues: the links'. known: signals.Known. history: (n, f, k + d, features), the
+    latest last."""
+
+    interval: Array
+    rate: Array
+    queues: fluid.Queues
+    known: signals.Known
+    history: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Environment:
+    """What is learned in.
+
+    asked:   which links, an Asked.
+    observe, act, reward: names in signals.OBSERVATIONS, ACTIONS and REWARDS; a reward may be a function of a Known.
+    history: k, vectors of an observation. delay: d, how many intervals old the latest of them is, beyond what the path
+             takes.
+    Raises InputError.
+    """
+
+    asked: Asked
+    observe: str = "custard"
+    act: str = "custard"
+    reward: object = "custard"
+    history: int = 10
+    delay: int = 0
+
+    def __post_init__(self):
+        for what, table in (("observe", signals.OBSERVATIONS), ("act", signals.ACTIONS), ("reward", signals.REWARDS)):
+            name = getattr(self, what)
+            if name not in table and not (what == "reward" and callable(name)):
+                raise InputError(f"unknown {what} '{name}'; {suggest(name, table)}")
+        for name, least in (("history", 1), ("delay", 0)):
+            if type(getattr(self, name)) is not int or getattr(self, name) < least:
+                raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number, at least {least}")
+
+    @cached_property
+    def features(self):
+        """How many numbers a vector of the history has."""
+        one = jax.ShapeDtypeStruct((1, 1), jnp.float32)
+        return len(jax.eval_shape(lambda x: signals.OBSERVATIONS[self.observe](signals.first(x, x), x), one))
+
+    @property
+    def size(self):
+        """How many numbers an observation of one flow has, k · features: the oldest vector first."""
+        return self.history * self.features
+
+    @property
+    def bounds(self):
+        """The least and the largest action."""
+        most = signals.ACTIONS[self.act][1]
+        return (0.0 if self.act == "rate" else -most), most
+
+    def reset(self, key, n):
+        """n links and their first State: (Links, State). key: of jax.random; of the links and all that is random."""
+        links, rate = self.asked.draw(key, n)
+        queues = fluid.begin(links, self.asked.longest, self.asked.longest_rtt, self.asked.longest_jitter)
+        return links, State(jnp.int32(0), rate, queues, *self.unseen(self.seconds(links), links.rtt * links.slot))
+
+    def seconds(self, links):
+        """How long an interval is, (f, n)."""
+        return jnp.broadcast_to(links.slot * self.asked.slots, links.rtt.shape)
+
+    def unseen(self, seconds, rtt):
+        """What senders know at first, and a history of nothing. seconds, rtt: (f, n)."""
+        flows, n = rtt.shape
+        return signals.first(seconds, rtt), jnp.zeros((n, flows, self.history + self.delay, self.features))
+
+    def observation(self, state):
+        """(n, f, size) of a State."""
+        seen = state.history[:, :, : self.history]
+        return seen.reshape(*seen.shape[:2], self.size)
+
+    def step(self, links, state, action):
+        """One interval: (State, observation (n, f, size), reward (n, f)). action: (n, f)."""
+        rate = self.rate(links, state.rate, state.known, action)
+        queues, now = self.send(links, state, rate)
+        known, history, reward = self.learn(state.known, state.history, now)
+        state = State(state.interval + 1, rate, queues, known, history)
+        return state, self.observation(state), reward
+
+    def rate(self, links, rate, known, action):
+        """(f, n), the rate of the next interval: at least a packet in it, at most as much as is counted."""
+        most = fluid.MANY / (self.asked.flows * self.asked.slots * 4)
+        asked = signals.ACTIONS[self.act][0](action.T, rate, known)
+        return jnp.clip(asked, links.packet / (links.slot * self.asked.slots), most / links.slot)
+
+    def send(self, links, state, rate):
+        """Send at these rates for an interval: the Queues after it, and the signals.Interval that was measured."""
+        known, slots = state.known, self.asked.slots
+        sent, acked, lost, waited = [], [], [], []
+        queues, end = state.queues, known.now.rtt_end
+        for slot in range(slots):
+            t = state.interval * slots + slot
+            here = (links.start <= t) & (t < links.stop)
+            each = jnp.where(here, jnp.floor(rate * links.slot), 0).astype(jnp.int32)
+            queues, seen = fluid.advance(links, queues, t, each)
+            last = jnp.where(seen.acked > 0, (links.rtt + seen.delay) * links.slot, end)
+            sent.append(each)
+            acked.append(seen.acked)
+            lost.append(seen.lost)
+            waited.append(seen.acked * (end + last) / 2)
+            end = last
+        total = sum(acked)
+        rtt = jnp.where(total > 0, sum(waited) / jnp.maximum(total, 1), known.now.rtt)
+        out = known.now.out + sum(sent) - total - sum(lost)
+        floats = (jnp.float32(sum(each)) for each in (sent, acked, lost))
+        return queues, signals.Interval(self.seconds(links), *floats, rtt, end, out)
+
+    def learn(self, known, history, now):
+        """What a sender knows after an interval, with the history and the reward (n, f)."""
+        known = known.after(now)
+        reward = signals.REWARDS.get(self.reward, self.reward)(known)
+        vector = jnp.stack(signals.OBSERVATIONS[self.observe](known, reward), axis=-1)
+        history = jnp.concatenate([history[:, :, 1:], jnp.swapaxes(vector, 0, 1)[:, :, None]], axis=2)
+        return known, history, reward.T

@@ -1,0 +1,140 @@
+"""Gymnasium's interface: an Env of one link, and a VectorEnv of many that are simulated at once."""
+
+from typing import ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from ccmatic.base import InputError, suggest
+from ccmatic.learning.backends import Fluid
+from ccmatic.learning.capacity import MBIT
+from ccmatic.learning.environment import Environment
+from ccmatic.learning.links import Asked
+
+#: Options that say what is learned; the others say on which links.
+LEARNED = ("observe", "act", "reward", "history", "delay")
+
+
+def environment(options):
+    """The Environment of options by name: those of Environment and of Asked. Raises InputError."""
+    fields = [name for name, field in Asked.__dataclass_fields__.items() if field.init]
+    for name in options:
+        if name not in (*LEARNED, *fields):
+            raise InputError(f"unknown option '{name}'; {suggest(name, (*LEARNED, *fields))}")
+    learned = {name: options[name] for name in LEARNED if name in options}
+    return Environment(Asked(**{name: options[name] for name in fields if name in options}), **learned)
+
+
+def spaces(environment):
+    """(observations, actions) of one flow."""
+    low, high = environment.bounds
+    return Box(-np.inf, np.inf, (environment.size,), np.float32), Box(low, high, (1,), np.float32)
+
+
+def measured(links, known):
+    """What is measured in an interval, by name: arrays (n, f)."""
+    now = known.now
+    found = {"throughput_mbit": now.throughput / MBIT, "rtt_ms": now.rtt * 1000, "loss": now.loss}
+    return {name: np.asarray(value).T for name, value in found.items()}
+
+
+def whole(reward):
+    """The reward as NumPy has it. Raises InputError for one that is no number."""
+    reward = np.asarray(reward)
+    if not np.isfinite(reward).all():
+        raise InputError(f"the reward is {reward[~np.isfinite(reward)][0]}; expected a finite number")
+    return reward
+
+
+class LinkEnv(gymnasium.Env):
+    """One flow on one link, another one in each episode; docs/learning.md."""
+
+    metadata: ClassVar = {"render_modes": []}
+
+    def __init__(self, render_mode=None, device=None, **options):
+        self.render_mode = render_mode
+        self.environment = _alone(options)
+        self.observation_space, self.action_space = spaces(self.environment)
+        self._backend = Fluid(self.environment, device=device)
+        self._links = self._state = None
+
+    def reset(self, *, seed=None, options=None):
+        """As Gymnasium says."""
+        super().reset(seed=seed)
+        self._links, self._state, observation = self._backend.reset(_drawn(self))
+        return np.asarray(observation)[0, 0], self._told()
+
+    def step(self, action):
+        """As Gymnasium says; an episode is truncated after `steps` intervals."""
+        action = np.asarray(action).reshape(1, 1)
+        self._state, observation, reward = self._backend.step(self._links, self._state, action)
+        truncated = bool(self._state.interval >= self.environment.asked.steps)
+        return np.asarray(observation)[0, 0], float(whole(reward)[0, 0]), False, truncated, self._told()
+
+    def _told(self):
+        return {name: float(value[0, 0]) for name, value in measured(self._links, self._state.known).items()}
+
+
+class LinkVectorEnv(VectorEnv):
+    """So many such links, simulated at once. All episodes are as long; when they end the next begin in the same step,
+    and `final_obs` has the last observations."""
+
+    metadata: ClassVar = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def __init__(self, num_envs=1, render_mode=None, device=None, **options):
+        self.environment = _alone(options)
+        if type(num_envs) is not int or num_envs < 1:
+            raise InputError(f"{num_envs!r} links; expected a whole number, at least 1")
+        self.num_envs, self.render_mode = num_envs, render_mode
+        self.single_observation_space, self.single_action_space = spaces(self.environment)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._backend = Fluid(self.environment, num_envs, device)
+        self._links = self._state = None
+
+    def reset(self, *, seed=None, options=None):
+        """As Gymnasium says."""
+        super().reset(seed=seed)
+        return self._begin(), self._told()
+
+    def step(self, actions):
+        """As Gymnasium says."""
+        self._state, observation, reward = self._backend.step(self._links, self._state, actions)
+        observation, told = np.asarray(observation)[:, 0], self._told()
+        over = np.full(self.num_envs, int(self._state.interval) >= self.environment.asked.steps)
+        if over[0]:
+            told |= {"final_obs": observation, "_final_obs": over}
+            observation = self._begin()
+        return observation, whole(reward)[:, 0], np.zeros(self.num_envs, bool), over, told
+
+    def _begin(self):
+        self._links, self._state, observation = self._backend.reset(_drawn(self))
+        return np.asarray(observation)[:, 0]
+
+    def _told(self):
+        each = {name: value[:, 0] for name, value in measured(self._links, self._state.known).items()}
+        return each | {f"_{name}": np.ones(self.num_envs, bool) for name in each}
+
+
+def _alone(options):
+    made = environment(options)
+    if made.asked.flows != 1:
+        raise InputError(
+            f"{made.asked.flows} flows; expected one here: several are agents of `ccmatic.learning.parallel`"
+        )
+    return made
+
+
+def _drawn(env):
+    """A seed for what is random in an episode."""
+    return int(env.np_random.integers(2**31))
+
+
+gymnasium.register(
+    "ccmatic/Link-v0",
+    entry_point="ccmatic.learning.gym:LinkEnv",
+    vector_entry_point="ccmatic.learning.gym:LinkVectorEnv",
+)

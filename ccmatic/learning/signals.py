@@ -1,0 +1,225 @@
+"""What a learner is told, what it is rewarded for, and what its actions mean, each by a name; the same on all back
+ends.
+
+All arrays are (f, n): of each flow of each link.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+
+from ccmatic.learning.capacity import MBIT
+
+#: The weight of the latest interval in the smoothed RTT (RFC 6298).
+SMOOTHING = 1 / 8
+
+
+class Interval(NamedTuple):
+    """What a sender measured in a monitor interval.
+
+    seconds: how long it was. sent, acked, lost: bytes sent, acknowledged, and known to be lost in it. rtt: the mean
+    over what was acknowledged, seconds; rtt_end: that of the last byte. Where nothing was acknowledged both are as
+    before; at first they are R_m, which a handshake measured. out: bytes sent that are neither acknowledged nor known
+    to be lost.
+    """
+
+    seconds: Array
+    sent: Array
+    acked: Array
+    lost: Array
+    rtt: Array
+    rtt_end: Array
+    out: Array
+
+    @property
+    def rate(self):
+        """At which it sent, bytes per second."""
+        return self.sent / self.seconds
+
+    @property
+    def throughput(self):
+        """Bytes acknowledged per second."""
+        return self.acked / self.seconds
+
+    @property
+    def loss(self):
+        """The share that is lost of what is heard of."""
+        return self.lost / jnp.maximum(self.acked + self.lost, 1)
+
+
+class Known(NamedTuple):
+    """What a sender has measured so far: the latest Interval and the one before it, the least RTT, the highest
+    throughput in an interval, the smoothed RTT."""
+
+    now: Interval
+    before: Interval
+    least_rtt: Array
+    most: Array
+    smoothed: Array
+
+    def after(self, now):
+        """What it knows after another interval."""
+        return Known(
+            now=now,
+            before=self.now,
+            least_rtt=jnp.minimum(self.least_rtt, jnp.minimum(now.rtt, now.rtt_end)),
+            most=jnp.maximum(self.most, now.throughput),
+            smoothed=self.smoothed + SMOOTHING * (now.rtt - self.smoothed),
+        )
+
+
+def first(seconds, rtt):
+    """What is Known before the first interval: R_m. seconds, rtt: (f, n)."""
+    none = jnp.zeros_like(rtt)
+    nothing = Interval(seconds, none, none, none, rtt, rtt, none)
+    return Known(nothing, nothing, rtt, none, rtt)
+
+
+# Observations: of a Known and the reward of its interval, a list of (f, n) arrays.
+
+
+def custard_signals(known, reward):
+    """Statistics (i) to (vi) of Custard (Jay et al., 2018, section 2.2): sending rate, received rate (100 Mbit/s), loss
+    rate, mean latency (100 ms), latency gradient (s/s), reward (100). The units are ours; the paper names none."""
+    now = known.now
+    rates = [now.rate / MBIT / 100, now.throughput / MBIT / 100]
+    return [*rates, now.loss, now.rtt * 10, _gradient(known), reward / 100]
+
+
+def aurora_signals(known, reward):
+    """Latency gradient, latency ratio and sending ratio of Aurora (Jay et al., ICML 2019, section 4.1): d(RTT)/dt, mean
+    RTT over the least, bytes sent over bytes acknowledged. The ratios are less 1, and at most 10, by us."""
+    now = known.now
+    ratio = now.sent / jnp.maximum(now.acked, 1)
+    return [_gradient(known), jnp.minimum(now.rtt / known.least_rtt - 1, 10), jnp.minimum(ratio - 1, 10)]
+
+
+def orca_signals(known, reward):
+    """Orca's as Learn-to-Probe has them (its Table 1): throughput, sending rate and loss over the highest throughput so
+    far, inflight over that times the least RTT, least RTT over the smoothed."""
+    now, most = known.now, jnp.maximum(known.most, 1)
+    rates = [now.throughput / most, now.rate / most, now.lost / now.seconds / most]
+    clipped = [jnp.minimum(rate, 10) for rate in rates]
+    return [*clipped, jnp.minimum(now.out / (most * known.least_rtt), 10), known.least_rtt / known.smoothed]
+
+
+def ltp_signals(known, reward):
+    """Learn-to-Probe's five (its section 4, observation step): change of the RTT (100 ms), of throughput and of the
+    share that is acknowledged, as ratios, at most 10; throughput over the highest so far; RTT less the least (100
+    ms)."""
+    now, before = known.now, known.before
+    return [
+        (now.rtt - before.rtt) * 10,
+        jnp.minimum(now.throughput / jnp.maximum(before.throughput, 1), 10),
+        jnp.minimum((1 - now.loss) / jnp.maximum(1 - before.loss, 0.1), 10),
+        now.throughput / jnp.maximum(known.most, 1),
+        (now.rtt - known.least_rtt) * 10,
+    ]
+
+
+def _gradient(known):
+    return jnp.clip((known.now.rtt_end - known.before.rtt_end) / known.now.seconds, -10, 10)
+
+
+# Rewards: of a Known, (f, n).
+
+
+def custard_linear(known):
+    """Custard's linear reward (section 3.3): throughput (Mbit/s) - RTT (ms) - 100 · loss rate, where, as the paper
+    says, a Mbit/s is worth a millisecond or a 1 % loss. (Its formula is printed with 10^8.)"""
+    now = known.now
+    return now.throughput / MBIT - now.rtt * 1000 - 100 * now.loss
+
+
+def power(known):
+    """Custard's R_power (section 4.2): throughput over latency, here Mbit/s per ms."""
+    return known.now.throughput / MBIT / (known.now.rtt * 1000)
+
+
+def vivace_loss(known):
+    """Custard's R_V-loss (section 4.2), PCC-Vivace's: throughput^0.9 - 11.35 · throughput · loss rate, in Mbit/s."""
+    throughput = known.now.throughput / MBIT
+    return throughput**0.9 - 11.35 * throughput * known.now.loss
+
+
+def aurora_linear(known):
+    """Aurora's (ICML 2019, section 4.2): 10 · throughput (packets/s) - 1000 · latency (s) - 2000 · loss rate, in
+    thousands as in its simulator, with packets of 1500 bytes."""
+    now = known.now
+    return (10 * now.throughput / 1500 - 1000 * now.rtt - 2000 * now.loss) / 1000
+
+
+#: Orca's loss penalty ζ and delay margin: of its published code.
+LOSS_PENALTY, MARGIN = 5, 1.25
+
+
+def orca_reward(known):
+    """Orca's as CCLab has it (its Eqs. 1 and 2): (throughput - ζ · loss) over the highest throughput, times 1 while the
+    smoothed RTT is within a margin of the least, else margin · least RTT / smoothed RTT. Loss is in bytes per
+    second."""
+    now = known.now
+    share = (now.throughput - LOSS_PENALTY * now.lost / now.seconds) / jnp.maximum(known.most, 1)
+    return share * jnp.minimum(1, MARGIN * known.least_rtt / known.smoothed)
+
+
+def ltp_performance(known):
+    """Learn-to-Probe's R_perf (its Eqs. 12 and 13) of one flow, so without its fairness term: power over the highest
+    power, with an RTT within a margin of the least taken for the least. Its probe reward is of a filter of particles,
+    which is not here."""
+    now, least = known.now, known.least_rtt
+    rtt = jnp.where(now.rtt <= MARGIN * least, least, now.rtt)
+    return (now.throughput - LOSS_PENALTY * now.lost / now.seconds) / jnp.maximum(known.most, 1) * least / rtt
+
+
+# Actions: of an action and the Known, the rate of the next interval in bytes per second, given the last one.
+
+
+def custard_change(action, rate, known):
+    """Custard's (section 3.1): the rate times 1 + α·a, α = 0.01. (Printed, the sign for a < 0 would raise the rate.)"""
+    return rate * (1 + 0.01 * action)
+
+
+def aurora_change(action, rate, known):
+    """Aurora's (ICML 2019, section 4.1): the rate times 1 + α·a, or divided by 1 - α·a where a < 0; α = 0.025."""
+    return _scaled(rate, 0.025 * action)
+
+
+def orca_change(action, rate, known):
+    """Orca's (Abbasloo et al., SIGCOMM 2020): times 2^a. Orca scales CUBIC's window; here the last rate is scaled."""
+    return rate * 2.0**action
+
+
+def ltp_change(action, rate, known):
+    """Learn-to-Probe's (its Eq. 8): the window rate·RTT changes as Aurora's rate does, by α = 0.25 here; it is sent
+    over the RTT of the last interval."""
+    return _scaled(rate * known.before.rtt, 0.25 * action) / known.now.rtt
+
+
+def _scaled(value, change):
+    return jnp.where(change >= 0, value * (1 + change), value / (1 - jnp.minimum(change, 0)))
+
+
+def rate_itself(action, rate, known):
+    """The action is the rate, in bytes per second: what senders that are not learned say."""
+    return action
+
+
+OBSERVATIONS = {"custard": custard_signals, "aurora": aurora_signals, "orca": orca_signals, "ltp": ltp_signals}
+REWARDS = {
+    "custard": custard_linear,
+    "power": power,
+    "vivace_loss": vivace_loss,
+    "aurora": aurora_linear,
+    "orca": orca_reward,
+    "ltp": ltp_performance,
+}
+
+#: Each with the largest action that it takes; the smallest is less that, or 0 for rates.
+ACTIONS = {
+    "custard": (custard_change, 10.0),
+    "aurora": (aurora_change, 10.0),
+    "orca": (orca_change, 2.0),
+    "ltp": (ltp_change, 1.0),
+    "rate": (rate_itself, 1e10),
+}

@@ -1,0 +1,78 @@
+"""Numbers that differ from link to link: one number, one of several, or one of a range, as a file or a keyword says."""
+
+import math
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+
+from ccmatic.base import InputError
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Each of the values is as likely."""
+
+    values: tuple
+
+    def at(self, luck):
+        """Such numbers, of an array of numbers from 0 to 1 that are uniform."""
+        number = jnp.minimum(jnp.floor(luck * len(self.values)), len(self.values) - 1)
+        return jnp.array(self.values, jnp.float32)[number.astype(jnp.int32)]
+
+    @property
+    def ends(self):
+        """The least and the most."""
+        return min(self.values), max(self.values)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Uniform from low to high; their logarithms are if `log`."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def at(self, luck):
+        """As OneOf.at."""
+        if self.log:
+            return jnp.exp(math.log(self.low) + luck * math.log(self.high / self.low))
+        return self.low + luck * (self.high - self.low)
+
+    @property
+    def ends(self):
+        """The least and the most."""
+        return self.low, self.high
+
+
+def spread(given, name, least=0.0, most=math.inf, above=False):
+    """What is given: a number, a list of numbers, or a dict with `low`, `high` and maybe `log`. Raises InputError that
+    names it, also for what is below `least`, above `most`, or is `least` where `above`."""
+    if isinstance(given, OneOf | Range):
+        made = given
+    elif isinstance(given, dict):
+        if not {"low", "high"} <= given.keys() <= {"low", "high", "log"}:
+            raise InputError(
+                f"{name} has {', '.join(map(str, given)) or 'nothing'}; expected low and high, and maybe log"
+            )
+        made = Range(*(_number(given[end], name) for end in ("low", "high")), bool(given.get("log", False)))
+    elif isinstance(given, list | tuple):
+        made = OneOf(tuple(_number(value, name) for value in given))
+    else:
+        made = OneOf((_number(given, name),))
+    if isinstance(made, OneOf) and not made.values:
+        raise InputError(f"{name} is an empty list; expected a number at least")
+    low, high = made.ends
+    if low > high or (isinstance(made, Range) and made.log and low <= 0):
+        raise InputError(f"{name} is from {low:g} to {high:g}; expected low ≤ high, above 0 if its logarithm is drawn")
+    if low < least or high > most or (above and low == least):
+        bounds = f"above {least:g}" if above else f"at least {least:g}"
+        bounds += f" and at most {most:g}" if most < math.inf else ""
+        raise InputError(f"{name} is {low:g}" + (f" to {high:g}" if high > low else "") + f"; expected {bounds}")
+    return made
+
+
+def _number(value, name):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InputError(f"{name} is {value!r}; expected a number, a list of numbers, or low and high")
+    return float(value)
