@@ -4,7 +4,7 @@ from hashlib import sha256
 from importlib import resources
 
 _FILES = {
-    "udp": ("udp.h", "log.h", "udp_sender.c", "udp_receiver.c"),
+    "udp": ("udp.h", "log.h", "policy.h", "udp_sender.c", "udp_receiver.c"),
     "bpf": ("kernel.h", "loader.c", "log.h"),
 }
 

@@ -12,6 +12,9 @@
 #include <sys/prctl.h>
 #include "@NAME@.h"
 #include "log.h"
+#if CCM_ENVELOPE
+#include "policy.h"
+#endif
 
 static const char usage[] =
     "udp_sender [options] ADDRESS PORT\n"
@@ -20,7 +23,8 @@ static const char usage[] =
     "  --step NS      length of a step, fixed; else it follows the least round trip that is measured\n"
     "  --queue B      send so many bytes at once, first\n"
     "  --start NAME=VALUE,...  first values of beliefs or state, in bytes per step, bytes or steps\n"
-    "  --log FILE     write what there was at the end of each step, as CSV";
+    "  --log FILE     write what there was at the end of each step, as CSV\n"
+    "  --policy COMMAND  of an envelope: what reads that, and writes the rate that it wants, a line a step";
 
 /* The longest sleep. */
 enum { LOOK_NS = 1000000 };
@@ -42,7 +46,7 @@ struct options {
     struct sockaddr_in to;
     uint64_t duration_ns, packet, step_ns, queue;
     char *start;
-    const char *log;
+    const char *log, *policy;
 };
 
 enum state { SENT, ACKED, LOST };
@@ -170,13 +174,19 @@ static void lose_all(uint64_t now)
 
 static void set_rate(uint64_t now)
 {
+    struct ccm_record record;
     flow.rate = ccm_rate(&flow.sender, now);
-    if (flow.log && flow.sender.start != flow.logged) {
-        struct ccm_record record;
-        ccm_record(&flow.sender, flow.rate, &record);
+    if (flow.sender.start == flow.logged)
+        return;
+    flow.logged = flow.sender.start;
+#if CCM_ENVELOPE
+    ccm_record(&flow.sender, flow.rate, &record);
+    ccm_want(&flow.sender, now, policy_wants(&record));
+    flow.rate = ccm_rate(&flow.sender, now);
+#endif
+    ccm_record(&flow.sender, flow.rate, &record);
+    if (flow.log)
         log_record(flow.log, &record);
-        flow.logged = flow.sender.start;
-    }
 }
 
 /* Wait for an acknowledgement, or so long; an end of a step, and a new rate with it, is not announced. */
@@ -264,6 +274,9 @@ static void run(void)
         give_beliefs(options->start);
     if (flow.log)
         log_names(flow.log);
+#if CCM_ENVELOPE
+    policy_begin(options->policy);
+#endif
     while (!stopped && (now = clock_ns()) < end) {
         take_all();
         lose_all(now);
@@ -298,6 +311,7 @@ static void parse(int argc, char **argv)
         {"duration", required_argument, NULL, 'd'}, {"packet", required_argument, NULL, 'p'},
         {"step", required_argument, NULL, 't'},     {"queue", required_argument, NULL, 'q'},
         {"start", required_argument, NULL, 's'},    {"log", required_argument, NULL, 'l'},
+        {"policy", required_argument, NULL, 'w'},
         {NULL, 0, NULL, 0},
     };
     struct options *options = &flow.options;
@@ -311,10 +325,11 @@ static void parse(int argc, char **argv)
         case 'q': options->queue = number(optarg, LARGEST); break;
         case 's': options->start = optarg; break;
         case 'l': options->log = optarg; break;
+        case 'w': options->policy = optarg; break;
         default: fail("usage", usage);
         }
     }
-    if (argc - optind != 2)
+    if (argc - optind != 2 || (options->policy && !CCM_ENVELOPE))
         fail("usage", usage);
     if (fixed && !options->step_ns)
         fail("usage", "a step takes at least 1 ns");
