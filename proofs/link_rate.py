@@ -1,5 +1,5 @@
-"""What controllers that know bounds of the link rate and of the delay guarantee on CCAC: beliefs come to be true and
-converge, the link is used, and the queue drains. No constant is chosen: this is for any controller.
+"""What controllers by bounds of the link rate guarantee on CCAC: beliefs come to be true and converge, the link is
+used, and the queue drains. No constant is chosen: this is for any controller.
 
 C_U of converged beliefs is found first. A timeout may raise it by half where it is at most 2·C_L, so to 3·C, whoever
 sends; then what is sent by who knows so much; then C_L. The beginning that the paper calls "beliefs inconsistent" is
@@ -116,19 +116,8 @@ def sent_by_constant(x, t, c):
 
 def final_states(remembers, finite):
     """Those in which beliefs are true. remembers: as in `sent_by_constant`. finite: whether the buffer is."""
-
-    def converged(x, t, c):
-        return every(near(x, t, c), remembers(x, t, c))
-
     return (
-        State(
-            "beliefs true",
-            "C_L ≤ C ≤ C_U, not converged",
-            holds=lambda x, t, c: every(true(x, t), no(converged(x, t, c))),
-            leads_to=("converged", "steady"),
-            measures=(C_L, C_U),
-            unless=(UTILISES,),
-        ),
+        not_converged(remembers),
         State(
             "converged",
             "{C_L_least}·C ≤ C_L and C_U ≤ {C_U_most}·C, the queue longer than {queue}·C(R_m + D)",
@@ -143,6 +132,22 @@ def final_states(remembers, finite):
             holds=lambda x, t, c: every(near(x, t, c), remembers(x, t, c), short_queue(x, t, c)),
             ensures=(UTILISES, LITTLE_INFLIGHT, *((NO_LOSS,) if finite else ())),
         ),
+    )
+
+
+def not_converged(remembers):
+    """Beliefs are true."""
+
+    def converged(x, t, c):
+        return every(near(x, t, c), remembers(x, t, c))
+
+    return State(
+        "beliefs true",
+        "C_L ≤ C ≤ C_U, not converged",
+        holds=lambda x, t, c: every(true(x, t), no(converged(x, t, c))),
+        leads_to=("converged", "steady"),
+        measures=(C_L, C_U),
+        unless=(UTILISES,),
     )
 
 
@@ -216,7 +221,7 @@ def converged_stay(remembers):
 def on(buffer, horizon=11):
     """The shape with a buffer, as in queries."""
     finite = buffer != "infinite"
-    least, *others = constants(finite, C_U_most={"step": Fraction(1, 4)})
+    high, *others = constants(finite, C_U_most={"step": Fraction(1, 4)})
     sent = Constant(
         "sent",
         "sent in a step, at most, once C_U has converged, in C",
@@ -231,7 +236,7 @@ def on(buffer, horizon=11):
         horizon=horizon,
         beliefs=("C_L", "C_U"),
         states=(CROSSED, STALE_LOW, STALE_HIGH, *final_states(sent_by_constant, finite)),
-        constants=(least, sent, *others),
+        constants=(high, sent, *others),
         lemmas=(
             kept("C_U stays converged", known_above),
             Lemma(

@@ -1,13 +1,14 @@
 """Proofs that nobody writes: `prove` without a proof tries the shapes for the beliefs that a controller reads."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 import ccmatic as cm
 from ccmatic import proofs
 from ccmatic.contracts import load_definition
-from ccmatic.proving import load_result
+from ccmatic.proving import NoValue, load_result, shapes
 from ccmatic.verification import Outcome, replay
 from support.cli import run
 from support.json_schemas import validate
@@ -27,8 +28,9 @@ def test_no_constant_of_a_shape_is_chosen(shape):
     assert [each.name for each in load_definition("proofs", "PROOF", shape).constants if each.at is not None] == []
 
 
-def test_where_no_shape_will_do_the_window_that_shows_it_is_saved(tmp_path):
+def test_where_no_shape_will_do_the_window_that_shows_it_is_saved(tmp_path, monkeypatch):
     """In windows of two steps a queue may grow, once converged."""
+    monkeypatch.setattr(proofs, "SHAPES", ("link_rate",))
     code, out, _ = run("prove", "cc_qdel", "--horizon", "3", "--out", tmp_path, "--json")
     *found, last = told(out)
     assert code == 1 and (last["shape"], last["verdict"]) == ("link_rate", "violated")
@@ -43,6 +45,25 @@ def test_of_what_no_shape_reads_that_is_said():
     assert (
         code == 2 and "no shape is of a controller that reads C_Llambda, q_U" in err and "link_rate (C_L, C_U)" in err
     )
+
+
+def test_on_a_network_on_which_a_shape_holds_no_weaker_one_is_tried(monkeypatch):
+    def prove(shape, controller, folder, **about):
+        assert shape != "link_rate_used"
+        if shape == "link_rate_large":
+            error = NoValue("none will do", "queue", None)
+            error.result = SimpleNamespace(constants={"sent": 2})
+            raise error
+        return SimpleNamespace(verdict="holds", result=None)
+
+    monkeypatch.setattr(shapes, "prove", prove)
+    found = {attempt.shape: attempt for attempt in cm.prove_by_shapes("cc_qdel")}
+    assert {shape: attempt.verdict for shape, attempt in found.items()} == {
+        "link_rate": "holds",
+        "link_rate_large": "violated",
+        "link_rate_any": "holds",
+    }
+    assert found["link_rate_large"].why == "none will do" and "sent" not in found["link_rate_large"].missing
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from ccmatic.contracts import load_definition
 from ccmatic.proving.proof_search import Proved, prove
 from ccmatic.proving.prover import NoValue
 from ccmatic.proving.result import Result
-from ccmatic.verification import VIOLATED
+from ccmatic.verification import HOLDS, VIOLATED
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,23 @@ def shapes(controller) -> list[str]:
 
 
 def attempts(controller, folder, listener, **options) -> Generator[Attempt]:
-    """Prove a controller by each of its shapes. controller: as of `language.given`; the rest: as of `prove`."""
-    loaded = language.given(controller)
+    """Prove a controller by each of its shapes, but for those of a network on which one before them holds. controller:
+    as of `language.given`; the rest: as of `prove`."""
+    loaded, proved_on = language.given(controller), set()
     for name in shapes(loaded):
+        proof = load_definition("proofs", "PROOF", name)
+        if (proof.model, proof.buffer) in proved_on:
+            continue
         listener.begins(name)
         try:
             proved = prove(name, controller, folder, listener=listener, **options)
         except NoValue as error:
-            declared = [constant.name for constant in load_definition("proofs", "PROOF", name).constants]
-            missing = tuple(name for name in declared if name not in error.result.constants)
+            declared = [constant.name for constant in proof.constants]
+            missing = tuple(each for each in declared if each not in error.result.constants)
             yield Attempt(name, VIOLATED, error.result, missing, error.message)
         else:
+            if proved.verdict == HOLDS:
+                proved_on.add((proof.model, proof.buffer))
             yield Attempt(name, proved.verdict, proved.result, proved=proved)
 
 

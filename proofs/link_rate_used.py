@@ -1,0 +1,37 @@
+"""What controllers by bounds of the link rate guarantee that need not drain the queue in each window, as those that
+probe whatever waits: beliefs come to be true and converge, and the link is used."""
+
+from dataclasses import replace
+
+from ccmatic.proofs.link_rate import CROSSED, STALE_HIGH, STALE_LOW, UTILISES, near, not_converged, sent_by_constant
+from ccmatic.proofs.link_rate import on as draining_on
+
+from ccmatic.contracts import State
+from ccmatic.logic import every
+
+CONVERGED = State(
+    "converged",
+    "{C_L_least}·C ≤ C_L ≤ C and C ≤ C_U ≤ {C_U_most}·C",
+    holds=lambda x, t, c: every(near(x, t, c), sent_by_constant(x, t, c)),
+    ensures=(UTILISES,),
+)
+
+
+def leading_there(state):
+    """A state of the other shape, with the end that this one has."""
+    return replace(state, leads_to=tuple(name for name in state.leads_to if name != "steady"))
+
+
+def on(buffer):
+    """The shape with a buffer, as in queries."""
+    draining = draining_on(buffer)
+    before = (CROSSED, STALE_LOW, STALE_HIGH, not_converged(sent_by_constant))
+    of_queues = ("queue", "inflight", "lossless_buffer", "drain")
+    return replace(
+        draining,
+        states=(*map(leading_there, before), CONVERGED),
+        constants=tuple(constant for constant in draining.constants if constant.name not in of_queues),
+    )
+
+
+PROOF = on("infinite")
