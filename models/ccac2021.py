@@ -15,7 +15,7 @@ from ccmatic.logic import either, equal, every, iff, implies, no
 
 #: What each law may be. The first is the published tool's default.
 CHOICES = {
-    "waste": ("composing", "non-composing"),
+    "waste": ("composing", "non-composing", "constant rate"),
     "slack": ("none", "less than a packet", "less than half a packet", "more than a packet"),
     "detection": ("duplicate acknowledgements", "oracle"),
     "loss": ("free", "deterministic"),
@@ -30,7 +30,8 @@ class CCAC2021(Model):
     """A path whose laws are chosen.
 
     flows: how many senders. R: R_m, in steps; of several flows, that of all, or of each. waste: tokens are wasted where
-    no more was admitted than there are tokens (composing), or than is served (non-composing), but for a slack.
+    no more was admitted than there are tokens (composing), or than is served (non-composing), but for a slack; of a
+    link of constant rate, all that are not used at once.
     detection: of losses. dupacks: bytes that must be acknowledged beyond a lost one, in packets; None leaves it open.
     loss: of what does not fit, the network may lose what it likes, or loses all of it at once. most_queue: the most
     bytes that wait, if not the buffer's; "any" is no limit. delay: how the delay of what was served is measured; each
@@ -140,8 +141,10 @@ class CCAC2021(Model):
             packet = x.alpha / 2 if "half" in self.slack else x.alpha
             yield "slack", 0, epsilon > packet if "more" in self.slack else epsilon < packet
         for t in range(1, x.horizon):
-            most = self.tokens(x, t) if self.waste == "composing" else x.S[t] + epsilon
+            most = x.S[t] + epsilon if self.waste == "non-composing" else self.tokens(x, t)
             yield "no_waste_while_queued", t, implies(x.W[t] > x.W[t - 1], x.admitted(t) <= most)
+        for t in range(x.horizon) if self.waste == "constant rate" else ():
+            yield "no_token_is_kept", t, self.tokens(x, t) <= x.admitted(t)
 
     def _losses(self, x):
         buffer = x.beta
