@@ -13,7 +13,7 @@ from ccmatic.cli import options
 from ccmatic.cli.emulate import emulate, evaluate, fit
 from ccmatic.cli.export import export
 from ccmatic.cli.listing import list_command
-from ccmatic.cli.prove import check, prove, tradeoff
+from ccmatic.cli.prove import check, front, prove, tradeoff
 from ccmatic.cli.replay import estimate, replay_command, trace_group
 from ccmatic.cli.synth import check_cover, runs, synth
 from ccmatic.cli.verify import verify, worst
@@ -27,7 +27,7 @@ def cli():
 
 
 COMMANDS = [verify, worst, synth, replay_command, list_command, trace_group, runs, check_cover, prove, check, export]
-for command in (*COMMANDS, widen, check_widening, estimate, fit, emulate, evaluate, tradeoff):
+for command in (*COMMANDS, widen, check_widening, estimate, front, fit, emulate, evaluate, tradeoff):
     cli.add_command(command)
 
 

@@ -64,6 +64,10 @@ delay = click.option(
     help="How measured delay may grow: as in the published model, or as in any execution.",
 )
 
+jobs = click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Verify on so many processes."
+)
+cluster = click.option("--cluster", help="Verify on a Dask cluster, whose scheduler is at this address, instead.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, an object a line.")
 solver = click.option(
     "--solver",

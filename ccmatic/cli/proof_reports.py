@@ -7,7 +7,18 @@ from rich.console import Console
 
 from ccmatic import records
 from ccmatic.proving import OF_NONE, Listener, number
-from ccmatic.records import ABSENT, CertifiedLine, CheckLine, ConstantLine, FindingLine, LemmaLine, ProofLine, ShapeLine
+from ccmatic.records import (
+    ABSENT,
+    CertifiedLine,
+    CheckLine,
+    ConstantLine,
+    FindingLine,
+    FrontLine,
+    FrontPointLine,
+    LemmaLine,
+    ProofLine,
+    ShapeLine,
+)
 from ccmatic.verification import HOLDS
 
 
@@ -90,3 +101,28 @@ def verdict(file, verdict, as_json):
     if as_json:
         return records.line(CheckLine(True, str(file), verdict == "accepted", verdict))
     return f"{file}: {verdict}"
+
+
+def front_point(point, dominated_by, as_json):
+    """A controller of `front`; dominated_by: names, or None of one that no shape proves."""
+    if as_json:
+        about = {"controller": point.name, "source": point.source, "shape": point.shape, "verdict": point.verdict}
+        about |= {"result": point.file, "measures": point.measures, "dominated_by": dominated_by, "why": point.why}
+        return records.line(FrontPointLine(**about))
+    if dominated_by is None:
+        return f"{point.name:<20} {point.verdict}: {point.why or point.file}"
+    measures = "  ".join(f"{name} {float(value):g}" for name, value in point.measures.items())
+    place = f"dominated by {', '.join(dominated_by)}" if dominated_by else "on the front"
+    return f"{point.name:<20} {measures}  {place}  {point.file}"
+
+
+def front_end(points, dominated, figure, as_json):
+    """The last line of `front`. figure: its file, or None."""
+    best = [name for name, others in dominated.items() if not others]
+    if as_json:
+        file = None if figure is None else str(figure)
+        return records.line(FrontLine(True, len(points), len(dominated), best, file))
+    if not points:
+        return "no controller of this template is a solution"
+    counted = f"{len(best)} of {len(dominated)} that are proved, of {len(points)} controllers"
+    return f"{counted}, are on the front: {', '.join(best) or 'none'}; {figure}"

@@ -1,4 +1,6 @@
-"""`ccmatic prove`, `check` and `tradeoff`."""
+"""`ccmatic prove`, `check`, `front` and `tradeoff`."""
+
+from pathlib import Path
 
 import click
 
@@ -60,6 +62,44 @@ def check(proof, solver, timeout, seed, allow_code, as_json):
         click.echo(report.finding(finding, as_json))
     click.echo(report.verdict(proof, checked.verdict, as_json))
     return {"accepted": options.GOOD, "rejected": options.BROKEN, "unknown": options.UNKNOWN}[checked.verdict]
+
+
+@click.command()
+@click.argument("query", metavar="QUERY.toml", shell_complete=options.names_of("queries"))
+@click.option("--out", help="Folder for run, proofs and figure; the same command goes on.  [default: QUERY-front]")
+@options.jobs
+@options.cluster
+@options.solver
+@options.timeout
+@options.seed
+@options.as_json
+def front(query, out, jobs, cluster, solver, timeout, seed, as_json):
+    """Prove every controller of a query's classes by shapes, and find those that nothing dominates."""
+    from ccmatic import api, base, front, synthesis
+    from ccmatic.cli import proof_reports as report
+
+    asked, asking = api.load_query(query), options.asking(solver, timeout, seed)
+    front.network_of(asked)
+    folder = base.writable_folder(Path(out or f"{asked.name}-front"))
+    run = folder / "synthesis.db"
+    with options.Waiting(f"synthesising for {asked.name}"):
+        found = api.synthesise(asked, run=run, jobs=jobs, cluster=cluster, **asking).solutions
+    if not found:
+        click.echo(report.front_end([], {}, None, as_json))
+        return options.BROKEN
+    controllers = list(front.members(asked, synthesis.read_run(run)[1]))
+    points = []
+    with options.Waiting(f"proving {len(controllers)} controllers") as waiting:
+        for point in front.prove_each(asked, controllers, folder / "proofs", jobs, cluster, **asking):
+            points.append(point)
+            waiting.what = f"proving {len(controllers)} controllers, {len(points)} decided"
+    dominated = front.dominated(points)
+    figure = folder / "front.svg"
+    front.draw([point for point in points if point.name in dominated], dominated, figure)
+    for point in points:
+        click.echo(report.front_point(point, dominated.get(point.name), as_json))
+    click.echo(report.front_end(points, dominated, figure, as_json))
+    return options.GOOD if dominated else options.outcome({point.verdict for point in points})
 
 
 @click.command()

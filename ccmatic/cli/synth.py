@@ -9,8 +9,8 @@ from ccmatic.cli import options
 @click.argument("query", metavar="QUERY.toml", shell_complete=options.names_of("queries"))
 @click.option("--out", help="Folder for the controllers that are found.  [default: QUERY-solutions]")
 @click.option("--run", "run_file", help="Keep what is learned in this file; the same command then goes on.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Verify on so many processes.")
-@click.option("--cluster", help="Verify on a Dask cluster, whose scheduler is at this address, instead.")
+@options.jobs
+@options.cluster
 @options.solver
 @options.timeout
 @options.seed

@@ -1,11 +1,12 @@
 """What a controller guarantees for all time: constants found, and checked."""
 
+from ccmatic.proving.claim import windows_after
 from ccmatic.proving.proof_check import Finding
 from ccmatic.proving.proof_search import ACCEPTED, REJECTED, UNKNOWN, Check, Listener, Proved, check, prove
 from ccmatic.proving.prover import NoValue, Prover, search, verdicts
 from ccmatic.proving.report import OF_NONE, number
 from ccmatic.proving.result import Result, load_result
-from ccmatic.proving.shapes import Attempt, attempts
+from ccmatic.proving.shapes import Attempt, attempts, shapes_on
 from ccmatic.proving.simulation_test import Trial
 
 __all__ = [
@@ -28,5 +29,7 @@ __all__ = [
     "number",
     "prove",
     "search",
+    "shapes_on",
     "verdicts",
+    "windows_after",
 ]

@@ -26,10 +26,11 @@ class Attempt:
     proved: Proved | None = None
 
 
-def shapes(controller) -> list[str]:
+def shapes(controller, network=None) -> list[str]:
     """The names of the shapes for a Controller: their networks offer all that it reads, and they follow each belief of
-    it that may be false. Raises InputError if there is none."""
-    names = definitions.chosen("proofs", "SHAPES")
+    it that may be false. network: model, buffer and jitter as text and number, of which alone they are to be. Raises
+    InputError if there is none."""
+    names = shapes_on(network) if network else definitions.chosen("proofs", "SHAPES")
     fitting = [name for name in names if _fits(load_definition("proofs", "PROOF", name), controller)]
     if not fitting:
         found = f"no shape is of a controller that reads {', '.join(sorted(_read(controller)))}"
@@ -37,13 +38,22 @@ def shapes(controller) -> list[str]:
     return fitting
 
 
-def attempts(controller, folder, listener, **options) -> Generator[Attempt]:
+def shapes_on(network) -> list[str]:
+    """The names of the shapes of a network, as of `shapes`. Raises InputError if there is none."""
+    names = definitions.chosen("proofs", "SHAPES")
+    found = [name for name in names if _network(load_definition("proofs", "PROOF", name)) == network]
+    if not found:
+        raise InputError(f"no shape is of {network[0]} with the buffer {network[1]} and D = {network[2]} R_m")
+    return found
+
+
+def attempts(controller, folder, listener, network=None, **options) -> Generator[Attempt]:
     """Prove a controller by each of its shapes, but for those of a network on which one before them holds. controller:
-    as of `language.given`; the rest: as of `prove`."""
+    as of `language.given`; network: as of `shapes`; the rest: as of `prove`."""
     loaded, proved_on = language.given(controller), set()
-    for name in shapes(loaded):
+    for name in shapes(loaded, network):
         proof = load_definition("proofs", "PROOF", name)
-        if (proof.model, proof.buffer) in proved_on:
+        if _network(proof) in proved_on:
             continue
         listener.begins(name)
         try:
@@ -54,8 +64,12 @@ def attempts(controller, folder, listener, **options) -> Generator[Attempt]:
             yield Attempt(name, VIOLATED, error.result, missing, error.message)
         else:
             if proved.verdict == HOLDS:
-                proved_on.add((proof.model, proof.buffer))
+                proved_on.add(_network(proof))
             yield Attempt(name, proved.verdict, proved.result, proved=proved)
+
+
+def _network(proof):
+    return proof.model, proof.buffer, proof.jitter
 
 
 def _fits(proof, controller):

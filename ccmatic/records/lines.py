@@ -220,6 +220,30 @@ class ShapeLine(Record):
     why: str | None
 
 
+class FrontPointLine(Record):
+    """A controller of `front`. shape, result: null where time was up. measures: what is guaranteed, by name.
+    dominated_by: names; null of one that no shape proves, of which `why` says how it fails."""
+
+    controller: str
+    source: str
+    shape: str | None
+    verdict: Verdict
+    result: str | None
+    measures: dict[str, Fraction]
+    dominated_by: list[str] | None
+    why: str | None
+
+
+class FrontLine(Record):
+    """The last line of `front`. proved: how many controllers; front: names of those that nothing dominates."""
+
+    summary: Literal[True]
+    controllers: int
+    proved: int
+    front: list[str]
+    figure: str | None
+
+
 class FindingLine(Record):
     """A finding of `check`."""
 

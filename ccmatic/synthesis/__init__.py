@@ -3,6 +3,7 @@
 from ccmatic.synthesis.cegis import Progress, synthesise
 from ccmatic.synthesis.cover import Report as CoverReport
 from ccmatic.synthesis.cover import check_cover
+from ccmatic.synthesis.generators import generator
 from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Store, read_run
 from ccmatic.synthesis.solution_files import Folder, kin
 from ccmatic.synthesis.workers import Team
@@ -18,6 +19,7 @@ __all__ = [
     "Store",
     "Team",
     "check_cover",
+    "generator",
     "kin",
     "read_run",
     "synthesise",

@@ -1,0 +1,116 @@
+"""`front`: what the members of a query's classes guarantee, and which of them nothing dominates."""
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+
+import ccmatic as cm
+from ccmatic import front
+from ccmatic.base import OutOfTime
+from ccmatic.contracts import load_definition
+from ccmatic.front import points as measuring
+from ccmatic.front import search
+from ccmatic.language import parse
+from ccmatic.proving import load_result
+from ccmatic.proving.shapes import Attempt
+from ccmatic.synthesis import read_run
+from ccmatic.verification import Judge
+from support import ROOT
+from support.cli import lines, run
+from support.json_schemas import validate
+
+QUERY = """[network]
+model = "ccac"
+buffer = "{buffer}"
+horizon = 5
+[template]
+name = "./few.py"
+"""
+#: C_L or twice that, and nothing or half of it while bytes wait, with a packet or without.
+FEW = """from ccmatic.contracts import Branch, linear_forms
+CONDITION = linear_forms({"qdel_L": (0, 1), "R_m": (0, -1)})
+WAITS = linear_forms({"C_L": (0, "1/2"), "MSS / R_m": (0, 1)})
+TEMPLATE = Branch(CONDITION, WAITS, linear_forms({"C_L": (1, 2)}))
+"""
+
+
+@pytest.fixture
+def query(tmp_path):
+    def write(buffer="infinite"):
+        (tmp_path / "few.py").write_text(FEW)
+        (tmp_path / "query.toml").write_text(QUERY.format(buffer=buffer))
+        return tmp_path / "query.toml"
+
+    return write
+
+
+def point(name, verdict="holds", **measures):
+    return front.Point(name, "", "link_rate", verdict, "", {key: Fraction(value) for key, value in measures.items()})
+
+
+def test_what_dominates_is_as_good_in_all_and_better_in_one():
+    best = point("best", utilisation="4/5", inflight=5, settles=100)
+    rows = [best, point("slower", utilisation="4/5", inflight=5, settles=110)]
+    rows += [point("fuller", utilisation="9/10", inflight=6, settles=100), point("same", **best.measures)]
+    rows += [point("unbounded", utilisation="4/5", settles=100), point("broken", "violated")]
+    assert front.dominated(rows) == {
+        "best": [],
+        "slower": ["best", "same"],
+        "fuller": [],
+        "same": [],
+        "unbounded": ["best", "fuller", "same"],
+    }
+
+
+def test_a_saved_proof_is_measured_as_its_report_has_it():
+    """The rate doubles or halves: 2, 18 and 15 windows of 10 R_m."""
+    result = load_result(ROOT / "proofs" / "cc_qdel_T11.json")
+    found = measuring.measured(load_definition("proofs", "PROOF", "cc_qdel"), result)
+    assert found == {"utilisation": Fraction(17, 20), "inflight": 5, "lossless_buffer": Fraction(9, 2), "settles": 350}
+
+
+def attempted(controller, folder, listener, network, horizon, **options):
+    """As `attempts`, with a better proof of whoever backs off at once, and none in time of those that read MSS."""
+    assert network == ("ccac", "infinite", 1) and horizon == 5
+    shape = load_definition("proofs", "PROOF", "link_rate")
+    at_once = "qdel_L > 0" in controller.source
+    values = {constant.name: constant.low for constant in shape.constants} | {"inflight": 3 if at_once else 4}
+    result = SimpleNamespace(values=values, horizon=horizon, file=f"{folder}/{controller.name}.json")
+    if "MSS" in controller.source:
+        raise OutOfTime("no answer in time")
+    yield Attempt("link_rate", "holds", result)
+
+
+def test_every_member_that_no_counterexample_breaks_has_its_place(query, tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "attempts", attempted)
+    code, out, _ = run("front", query(), "--json", cwd=tmp_path)
+    *found, last = lines(out)
+    for line in found:
+        validate(line, "FrontPointLine")
+    validate(last, "FrontLine")
+    assert code == 0 and last["controllers"] == len(found) and (tmp_path / last["figure"]).exists()
+    held = {line["controller"] for line in found if line["verdict"] == "holds"}
+    best = {line["controller"] for line in found if "qdel_L > 0" in line["source"]} & held
+    assert {line["controller"] for line in found if line["dominated_by"] == []} == set(last["front"]) == best
+    assert 0 < len(best) < len(held) == last["proved"] < len(found)
+    assert {line["why"] for line in found if line["controller"] not in held} == {"no answer in time"}
+    code, text, _ = run("front", query(), cwd=tmp_path)
+    assert f"{len(best)} of {len(held)} that are proved, of {len(found)} controllers, are on the front" in text
+
+
+def test_the_members_are_the_candidates_that_hold(query, tmp_path):
+    asked = cm.load_query(query())
+    cm.synthesise(asked, run=tmp_path / "run.db").solutions  # noqa: B018
+    found = list(front.members(asked, read_run(tmp_path / "run.db")[1]))
+    template = asked.search_space()
+    everyone = [template.candidate([i, j, k]) for i in range(4) for j in range(4) for k in range(2)]
+    bodies = [source.split('"""')[-1] for source in everyone]
+    judge = Judge(asked)
+    holding = {body for body in bodies if judge.judge(parse(f"def rate(C_L, qdel_L, R_m, MSS):\n{body}")).holds}
+    assert {source.split('"""')[-1] for _, source in found} >= holding and holding
+
+
+def test_where_no_shape_is_of_the_network_that_is_said(query, tmp_path):
+    code, _, err = run("front", query("1/2"), cwd=tmp_path)
+    assert code == 2 and "no shape is of ccac with the buffer 1/2 and D = 1 R_m" in err
