@@ -1,16 +1,18 @@
 """Links as fluids: no byte comes from nowhere, none is forgotten, and each leaves when a first-in first-out queue lets
 it."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 from functools import cache
 
 import numpy as np
 import pytest
 
-jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 
-import jax.numpy as jnp  # noqa: E402
+import jax
+import jax.numpy as jnp
 
-from ccmatic.learning import Asked, fluid  # noqa: E402
+from ccmatic.learning import Asked, fluid
 
 SLOTS = 60
 

@@ -1,19 +1,20 @@
 """Gymnasium's interface to links: what its checker says, seeds, histories, and what is refused."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
-gymnasium = pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 
-from gymnasium.utils.env_checker import check_env  # noqa: E402
-from gymnasium.vector import AutoresetMode  # noqa: E402
+import gymnasium
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
 
-from ccmatic.base import InputError  # noqa: E402
-from ccmatic.learning import LinkEnv, LinkVectorEnv  # noqa: E402
+from ccmatic.base import InputError
+from ccmatic.learning import LinkEnv, LinkVectorEnv
 
 #: The checker would rather have bounded observations and actions in [-1, 1].
 pytestmark = pytest.mark.filterwarnings("ignore:.*(Box observation|symmetric and normalized).*:UserWarning")

@@ -8,6 +8,7 @@ from ccmatic.base import InputError
 try:
     import gymnasium  # noqa: F401
     import jax  # noqa: F401
+    import pettingzoo  # noqa: F401
 except ImportError as error:
     raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
 
@@ -15,5 +16,21 @@ from ccmatic.learning.backends import Fluid
 from ccmatic.learning.environment import Environment, State
 from ccmatic.learning.gym import LinkEnv, LinkVectorEnv
 from ccmatic.learning.links import Asked
+from ccmatic.learning.parallel import LinkParallelEnv
+from ccmatic.learning.rollout import Episode, Lawful, Policy, lawful, rollout, stateless
 
-__all__ = ["Asked", "Environment", "Fluid", "LinkEnv", "LinkVectorEnv", "State"]
+__all__ = [
+    "Asked",
+    "Environment",
+    "Episode",
+    "Fluid",
+    "Lawful",
+    "LinkEnv",
+    "LinkParallelEnv",
+    "LinkVectorEnv",
+    "Policy",
+    "State",
+    "lawful",
+    "rollout",
+    "stateless",
+]

@@ -92,11 +92,15 @@ class Environment:
 
     def step(self, links, state, action):
         """One interval: (State, observation (n, f, size), reward (n, f)). action: (n, f)."""
+        return self.watched(links, state, action)[:3]
+
+    def watched(self, links, state, action):
+        """As `step`, and then the fluid.Seen of each slot, the slots first."""
         rate = self.rate(links, state.rate, state.known, action)
-        queues, now = self.send(links, state, rate)
+        queues, now, seen = self.send(links, state, rate)
         known, history, reward = self.learn(state.known, state.history, now)
         state = State(state.interval + 1, rate, queues, known, history)
-        return state, self.observation(state), reward
+        return state, self.observation(state), reward, seen
 
     def rate(self, links, rate, known, action):
         """(f, n), the rate of the next interval: at least a packet in it, at most as much as is counted."""
@@ -105,26 +109,25 @@ class Environment:
         return jnp.clip(asked, links.packet / (links.slot * self.asked.slots), most / links.slot)
 
     def send(self, links, state, rate):
-        """Send at these rates for an interval: the Queues after it, and the signals.Interval that was measured."""
+        """Send at these rates for an interval: the Queues after it, the signals.Interval that was measured, and the
+        fluid.Seen of each slot, the slots first."""
         known, slots = state.known, self.asked.slots
-        sent, acked, lost, waited = [], [], [], []
-        queues, end = state.queues, known.now.rtt_end
+        queues, end, waited, sent, each = state.queues, known.now.rtt_end, 0, 0, []
         for slot in range(slots):
             t = state.interval * slots + slot
             here = (links.start <= t) & (t < links.stop)
-            each = jnp.where(here, jnp.floor(rate * links.slot), 0).astype(jnp.int32)
-            queues, seen = fluid.advance(links, queues, t, each)
+            sending = jnp.where(here, jnp.floor(rate * links.slot), 0).astype(jnp.int32)
+            queues, seen = fluid.advance(links, queues, t, sending)
             last = jnp.where(seen.acked > 0, (links.rtt + seen.delay) * links.slot, end)
-            sent.append(each)
-            acked.append(seen.acked)
-            lost.append(seen.lost)
-            waited.append(seen.acked * (end + last) / 2)
-            end = last
-        total = sum(acked)
-        rtt = jnp.where(total > 0, sum(waited) / jnp.maximum(total, 1), known.now.rtt)
-        out = known.now.out + sum(sent) - total - sum(lost)
-        floats = (jnp.float32(sum(each)) for each in (sent, acked, lost))
-        return queues, signals.Interval(self.seconds(links), *floats, rtt, end, out)
+            waited += seen.acked * (end + last) / 2
+            end, sent = last, sent + sending
+            each.append(seen)
+        every = jax.tree.map(lambda *slots: jnp.stack(slots), *each)
+        acked, lost = jnp.sum(every.acked, axis=0), jnp.sum(every.lost, axis=0)
+        rtt = jnp.where(acked > 0, waited / jnp.maximum(acked, 1), known.now.rtt)
+        floats = (jnp.float32(bytes_) for bytes_ in (sent, acked, lost))
+        now = signals.Interval(self.seconds(links), *floats, rtt, end, known.now.out + sent - acked - lost)
+        return queues, now, every
 
     def learn(self, known, history, now):
         """What a sender knows after an interval, with the history and the reward (n, f)."""

@@ -83,14 +83,20 @@ class Queues(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What the senders come to know in a slot, (f, n): bytes acknowledged, bytes known to be lost, and the queueing
-    delay of the last byte acknowledged, in slots. And what the link did, (f, n): bytes accepted, bytes released."""
+    """What became of a slot.
+
+    What the senders come to know, (f, n): bytes acknowledged, bytes known to be lost, and the queueing delay of the
+    last byte acknowledged, in slots. What the link did, (f, n): bytes accepted, dropped by the full buffer, released;
+    and (n) bytes served.
+    """
 
     acked: Array
     lost: Array
     delay: Array
     accepted: Array
+    dropped: Array
     released: Array
+    served: Array
 
 
 def begin(links, history, longest_rtt, longest_jitter):
@@ -110,6 +116,10 @@ def begin(links, history, longest_rtt, longest_jitter):
         dropped=jnp.zeros((longest_rtt, flows, n), jnp.int32),
         ages=jnp.zeros((longest_rtt, n), jnp.float32),
     )
+
+
+#: Packets lost in a slot, on average, beyond which their number is taken as normal.
+EXACT = 8
 
 
 def advance(links, queues, t, sent):
@@ -148,7 +158,9 @@ def advance(links, queues, t, sent):
         lost=_lagging(queues.dropped, links.rtt),
         delay=_lagging(jnp.broadcast_to(queues.ages[:, None], queues.released.shape), links.rtt),
         accepted=accepted,
+        dropped=overflow,
         released=out,
+        served=served,
     )
     after = Queues(
         waiting=waiting,
@@ -188,25 +200,14 @@ def lost_at_random(links, sent, luck):
     if luck is None:
         return jnp.zeros_like(sent)
     mean = links.loss * sent / links.packet
-    below = term = jnp.exp(-jnp.minimum(mean, EXACT))
-    count = (luck > below).astype(jnp.int32)
-    for k in range(1, 3 * EXACT):
-        term = term * jnp.minimum(mean, EXACT) / k
-        below = below + term
-        count += luck > below
-    spread = jnp.floor(mean + jnp.sqrt(mean) * _normal(luck) + 0.5).astype(jnp.int32)
+    k = jnp.arange(3 * EXACT, dtype=jnp.float32).reshape(-1, 1, 1)
+    few = jnp.clip(mean, 1e-9, EXACT)
+    cumulative = jnp.cumsum(jnp.exp(k * jnp.log(few) - few - jax.lax.lgamma(k + 1)), axis=0)
+    count = jnp.sum(luck > cumulative, axis=0)
+    normal = jnp.sqrt(2) * jax.lax.erf_inv(jnp.clip(2 * luck - 1, -1 + 1e-6, 1 - 1e-6))
+    spread = jnp.floor(mean + jnp.sqrt(mean) * normal + 0.5).astype(jnp.int32)
     packets = jnp.where(mean > EXACT, spread, count)
     return jnp.clip(packets * links.packet, 0, sent)
-
-
-#: Packets lost in a slot, on average, beyond which their number is taken as normal.
-EXACT = 8
-
-
-def _normal(luck):
-    from jax.scipy.special import ndtri
-
-    return ndtri(jnp.clip(luck, 1e-6, 1 - 1e-6))
 
 
 def _held(links, queues, total, capacity, served, held):

@@ -2,7 +2,8 @@
 
 from ccmatic.simulation.deployed import Deployed
 from ccmatic.simulation.paths import HIDING, JITTER, NEVER, Path
+from ccmatic.simulation.run import delays, sampled
 from ccmatic.simulation.simulator import Simulation, simulate
 from ccmatic.simulation.windows import WindowFlow
 
-__all__ = ["HIDING", "JITTER", "NEVER", "Deployed", "Path", "Simulation", "WindowFlow", "simulate"]
+__all__ = ["HIDING", "JITTER", "NEVER", "Deployed", "Path", "Simulation", "WindowFlow", "delays", "sampled", "simulate"]

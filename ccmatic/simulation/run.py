@@ -58,14 +58,7 @@ class Run:
         kept = ~self.lost
         A, L = count(self.sent), count(self.sent[self.lost])
         K, S = count(self.token[kept]), count(self.released[kept])
-        before = np.concatenate(([0], S[:-1]))
-        arrived, t = A - L, np.arange(self.steps + 1)
-        # A delay is that of the last step in which anything was served.
-        latest = np.maximum.accumulate(np.where(S > before, t, 0))
-        last = t - np.searchsorted(arrived, S, side="left")
-        first = t - np.searchsorted(arrived, before, side="right")
-        Q, F = (np.where(S > 0, delay[latest], 0) for delay in (last, first))
-        return {"A": A, "L": L, "K": K, "S": S, "Q": Q, "F": F}
+        return {"A": A, "L": L, "K": K, "S": S, **delays(A - L, S)}
 
     def trace(self, start=1, horizon=None, alpha=None):
         """The Trace of steps start … start+horizon-1, to the end of the run by default.
@@ -77,46 +70,7 @@ class Run:
         if start < 1 or horizon < 1 or start + horizon - 1 > self.steps:
             raise InputError(f"{horizon} steps from {start} on, expected to be within 1 … {self.steps}")
         path = self.path_within(start, start + horizon - 1)
-        columns = self._columns(start, horizon, path.bdp)
-        beta = None if path.room is None else Fraction(path.room) / path.bdp
-        return Trace(
-            horizon=horizon,
-            constants=_constants(path, beta, alpha, min(columns["r"])),
-            columns=columns,
-            query={
-                "model": path.model.name,
-                "horizon": horizon,
-                "buffer": "infinite" if beta is None else str(beta),
-                "jitter": path.jitter,
-                "delay": "executions",
-                "property": {},
-                "simulation": {"seed": self.seed, "start": start},
-            },
-        )
-
-    def _columns(self, start, horizon, bdp):
-        """The columns of such a trace, by name: packets in units of `bdp` packets, counted from where S and the losses
-        known then are 0; whole steps, at most `horizon`."""
-
-        def column(counts, origin=0):
-            return tuple(Fraction(int(count) - int(origin)) / bdp for count in counts)
-
-        def whole(values):
-            return tuple(Fraction(min(int(value), horizon)) for value in values)
-
-        A, L, K, S = (self.samples[name] for name in "ALKS")
-        window, known = slice(start, start + horizon), np.concatenate(([0], L[:-1]))
-        served, gone = S[start], known[start]
-        return {
-            "A": column(A[window], served + gone),
-            "S": column(S[window], served),
-            "L": column(L[window], gone),
-            "Ld": column(known[window], gone),
-            "K": column(K[window], served),
-            "r": column(np.diff(A)[start - 1 : start + horizon - 1]),
-            "Q": whole(self.samples["Q"][window]),
-            "F": whole(self.samples["F"][window]),
-        }
+        return sampled(self.samples, path.model, path.jitter, path.bdp, path.room, start, horizon, alpha, self.seed)
 
     def queueing_delay(self, t):
         """How long the packet last delivered by the end of step t waited at the bottleneck, in steps.
@@ -148,13 +102,72 @@ class Run:
         return waits * (float(self.path.propagation) / self.path.step)
 
 
-def _constants(path, beta, alpha, least):
+def delays(arrived, S):
+    """What was measured at the ends of steps, of what had come and was not lost, and what was served, both counted by
+    then: `Q` and `F`, whole steps each. A delay is that of the last step in which anything was served."""
+    before, t = np.concatenate(([0], S[:-1])), np.arange(len(S))
+    latest = np.maximum.accumulate(np.where(S > before, t, 0))
+    last = t - np.searchsorted(arrived, S, side="left")
+    first = t - np.searchsorted(arrived, before, side="right")
+    return {name: np.where(S > 0, delay[latest], 0) for name, delay in (("Q", last), ("F", first))}
+
+
+def sampled(samples, model, jitter, bdp, room, start, horizon, alpha=None, seed=0):
+    """The Trace of `horizon` steps from `start` on of an execution of a model, with a jitter in steps.
+
+    samples: as of a Run, counted in packets or in bytes, as are bdp, C·R_m, and room, β, None if it is infinite.
+    alpha: MSS in C·R_m; 1/bdp by default. Raises InputError for an alpha that is none.
+    """
+    columns = _columns(samples, start, horizon, bdp)
+    beta = None if room is None else Fraction(room) / bdp
+    return Trace(
+        horizon=horizon,
+        constants=_constants(bdp, jitter, beta, alpha, min(columns["r"])),
+        columns=columns,
+        query={
+            "model": model.name,
+            "horizon": horizon,
+            "buffer": "infinite" if beta is None else str(beta),
+            "jitter": jitter,
+            "delay": "executions",
+            "property": {},
+            "simulation": {"seed": seed, "start": start},
+        },
+    )
+
+
+def _columns(samples, start, horizon, bdp):
+    """The columns of such a trace, by name: in units of bdp, counted from where S and the losses known then are 0;
+    whole steps, at most `horizon`."""
+
+    def column(counts, origin=0):
+        return tuple(Fraction(int(count) - int(origin)) / bdp for count in counts)
+
+    def whole(values):
+        return tuple(Fraction(min(int(value), horizon)) for value in values)
+
+    A, L, K, S = (samples[name] for name in "ALKS")
+    window, known = slice(start, start + horizon), np.concatenate(([0], L[:-1]))
+    served, gone = S[start], known[start]
+    return {
+        "A": column(A[window], served + gone),
+        "S": column(S[window], served),
+        "L": column(L[window], gone),
+        "Ld": column(known[window], gone),
+        "K": column(K[window], served),
+        "r": column(np.diff(A)[start - 1 : start + horizon - 1]),
+        "Q": whole(samples["Q"][window]),
+        "F": whole(samples["F"][window]),
+    }
+
+
+def _constants(bdp, jitter, beta, alpha, least):
     """The trace's constants, in C·R_m and R_m."""
-    alpha = Fraction(1, path.bdp) if alpha is None else Fraction(alpha)
+    alpha = Fraction(1, bdp) if alpha is None else Fraction(alpha)
     if not (0 < alpha < Fraction(1, 5) and alpha <= least and (beta is None or alpha < beta)):
         raise InputError(
             f"alpha is {alpha}, expected above 0, below 1/5 and below the buffer ({beta}), "
             f"at most the least rate ({least})"
         )
-    constants = {"C": Fraction(1), "R_m": Fraction(1), "D": Fraction(path.jitter), "MSS": alpha}
+    constants = {"C": Fraction(1), "R_m": Fraction(1), "D": Fraction(jitter), "MSS": alpha}
     return constants if beta is None else {**constants, "beta": beta}
