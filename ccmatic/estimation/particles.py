@@ -109,7 +109,8 @@ class ParticleFilter:
         return before.and_(before.some(longest)), split.and_(without)
 
     def _gaps(self, before, now, seen):
-        """By how much each signal is not what a particle expects, (signals, particles)."""
+        """By how much each signal is not what a particle expects, (signals, particles); by Eq. 5 that is so of the last
+        two as well, which Eq. 4 gives as bounds."""
         last, delay, ratio = self._last, SENSITIVITY["delay"], SENSITIVITY["throughput"]
         thr, waited = _throughput(now), seen.rtt - self._least_rtt
         kept = (1 - self._loss(now)) / (1 - self._loss(before))
@@ -119,8 +120,8 @@ class ParticleFilter:
                 delay * np.abs(seen.rtt - last.rtt - (now.delay - before.delay)),
                 ratio * np.abs(seen.throughput / last.throughput - thr / _throughput(before)),
                 SENSITIVITY["loss"] * np.abs(kept_seen - kept),
-                ratio * np.maximum(0, thr - seen.throughput / self._most_throughput),
-                delay * np.maximum(0, waited - now.delay),
+                ratio * np.abs(seen.throughput / self._most_throughput - thr),
+                delay * np.abs(waited - now.delay),
             ]
         )
 
