@@ -7,9 +7,12 @@ import pytest
 
 import ccmatic as cm
 from ccmatic import proofs
+from ccmatic.base import last_good
 from ccmatic.contracts import load_definition
 from ccmatic.proving import NoValue, load_result, shapes
+from ccmatic.proving.result import earlier_values
 from ccmatic.verification import Outcome, replay
+from support import ROOT
 from support.cli import run
 from support.json_schemas import validate
 
@@ -64,6 +67,21 @@ def test_on_a_network_on_which_a_shape_holds_no_weaker_one_is_tried(monkeypatch)
         "link_rate_any": "holds",
     }
     assert found["link_rate_large"].why == "none will do" and "sent" not in found["link_rate_large"].missing
+
+
+def test_the_edges_of_earlier_proofs_are_asked_about_first():
+    told = {"horizon": 11, "controller": SimpleNamespace(name="cc_qdel")}
+    values = load_result(ROOT / "proofs" / "cc_qdel_T11.json").values
+    assert earlier_values(ROOT / "proofs", SimpleNamespace(proof="link_rate_large", **told)).items() >= values.items()
+    assert earlier_values(None, SimpleNamespace(proof="link_rate", **told)) == {}
+
+
+@pytest.mark.parametrize("good", range(-1, 9))
+def test_a_guess_saves_questions_and_changes_no_edge(good):
+    for guess in range(9):
+        asked = []
+        assert last_good(9, lambda index, asked=asked: asked.append(index) or index <= good, guess) == good
+        assert len(asked) == len(set(asked)) and (guess != good or len(asked) <= 2)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from ccmatic.proving.claim import sentences
 from ccmatic.proving.proof_check import Finding, make_certificates
 from ccmatic.proving.proof_check import check as findings
 from ccmatic.proving.prover import NoValue, Prover, search, verdicts
-from ccmatic.proving.result import Result, begin_result
+from ccmatic.proving.result import Result, begin_result, earlier_values
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
@@ -92,7 +92,7 @@ def prove(proof, controller, folder=None, horizon=None, certify=False, listener=
     prover.listen = listener.asks
     result = begin_result(folder, prover, proof)
     try:
-        for constant in search(prover, result.constants):
+        for constant in search(prover, result.constants, earlier_values(folder, result)):
             result.save()
             listener.constant(constant, result.constants[constant.name])
     except NoValue as error:

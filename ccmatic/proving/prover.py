@@ -196,9 +196,10 @@ class Prover:
         return verification.explained(trace, report)
 
 
-def search(prover, known):
+def search(prover, known, guesses):
     """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each Constant.
-    Raises NoValue where none in a constant's range does, OutOfTime where that could not be told."""
+    guesses: values, by name, that are asked first. Raises NoValue where none in a range does, OutOfTime where
+    that could not be told."""
     chosen = None
     for constant in prover.proof.constants:
         together = prover.proof.found_with(constant)
@@ -213,7 +214,8 @@ def search(prover, known):
                 raise InputError(f"no lemma limits the constant '{constant.name}' when those before it are known")
             else:
                 front = _front(prover, constant, limits, values, chosen)
-                known[constant.name] = replace(_edge(prover, constant, limits, values), front=tuple(front))
+                found = _edge(prover, constant, limits, values, guesses.get(constant.name))
+                known[constant.name] = replace(found, front=tuple(front))
             yield from together
         chosen = constant if constant.at is not None else None
 
@@ -279,7 +281,7 @@ def _beside(prover, constant, limits, values):
     return Found(values[constant.name], edge)
 
 
-def _edge(prover, constant, limits, values):
+def _edge(prover, constant, limits, values, guess=None):
     """The best value that no window breaks, by bisection: the value itself is asked, and so is the next better one."""
     grid, faults = constant.grid(), {}
 
@@ -287,7 +289,7 @@ def _edge(prover, constant, limits, values):
         faults[index] = prover.first_fault(limits, {**values, constant.name: grid[index]})
         return faults[index] is None
 
-    good = last_good(len(grid), holds)
+    good = last_good(len(grid), holds, grid.index(guess) if guess in grid else None)
     edge = faults.get(good + 1)
     if good < 0 and edge.verdict == UNDECIDED:
         raise OutOfTime(f"no answer in time on '{edge.lemma}' for the loosest value of '{constant.name}', {grid[0]}")

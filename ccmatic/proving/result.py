@@ -3,6 +3,7 @@ so that a killed proof goes on. One JSON file, exact, and beside it a folder of 
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -104,6 +105,18 @@ def begin_result(folder, prover, proof):
             "it is of another version of the proof or of the controller; remove it, or give another --out", str(file)
         )
     return known
+
+
+def earlier_values(folder, result):
+    """The values of constants, by name, in a folder's proofs of the same windows that are of the proof or of the
+    controller of a Result, the first that has it: about there its own may be."""
+    values = {}
+    for file in sorted(Path(folder).glob(f"*_T{result.horizon}.json")) if folder else ():
+        with suppress(InputError):
+            about = records.convert(parse_json(read_text(file)), ProofFile)
+            if result.proof == about.proof or result.controller.name == about.controller.name:
+                values = {name: constant.value for name, constant in about.constants.items()} | values
+    return values
 
 
 def load_result(file, allow_code=False, own=None):
