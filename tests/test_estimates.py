@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from ccmatic.estimation.declared import declared
 from ccmatic.logic import every, isolated, linear, real, some, unit, unit_is_positive
 from ccmatic.query import Network
 from ccmatic.simulation import Path, Simulation
-from ccmatic.solving import SAT, Checker, greatest
+from ccmatic.solving import SAT, Checker, greatest, programs
 from support import ROOT
 from support.cli import lines, run
 from support.json_schemas import validate
@@ -208,3 +209,12 @@ def test_linear_programs():
     assert greatest(x, linear(1), corner, []) == 7 and greatest(x, y, corner, []) == 3
     assert greatest(x, linear(1), corner, [x * 2 - y]) == Fraction(3, 2)
     assert greatest(-x, linear(1), corner, []) is None and greatest(-y, linear(1), corner, []) == -1
+
+
+@pytest.mark.parametrize("told", [Fraction(8), Fraction(6), None])
+def test_an_answer_to_a_linear_program_that_is_none_is_no_bound(told):
+    """A bound above, below or in place of that which the point has."""
+    x = real("x")
+    wrong = (told, {"x": Fraction(7), programs.SCALE: Fraction(1)})
+    with patch.object(programs, "_solved", return_value=wrong), pytest.raises(ArithmeticError):
+        greatest(x, linear(1), [x - 7], [])

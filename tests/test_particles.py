@@ -70,6 +70,18 @@ def test_if_none_is_left_it_begins_anew():
     assert found.begun == 2 and len(found.state) == COUNT
 
 
+def test_the_most_throughput_and_the_least_rtt_are_bounds_or_what_is_expected():
+    """It is served at three quarters of the most, and its RTT is half of R_m above the least."""
+    told = Signals(1, RTT, 1.0, 0), Signals(1, 1.5 * RTT, 0.75, 0)
+    now = state(0.5, delay=RTT).and_(state(1.0, delay=0.0)).and_(state(0.75, delay=0.5 * RTT))
+    for bounds, expected in ((True, [[0, 2.5, 0], [0, 0.75, 0]]), (False, [[2.5, 2.5, 0], [0.75, 0.75, 0]])):
+        found = ParticleFilter(RTT, bounds=bounds)
+        found.update(told[0])
+        found._most_throughput, found._least_rtt = 1.0, RTT
+        gaps = found._gaps(now, State(now.own, np.array([0.5, 0, 0.25]), now.delay, now.full), told[1])
+        assert gaps[3:].tolist() == [pytest.approx(each) for each in expected]
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_who_is_alone_and_knows_it_finds_the_link_rate(seed):
     """On a link without jitter that is full at times."""

@@ -57,11 +57,13 @@ def gap_of_one(gaps):
 class ParticleFilter:
     """Estimates of one flow, of which `update` is told the Signals of each interval in turn. state: a State now, None
     before two updates. mismatch: of gaps, with what probability a particle is discarded. alone: the share of the first
-    particles in which no others send, whom no transition brings to a halt. begun: how often all particles were made
+    particles in which no others send, whom no transition brings to a halt. bounds: the most throughput and the least
+    RTT are bounds, as in Eq. 4, and not differences that count, as in Eq. 5. begun: how often all particles were made
     anew, as none was left."""
 
-    def __init__(self, interval, seed=0, count=COUNT, mismatch=gap_of_all, alone=0.5):
-        self._interval, self._count, self._mismatch, self._alone = interval, count, mismatch, alone
+    def __init__(self, interval, seed=0, count=COUNT, mismatch=gap_of_all, alone=0.5, bounds=False):
+        self._interval, self._count, self._mismatch = interval, count, mismatch
+        self._alone, self._bounds = alone, bounds
         self._random = np.random.default_rng(seed)
         self._last = self.state = None
         self._least_rtt, self._most_rtt, self._most_throughput, self.begun = np.inf, 0.0, 0.0, 0
@@ -109,19 +111,20 @@ class ParticleFilter:
         return before.and_(before.some(longest)), split.and_(without)
 
     def _gaps(self, before, now, seen):
-        """By how much each signal is not what a particle expects, (signals, particles); by Eq. 5 that is so of the last
-        two as well, which Eq. 4 gives as bounds."""
+        """By how much each signal is not what a particle expects, (signals, particles)."""
         last, delay, ratio = self._last, SENSITIVITY["delay"], SENSITIVITY["throughput"]
-        thr, waited = _throughput(now), seen.rtt - self._least_rtt
-        kept = (1 - self._loss(now)) / (1 - self._loss(before))
+        through, kept = _throughput(now), (1 - self._loss(now)) / (1 - self._loss(before))
         kept_seen = (1 - seen.loss) / max(1 - last.loss, LOSS_JITTER)
+        too_much = through - seen.throughput / self._most_throughput
+        too_short = seen.rtt - self._least_rtt - now.delay
+        beyond = np.maximum(0, (too_much, too_short)) if self._bounds else np.abs((too_much, too_short))
         return np.stack(
             [
                 delay * np.abs(seen.rtt - last.rtt - (now.delay - before.delay)),
-                ratio * np.abs(seen.throughput / last.throughput - thr / _throughput(before)),
+                ratio * np.abs(seen.throughput / last.throughput - through / _throughput(before)),
                 SENSITIVITY["loss"] * np.abs(kept_seen - kept),
-                ratio * np.abs(seen.throughput / self._most_throughput - thr),
-                delay * np.abs(waited - now.delay),
+                ratio * beyond[0],
+                delay * beyond[1],
             ]
         )
 
