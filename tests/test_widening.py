@@ -60,6 +60,13 @@ def test_the_ends_of_a_grid():
     assert grid.envelope((0, 0, 1, 0)).rates(values | {"q_U": 1}) == (15, 30)
 
 
+def test_a_least_rate_of_0_has_no_less():
+    envelope = "def rate(C_L, qdel_L):\n    if qdel_L > 0:\n        return between(0, C_L)\n    return 2 * C_L"
+    grid = Grid(cm.load_controller(envelope), None, Fraction(1, 8), Fraction(9, 8))
+    assert grid.shape == (1, 2, 9, 2)
+    assert "0 ≤ rate ≤ 9/8·C_L" in grid.envelope((0, 1, 0, 0)).pretty()
+
+
 def test_of_a_controller_that_does_not_hold_no_envelope_does():
     found = cm.widen("def rate(C_L):\n    return 1 / 8 * C_L\n", ASKED, step=1)
     assert found.maximal == () and found.questions == 1 and found.breaking[0].point == (0, 0)

@@ -12,6 +12,9 @@ from ccmatic.emulate import flows, machine
 
 _BTF = Path("/sys/kernel/btf/vmlinux")
 
+#: T of the proofs of shipped envelopes: guards' beliefs time out as theirs.
+PROVED_HORIZON = 11
+
 
 class Udp:
     """A controller that sends over UDP. On a schedule it takes the schedule's steps and beliefs, first sends its queue,
@@ -76,7 +79,7 @@ class Guard(Bpf):
         if not envelope:
             found = f"found 'guard:{argument}'; expected an envelope and what to put it around"
             raise InputError(f"{found}, such as guard:cc_qdel_wide:cubic")
-        self.export = header.make_guard(envelope, around)
+        self.export = header.make_guard(envelope, around, horizon=PROVED_HORIZON)
         if not flows.in_kernel(around):
             raise InputError(f"this kernel has no {around} to guard; expected one of {', '.join(flows.available())}")
 

@@ -1,5 +1,5 @@
 """A proof put to the test: the deployed controller is simulated on links whose rate changes; no window of such a run
-may break a lemma, and how near windows come to breaking one is told."""
+may break a lemma, and how near windows come to breaking one is told. In an envelope policies choose the rates."""
 
 from bisect import bisect
 from collections import Counter
@@ -9,6 +9,7 @@ from random import Random
 
 from ccmatic import query as queries
 from ccmatic.base import InputError, definitions
+from ccmatic.proving.policies import policy
 from ccmatic.proving.prover import Prover
 from ccmatic.simulation import HIDING, JITTER, Deployed, Path, Simulation
 from ccmatic.verification import check_trace as check
@@ -34,14 +35,13 @@ class Trial:
 
     def run(self, seed):
         """Simulate one run of STEPS steps, with two changes of the link rate, and look at its windows. seed: of the
-        link, its changes and its jitter."""
+        link, its changes and its jitter, and of who chooses the rates of an envelope."""
         rng, model = Random(seed), self.prover.query.model
         bdp = rng.choice((24, 60, 120))
         size = rng.choice(_sizes(self.prover.query.buffer))
         path = Path(model, rate=bdp, jitter=self.prover.query.jitter, buffer=None if size is None else int(bdp * size))
         rates = rng.sample([bdp // 2, bdp * 3 // 2, bdp * 2, bdp // 3], 2)
         first = {bound.name: _first(bound, bdp, rng) for bound in model.bounds()}
-        sender = Deployed(model, self.result.controller, path, self.result.horizon - 1, first)
         simulation = Simulation(
             path,
             seed,
@@ -50,6 +50,8 @@ class Trial:
             hiding=rng.choice(sorted(HIDING)),
             rates=rates,
         )
+        choose = policy(self.result, rng, simulation) if self.result.controller.is_envelope else None
+        sender = Deployed(model, self.result.controller, path, self.result.horizon - 1, first, choose=choose)
         for step in range(1, STEPS + 1):
             simulation.step(sender(simulation.observation))
             if step in CHANGES:

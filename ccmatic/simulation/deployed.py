@@ -46,19 +46,22 @@ class Deployed:
     start:   the first value of each bound, by name, in bytes and steps.
     alpha:   the least rate, bytes per step; a packet by default.
     kept:    of a belief and its value, what is kept of the value, as by a sender that rounds; all of it by default.
+    choose:  of an envelope, a function from the Rates that are allowed and the Observation to one of them.
 
     `windows` are those that are over. The first begins at the end of step 1: before that nothing was sent at a rate.
     Raises InputError if a bound lacks a start.
     """
 
-    def __init__(self, model, controller, path, period, start, alpha=None, kept=lambda belief, value: value):
+    def __init__(
+        self, model, controller, path, period, start, alpha=None, kept=lambda belief, value: value, choose=None
+    ):
         self.model, self.controller, self.path, self.period = model, controller, path, period
         self.alpha = Fraction(path.packet if alpha is None else alpha)
         for bound in model.bounds():
             if bound.name not in start:
                 raise InputError(f"{bound.name} has no first value; expected one for each bound")
         self._start = {name: Fraction(value) for name, value in start.items()}
-        self._kept = kept
+        self._kept, self._choose = kept, choose
         self.windows = []
         self._x = self._begun = None
 
@@ -73,9 +76,12 @@ class Deployed:
             if len(self._x.A) == self._x.horizon:
                 self._end(seen)
         beliefs = {name: column[-1] for name, column in self._x.beliefs.items()}
-        constants = {"MSS": self.alpha, "R_m": 1, "D": self.path.jitter}
-        rate = self.controller.rate({**constants, **beliefs})
-        return max(self.alpha, rate) / self.path.propagation
+        values = {"MSS": self.alpha, "R_m": 1, "D": self.path.jitter, **beliefs}
+        if self._choose:
+            rate = self._choose(self.controller.allowed(values), seen)
+        else:
+            rate = max(self.alpha, self.controller.rate(values))
+        return rate / self.path.propagation
 
     def _begin(self, seen, first):
         self._x = Watched(self.model, self.period + 1, self.path.jitter, self.alpha)

@@ -4,7 +4,6 @@ import ast
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from math import prod
 
 from ccmatic.base import InputError, docstring
@@ -46,9 +45,11 @@ class Grid:
         self.controller, self._beliefs, self.step, self.most = controller, beliefs, step, most
         lows = tuple(1 - i * step for i in range(int(1 / step) + 1))
         highs = tuple(1 + i * step for i in range(int((most - 1) / step) + 1))
-        lines = [node.lineno for node in _returns(ast.parse(controller.source))]
-        kinds = (("low", lows), ("high", highs))
-        self.ends = tuple(End(line, which, factors) for line, (which, factors) in product(lines, kinds))
+        self.ends = tuple(
+            End(node.lineno, which, factors[:1] if _is_zero(rate) else factors)
+            for node in _returns(ast.parse(controller.source))
+            for which, factors, rate in zip(("low", "high"), (lows, highs), _between(node.value), strict=True)
+        )
         self.shape = tuple(len(end.factors) for end in self.ends)
         self.size = prod(self.shape)
         if self.size > MOST:
@@ -99,11 +100,15 @@ def _between(value):
     return value, value
 
 
+def _is_zero(rate):
+    return isinstance(rate, ast.Constant) and rate.value == 0
+
+
 def _times(factor, rate):
     """A rate times a factor; of what may be below 0, which stands for a packet in an R_m as any rate below that does,
     0 is taken."""
     text = ast.unparse(rate)
-    if factor == 0:
+    if factor == 0 or _is_zero(rate):
         return "0"
     if any(isinstance(node, ast.Sub | ast.USub) for node in ast.walk(rate)):
         text = f"max(0, {text})"

@@ -1,0 +1,123 @@
+"""Guards beside what they guard, each alone on an emulated link: utilisation, queue and losses, and what is proved.
+
+    python benchmarks/guards.py [--rates 24 48 96] [--rtts 20 40 80] [--buffers 1 2 4 6 12 20] [--seconds 10]
+        [--figure FILE] FOLDER
+
+Each run's measures are kept in FOLDER, and the same command goes on; one that was not valid is made again, three times
+at most. With jitter the link delays by up to R_m more. A run whose guard is outside what PROOF proves of its envelope
+is told. Needs root, iperf3, and what BPF flows need.
+"""
+
+import argparse
+from itertools import product
+from pathlib import Path
+
+from ccmatic import proving, records, traces
+from ccmatic.base import parse_json, read_text, write_text
+from ccmatic.emulate import command
+from ccmatic.records import MeasuresFile
+
+ENVELOPE = "cc_qdel_wide"
+PROOF = Path(__file__).parents[1] / "proofs" / f"cc_qdel-{ENVELOPE}_T11.json"
+GUARDS = {f"guard:{ENVELOPE}:{around}": colour for around, colour in (("cubic", "#D55E00"), ("bbr", "#0072B2"))}
+FLOWS = {"cubic": "#E69F00", "bbr": "#56B4E9", "bpf:cc_qdel": "#009E73", **GUARDS}
+
+#: A step of an exported sender, and the model's R_m + D, in R_m: that of an exported sender is R_m + D, with D = R_m.
+STEP, ROUND = 2, 4
+
+#: Of MeasuresFile what is drawn: how, what of many runs, and the key of what is proved.
+DRAWN = {
+    "share of the link, least": (lambda row: row.utilisation, min, "utilisation"),
+    "queueing delay p95, most (R_m)": (lambda row: row.queueing_delay_rm.p95, max, "queue"),
+    "share of packets lost, most": (lambda row: row.lost / row.packets, max, "loss"),
+}
+TRIES = 3
+
+
+def proved(buffer):
+    """What is proved of the envelope in the steady state with a buffer in BDP, by key of DRAWN."""
+    result = proving.load_result(PROOF)
+    c, window = result.values, result.horizon - 1
+    if buffer < 6 * STEP:
+        return {}
+    bounds = {"utilisation": float(c["utilisation"] * (window - 1) / window), "queue": float(c["queue"] * ROUND)}
+    return bounds | ({"loss": 0.0} if buffer >= c["lossless_buffer"] * ROUND else {})
+
+
+def outside(flow, buffer, row):
+    """What of a run is outside what is proved, a text each; with a hundredth for the windows that the run cuts."""
+    bounds = proved(buffer) if flow in GUARDS else {}
+    for what, (value, worst, key) in DRAWN.items():
+        beyond = value(row) - bounds[key] if key in bounds else 0
+        if (beyond if worst is max else -beyond) > 0.01:
+            yield f"OUTSIDE: {what}: {value(row):.3f}, proved: {bounds[key]:.3f}"
+
+
+def measured(folder, flow, rate, rtt, buffer, jitter, seconds):
+    """The MeasuresFile of a run, from the folder if it is there and valid."""
+    file = folder / f"{flow.replace(':', '-')}_{rate}mbit_{rtt}ms_{buffer}bdp_{jitter}.json"
+    for _ in range(TRIES):
+        if not file.exists():
+            link = {"schedule": None, "rate": f"{rate}mbit", "rtt": f"{rtt}ms", "buffer": f"{buffer}bdp"}
+            delays = {"jitter": f"{rtt}ms"} if jitter == "jitter" else {}
+            write_text(file, records.line(command.run({**link, **delays}, [flow], seconds)) + "\n")
+        row = records.convert(parse_json(read_text(file)), MeasuresFile)
+        if row.valid:
+            break
+        file.unlink()
+    return row
+
+
+def as_text(name, row, problems):
+    told = [f"utilisation {row.utilisation:6.1%}", f"queue p95 {row.queueing_delay_rm.p95:5.2f} R_m",
+            f"lost {row.lost / row.packets:6.2%}"]  # fmt: skip
+    guard = row.flows[0].guard
+    if guard:
+        told.append(f"{guard.above} above (by {guard.most_above:.1f}), {guard.below} below of {guard.steps} steps")
+    return "  ".join([f"{name:<52}", *told, *(f"NOT VALID: {fault}" for fault in row.faults), *problems])
+
+
+def draw(rows, file):
+    """Over the buffer the worst of all rates and R_m of each flow; dashed: what is proved of the guards."""
+    jitters, buffers = (sorted({key[place] for key in rows}) for place in (4, 3))
+    with traces.figure(file, (11, 2.9 * len(jitters) + 0.6)) as figure:
+        panels = figure.subplots(len(jitters), len(DRAWN), squeeze=False, sharex=True)
+        each = zip(panels.flat, product(jitters, DRAWN.items()), strict=True)
+        for axes, (jitter, (what, (value, worst, bound))) in each:
+            for flow, colour in FLOWS.items():
+                of = {b: [value(r) for k, r in rows.items() if (k[0], *k[3:]) == (flow, b, jitter)] for b in buffers}
+                there = [(b, worst(values)) for b, values in of.items() if values]
+                axes.plot(*zip(*there, strict=True), marker="o", markersize=3, color=colour, label=flow)
+            held = [(b, proved(b)[bound]) for b in buffers if bound in proved(b)]
+            if held:
+                axes.plot(*zip(*held, strict=True), "--_", color=traces.QUIET, label="proved of the guards")
+            axes.set_title(f"{what}; {'with' if jitter == 'jitter' else 'no'} jitter", fontsize=8)
+            axes.set_xscale("log", base=2)
+            axes.set_ylim(bottom=0)
+            axes.spines[["top", "right"]].set_visible(False)
+        panels[0][0].legend(frameon=False, fontsize=7)
+        figure.supxlabel("buffer (BDP)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for option, default in {"rates": (24, 48, 96), "rtts": (20, 40, 80), "buffers": (1, 2, 4, 6, 12, 20)}.items():
+        parser.add_argument(f"--{option}", nargs="+", type=int, default=default)
+    parser.add_argument("--jitters", nargs="+", choices=("none", "jitter"), default=("none", "jitter"))
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--figure", type=Path)
+    parser.add_argument("folder", type=Path)
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    rows = {}
+    for rate, rtt, buffer, jitter, flow in product(given.rates, given.rtts, given.buffers, given.jitters, FLOWS):
+        key = flow, rate, rtt, buffer, jitter
+        rows[key] = measured(given.folder, *key, given.seconds)
+        name = f"{flow} {rate} Mbit/s {rtt} ms {buffer} BDP {jitter}"
+        print(as_text(name, rows[key], outside(flow, buffer, rows[key])), flush=True)
+    if given.figure:
+        draw({key: row for key, row in rows.items() if row.valid}, given.figure)
+
+
+if __name__ == "__main__":
+    main()
