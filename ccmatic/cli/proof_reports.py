@@ -125,4 +125,4 @@ def front_end(points, dominated, figure, as_json):
     if not points:
         return "no controller of this template is a solution"
     counted = f"{len(best)} of {len(dominated)} that are proved, of {len(points)} controllers"
-    return f"{counted}, are on the front: {', '.join(best) or 'none'}; {figure}"
+    return f"{counted}, are on the front: {', '.join(best)}; {figure}" if best else f"none of {len(points)} is proved"

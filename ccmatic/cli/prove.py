@@ -94,9 +94,11 @@ def front(query, out, jobs, cluster, solver, timeout, seed, as_json):
             points.append(point)
             waiting.what = f"proving {len(controllers)} controllers, {len(points)} decided"
     dominated = front.dominated(points)
-    figure = folder / "front.svg"
-    front.draw([point for point in points if point.name in dominated], dominated, figure)
-    for point in points:
+    figure = folder / "front.svg" if dominated else None
+    if figure:
+        front.draw([point for point in points if point.name in dominated], dominated, figure)
+    numbers = {name: number for number, (name, _) in enumerate(controllers)}
+    for point in sorted(points, key=lambda point: numbers[point.name]):
         click.echo(report.front_point(point, dominated.get(point.name), as_json))
     click.echo(report.front_end(points, dominated, figure, as_json))
     return options.GOOD if dominated else options.outcome({point.verdict for point in points})
