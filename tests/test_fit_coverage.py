@@ -76,6 +76,11 @@ def test_a_proof_of_an_infinite_buffer_has_to_bound_what_waits(monkeypatch):
     assert line.missing == ["a bound of what waits, which the buffer has to hold"]
 
 
+def test_what_bounds_nothing_is_not_told_of():
+    proofs = {result.proof for result in coverage.results()}
+    assert "cc_qdel_jitter2" in proofs and "cc_qdel_jitter4" not in proofs
+
+
 def test_a_proof_of_a_rate_that_moves_says_what_the_buffer_has_to_hold():
     """That of a jitter of two steps takes half as long ones."""
     found = fit(log_of(3000, lambda i: 0.02 * (i % 50 == 49)), models=("ccac", "varying"), rtt="0.04")
