@@ -172,15 +172,25 @@ def follow(name, found, trace, steps):
         yield time.process_time() - begin
         if found.state:
             ranges = found.ranges()
-            steps[t - 1][name] = {"own": list(ranges["own"]), "delay": [end / RTT for end in ranges["delay"]]}
+            exact, state = steps[t - 1]["exact"], found.state
+            outside = 1 - np.mean(within(state.own, exact["own"]) & within(state.delay / RTT, exact["delay"]))
+            steps[t - 1][name] = {
+                "own": list(ranges["own"]),
+                "delay": [end / RTT for end in ranges["delay"]],
+                "impossible": float(outside),
+            }
+
+
+def within(value, ends):
+    """Whether it is in a range, but for what a float cannot tell."""
+    return (ends[0] - 1e-9 <= value) & (value <= ends[1] + 1e-9)
 
 
 def covered(step, who, what):
-    """Whether the truth is within a range, but for what a float cannot tell; None where there is none."""
+    """Whether the truth is within a range; None where there is none."""
     if what not in step.get(who, ()) or what not in step["true"]:
         return None
-    low, high = step[who][what]
-    return low - 1e-9 <= step["true"][what] <= high + 1e-9
+    return within(step["true"][what], step[who][what])
 
 
 def of_steps(found, who, what):
@@ -198,13 +208,16 @@ def of_steps(found, who, what):
 
 
 def table(found):
-    """A row for each model and jitter, and each that estimates."""
-    yield "| model | jitter | by | own rate/C: covered, width | queue/C, steps | wait of the last byte, steps |"
-    yield "|---|---|---|---|---|---|"
+    """A row for each model and jitter, and each that estimates; impossible: the share of particles that are where no
+    execution can be."""
+    yield "| model | jitter | by | own rate/C: covered, width | queue/C, steps | wait of the last byte | impossible |"
+    yield "|---|---|---|---|---|---|---|"
     for keys, mine in grouped(found, "model", "jitter"):
         for who in COLOURS:
             cells = " | ".join(of_steps(mine, who, what) for what in ("own", "delay", "wait"))
-            yield f"| {' | '.join(keys)} | {who} | {cells} |"
+            steps = [step[who] for run in mine for step in run["steps"][FROM - 1 :] if who in step]
+            impossible = f"{np.mean([step['impossible'] for step in steps]):.0%}" if who in FILTERS else "-"
+            yield f"| {' | '.join(keys)} | {who} | {cells} | {impossible} |"
 
 
 def gains(found):
