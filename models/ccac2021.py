@@ -20,6 +20,7 @@ CHOICES = {
     "detection": ("duplicate acknowledgements", "oracle"),
     "loss": ("free", "deterministic"),
     "delay": ("published", "consistent", "not measured", "each flow's own"),
+    "jitter": ("of the link", "each flow's own"),
     "begins": ("at origin", "anywhere"),
     "before": ("admitted", "sent"),
 }
@@ -35,7 +36,8 @@ class CCAC2021(Model):
     detection: of losses. dupacks: bytes that must be acknowledged beyond a lost one, in packets; None leaves it open.
     loss: of what does not fit, the network may lose what it likes, or loses all of it at once. most_queue: the most
     bytes that wait, if not the buffer's; "any" is no limit. delay: how the delay of what was served is measured; each
-    flow's own: of its own bytes, and all leave in the order in which they came. begins: whether service is counted from
+    flow's own: of its own bytes, and all leave in the order in which they came. jitter: whether it delays all alike, or
+    each flow in a box of its own, behind a link of constant rate. begins: whether service is counted from
     0, with no more tokens than come at the link rate. before: what counts as older than the trace, for a sender that
     cannot know its delay.
     """
@@ -51,6 +53,7 @@ class CCAC2021(Model):
     loss: str = "free"
     most_queue: Fraction | str | None = None
     delay: str = "published"
+    jitter: str = "of the link"
     begins: str = "at origin"
     before: str = "admitted"
 
@@ -58,6 +61,9 @@ class CCAC2021(Model):
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(choices)}")
+        if self._own_boxes and (self.waste, self.delay) != ("constant rate", "each flow's own"):
+            found = f"each flow has jitter of its own where waste is {self.waste!r} and delay is {self.delay!r}"
+            raise InputError(f"{found}; expected 'constant rate' and \"each flow's own\"")
         if not _is_whole(self.flows, 8):
             raise InputError(f"flows is {self.flows!r}; expected a whole number from 1 to 8")
         each = self.R if isinstance(self.R, tuple) else (self.R,) * self.flows
@@ -73,7 +79,12 @@ class CCAC2021(Model):
     @property
     def columns(self):
         """Wasted tokens, and the delay where it is measured."""
-        return (_WASTED, *((LAST,) if self.delay in ("published", "consistent") else ()))
+        boxes = (_let(number) for number in range(1, self.flows + 1)) if self._own_boxes else ()
+        return (_WASTED, *boxes, *((LAST,) if self.delay in ("published", "consistent") else ()))
+
+    @property
+    def _own_boxes(self):
+        return self.jitter == "each flow's own"
 
     @property
     def constants(self):
@@ -112,10 +123,14 @@ class CCAC2021(Model):
         yield from self._service(x)
         yield from self._waste(x)
         yield from self._losses(x)
+        own = self.delay == "each flow's own"
         if x.Q is not None:
             yield from self._delays(x)
-        if self.flows > 1:
-            yield from _in_order(x) if self.delay == "each flow's own" else self._first_in_first_out(x)
+        if self._own_boxes:
+            yield from self._boxes(x)
+            yield from _in_order(x, self.let(x))
+        elif self.flows > 1:
+            yield from _in_order(x, [flow.S for flow in x.flows]) if own else self._first_in_first_out(x)
 
     def tokens(self, x, t):
         """Tokens that came by t and were not wasted."""
@@ -134,6 +149,23 @@ class CCAC2021(Model):
                 yield "waste_grows", t, x.W[t] >= x.W[t - 1]
             if t and self.begins == "anywhere":
                 yield "waste_is_of_what_comes", t, tokens >= self.tokens(x, t - 1)
+
+    def let(self, x):
+        """Of each flow, what the link has let through into the box that delays it."""
+        return [x.own[_let(number).name] for number in range(1, self.flows + 1)] if self._own_boxes else []
+
+    def _boxes(self, x):
+        """All that has a token is let through, into its flow's box, and leaves that within D."""
+        for t in range(x.horizon):
+            let = [column[t] for column in self.let(x)]
+            yield "let_through_by_tokens", t, equal(sum(let[1:], let[0]), self.tokens(x, t))
+            for flow, column in zip(x.flows, self.let(x), strict=True):
+                yield "let_through_once_sent", t, every(column[t] >= 0, column[t] <= flow.admitted(t))
+                yield "served_once_let_through", t, flow.S[t] <= column[t]
+                if t:
+                    yield "let_through_grows", t, column[t] >= column[t - 1]
+                if t >= x.D:
+                    yield "served_within_own_jitter", t, flow.S[t] >= column[t - x.D]
 
     def _waste(self, x):
         epsilon = x.constants.get("epsilon", 0)
@@ -198,14 +230,15 @@ class CCAC2021(Model):
                     yield "shared_in_order", t, implies(x.Q.exactly(t, k), flow.S[t] > then)
 
 
-def _in_order(x):
-    """What has left is what came first: where all that left by t had come by u, so had each flow's, and where all that
-    came by u has left, so has each flow's."""
+def _in_order(x, left):
+    """What has left, of each flow, is what came first: where all that left by t had come by u, so had each flow's, and
+    where all that came by u has left, so has each flow's."""
     for t in range(x.horizon):
+        out = sum((column[t] for column in left[1:]), left[0][t])
         for u in range(t):
-            for flow in x.flows:
-                yield "leaves_in_order", t, implies(x.S[t] <= x.admitted(u), flow.S[t] <= flow.admitted(u))
-                yield "leaves_in_order", t, implies(x.S[t] >= x.admitted(u), flow.S[t] >= flow.admitted(u))
+            for flow, column in zip(x.flows, left, strict=True):
+                yield "leaves_in_order", t, implies(out <= x.admitted(u), column[t] <= flow.admitted(u))
+                yield "leaves_in_order", t, implies(out >= x.admitted(u), column[t] >= flow.admitted(u))
 
 
 def _is_whole(number, most):
@@ -217,6 +250,10 @@ def _no_second_service(x):
     for t in range(1, x.horizon):
         again = every(x.S[t] > x.S[t - 1], x.admitted(0) < x.S[t - 1])
         yield "no_second_service_in_first_batch", t, implies(again, no(x.Q.exactly(t, t - 1)))
+
+
+def _let(number):
+    return Column(f"K{number}", BYTES, f"bytes of flow {number} that the link has let through")
 
 
 _WASTED = Column("W", BYTES, "tokens wasted")

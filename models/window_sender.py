@@ -129,6 +129,8 @@ def _own_delay(flow, t):
 
 def _waited(flow, t, k):
     """The last byte of a flow served by t had waited k steps, and came after the trace began."""
-    then = every(flow.S[t] > flow.admitted(t - k - 1), flow.S[t] <= flow.admitted(t - k)) if k < t else False
-    before = _waited(flow, t - 1, k) if t else False
-    return either(flow.S[t] > flow.S[t - 1], then, before) if t else False
+    if t == 0:
+        return False
+    served = flow.S[t] > flow.S[t - 1]
+    now = every(flow.S[t] > flow.admitted(t - k - 1), flow.S[t] <= flow.admitted(t - k)) if k < t else False
+    return now if served is True else either(served, now, _waited(flow, t - 1, k))

@@ -26,6 +26,8 @@ def repeating(model, x, period, moves, known):
         parts += [_delays(x, name, period) for name in model.measures]
     if len(x.flows) > 1:  # what is behind what is sent by any flow later came within the trace
         parts.append(x.S[begin] >= x.admitted(0))
+    for flow, let in zip(x.flows, model.let(x) if model.windows else (), strict=False):
+        parts.append(equal(let[end] - flow.S[end], let[begin] - flow.S[begin]))
     for flow in x.flows:
         counted += [flow.A, flow.S, flow.L, flow.Ld]
         kept = [column for column in (flow.r, flow.cwnd, *flow.beliefs.values()) if column]
