@@ -133,7 +133,7 @@ class CCAC2021(Model):
             yield from _in_order(x, [flow.S for flow in x.flows]) if own else self._first_in_first_out(x)
 
     def tokens(self, x, t):
-        """Tokens that came by t and were not wasted."""
+        """Those that came by t and were not wasted."""
         first = x.constants["tokens_at_first"] if self.begins == "anywhere" else 0
         return first + x.C * t - x.W[t]
 

@@ -81,6 +81,10 @@ class Model:
         """Yield the laws of this network, beyond what all of them share: (law name, t, formula). x: a NetworkView."""
         raise NotImplementedError
 
+    def tokens(self, x: NetworkView, t: int) -> Number:
+        """Tokens admitted by t; traces of windows have no column of them."""
+        return x.K[t]
+
     def timeouts(self, x: FlowView) -> Iterable[tuple[str, Term]]:
         """(name, term) for each belief that times out at the end of a window of a deployed controller: its value after
         that, of `x.before_timeout` and the window's observations (section 5.1.2)."""

@@ -119,13 +119,21 @@ class Scaled:
                 yield f"{column.name}, {column.says}, is not in the file: csv, json and npz have it"
 
     def _columns(self):
-        given = self.trace.columns
+        given = dict(self.trace.columns)
+        if "K" not in given:
+            given["K"] = self._tokens()
         for name in "ASLK":
             if name not in given:
                 raise InputError(f"the trace has no column {name}")
         origin = dict.fromkeys("ASK", given["S"][0])
         columns = {name: given[name] for name in ("A", "S", "L", "Ld", "K") if name in given}
         return {name: tuple((v - origin.get(name, 0)) * self.byte for v in column) for name, column in columns.items()}
+
+    def _tokens(self):
+        try:
+            return self.trace.tokens(self.model)
+        except KeyError as error:
+            raise InputError(f"the trace has no column {error.args[0]}") from None
 
     def _check(self, t):
         """What every format relies on: bytes are cumulative; they are served once sent, not lost, and admitted; the

@@ -114,10 +114,11 @@ def _compose(figure, trace, samples):
             "height_ratios": (2.4, 1, 1, 1.3),
         },
     )
+    window, beliefs = {"Window ($C·R_m$)": _draw_window}, {"What the sender believes of $C$ ($C$)": _draw_bounds}
     painters = {
         "Bytes since the start ($C·R_m$)": _draw_bytes,
         "Sending rate ($C$)": _draw_rate,
-        "What the sender believes of $C$ ($C$)": _draw_bounds,
+        **(window if samples.window else beliefs),
         "Queueing delay ($R_m$)": _draw_delay,
     }
     for axes, (title, painter) in zip(panels, painters.items(), strict=True):
@@ -185,6 +186,12 @@ def _draw_rate(axes, samples):
         axes.stairs(most, samples.times, baseline=least, fill=True, color=SENDER, alpha=0.2)
         axes.set_ylim(0, 1.15 * max(1, *decided, *most))
     _name(axes, [_draw_link_rate(axes), (samples.r[-1], "sent, $r$", SENDER)])
+
+
+def _draw_window(axes, samples):
+    axes.step(*_held(axes, samples.window), where="post", color=SENDER, linewidth=samples.line)
+    axes.set_ylim(0, 1.15 * max(samples.window))
+    _name(axes, [(samples.window[-1], "window, $c$", SENDER)])
 
 
 def _draw_bounds(axes, samples):

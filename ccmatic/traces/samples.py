@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ccmatic import language
 from ccmatic.base import RATE, InputError
@@ -16,8 +17,9 @@ class Samples:
     """What is drawn of a trace, at t = 0 … steps-1. Time is in R_m, bytes are in C·R_m, rates in C.
 
     A, S, L, K: cumulative bytes sent, served, lost, and tokens. r: the rate over (t-1, t]. Q: measured delay.
-    bounds: the values of each belief that bounds a rate, by belief. beta: the buffer or None. D: jitter. allowed: the
-    least and the most rate over (t-1, t], from t = 1, if the sender is an envelope.
+    bounds: the values of each belief that bounds a rate, by belief. beta: the buffer or None. D: jitter. window: the
+    window of a sender that has one, whose r is what it sends. allowed: the least and the most rate over (t-1, t], from
+    t = 1, if the sender is an envelope.
     """
 
     steps: int
@@ -30,25 +32,30 @@ class Samples:
     bounds: dict
     beta: float | None
     D: int
+    window: list
     allowed: list
 
     @staticmethod
     def of(trace, model=None):
         """What is drawn of a Trace, which has beliefs of this Model. Raises InputError if it lacks what a drawing
         needs."""
+        with suppress(InputError):
+            model = model or load_definition("models", "MODEL", trace.query.get("model"))
         try:
             C, R_m, D = (trace.constants[name] for name in ("C", "R_m", "D"))
             if not (trace.horizon > 0 and C > 0 and R_m > 0):
                 raise InputError("cannot draw the trace; expected at least a step, C > 0 and R_m > 0")
-            sizes = {name: _scaled(trace.columns[name], C * R_m) for name in "ASLK"}
+            sizes = {name: _scaled(trace.columns[name], C * R_m) for name in "ASL"}
             return Samples(
                 steps=trace.horizon,
                 **sizes,
-                r=_scaled(trace.columns["r"], C),
+                K=_scaled(trace.tokens(model), C * R_m),
+                r=_scaled(_rates(trace), C),
                 Q=_scaled(trace.columns["Q"], 1),
                 bounds={bound: _scaled(trace.columns[bound.name], C) for bound in _rate_bounds(trace, model)},
                 beta=float(trace.constants["beta"] / (C * R_m)) if "beta" in trace.constants else None,
                 D=int(D / R_m),
+                window=_scaled(trace.columns.get("cwnd", ()), C * R_m),
                 allowed=[_scaled(rates or (0, 0), C) for rates in _envelope(trace)],
             )
         except KeyError as error:
@@ -88,6 +95,13 @@ class Samples:
         return [t for t in self.times[1:] if self.L[t] > self.L[t - 1]]
 
 
+def _rates(trace):
+    """The rate over each step; of a sender with a window it is what was sent, as its r may limit nothing."""
+    if "cwnd" not in trace.columns:
+        return trace.columns["r"]
+    return [0, *(after - before for before, after in pairwise(trace.columns["A"]))]
+
+
 def _envelope(trace):
     """What the trace's envelope allows at t = 1, 2, …; nothing where it has none that can be read."""
     with suppress(InputError):
@@ -98,8 +112,6 @@ def _envelope(trace):
 
 def _rate_bounds(trace, model):
     """The beliefs of the model that bound a rate, and of which the trace has a column: lower bounds first."""
-    with suppress(InputError):
-        model = model or load_definition("models", "MODEL", trace.query.get("model"))
     found = [bound for bound in model.bounds() if bound.unit == RATE and bound.name in trace.columns] if model else []
     return sorted(found, key=lambda bound: isinstance(bound, RunningMin))
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 from ccmatic import __version__, records
 from ccmatic.base import CONSTANTS, InputError, markup, parse_json, read_text, write_text
@@ -42,6 +43,17 @@ class Trace:
     def with_columns(self, **columns):
         """The same trace with columns added or replaced, each of `horizon` Fractions."""
         return replace(self, columns={**self.columns, **columns})
+
+    def tokens(self, model):
+        """Tokens admitted by each step: the column K, or what a Model of windows makes of its own columns. Raises
+        KeyError with the name of what is missing."""
+        if "K" in self.columns or model is None or not model.windows:
+            return self.columns["K"]
+        seen = {**self.columns, "C": self.constants["C"], "constants": self.constants}
+        try:
+            return tuple(model.tokens(SimpleNamespace(**seen), t) for t in range(self.horizon))
+        except AttributeError as error:
+            raise KeyError(error.name) from None
 
     def measuring(self, measures):
         """The same trace with these measured delays, of the names Q and F, and no other."""
