@@ -375,13 +375,18 @@ def export(
     jitter: int | str | Fraction = 1,
     around: str | None = None,
 ) -> list[Path]:
-    """Compile a controller, by its name or file, to C; the paths of the files that are written.
+    """Compile a controller, by its name or file, or a trained policy's file, to C; the paths of what is written.
 
-    target: `c`, `bpf` or `udp`. out: a folder; None: one of the controller's name. model: whose beliefs are computed;
-    None: the one of fewest that are enough. horizon: T; beliefs time out every T-1 steps. jitter: by how much delay may
-    vary, in R_m, but for queueing. around: of an envelope in the kernel (`bpf`), which of its congestion controls runs
-    within: `cubic`, `bbr` or `reno`. Raises InputError if the controller cannot be compiled or a file not be written.
+    target: `c`, `bpf` or `udp`; of a policy `c`, `udp` or `onnx`. out: a folder; None: one of the controller's name.
+    model: whose beliefs are computed; None: the one of fewest that are enough. horizon: T; beliefs time out every T-1
+    steps. jitter: by how much delay may vary, in R_m, but for queueing. around: of an envelope in the kernel (`bpf`),
+    which of its congestion controls runs within: `cubic`, `bbr` or `reno`. Raises InputError if the controller cannot
+    be compiled or a file not be written.
     """
+    if Path(controller).suffix == ".json":
+        from ccmatic import policies
+
+        return policies.export(controller, target, out)
     asked = (model, horizon, str(jitter))
     if around is None:
         made = header.make(str(controller), *asked, guarding=True)

@@ -8,7 +8,7 @@ from ccmatic.base.columns import aligned
 from ccmatic.base.definitions import absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
 from ccmatic.base.errors import Disagreement, InputError, Unreadable, located, shown, suggest
-from ccmatic.base.files import LARGEST, parse_json, read_text, writable_folder, write_bytes, write_text
+from ccmatic.base.files import LARGEST, line_of, parse_json, read_text, writable_folder, write_bytes, write_text
 from ccmatic.base.quantities import exact
 from ccmatic.base.units import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, Unit
 
@@ -37,6 +37,7 @@ __all__ = [
     "entries",
     "exact",
     "last_good",
+    "line_of",
     "located",
     "parse_json",
     "place_of",

@@ -32,6 +32,14 @@ def read_text(path, most=LARGEST):
     return text
 
 
+def line_of(text, word):
+    """The number of the line of TOML on which a section or a key of this name begins; None if there is none."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(rf"\s*\[?\s*\"?{re.escape(word)}\b", line):
+            return number
+    return None
+
+
 def parse_json(text, file=None):
     """The data in JSON text, nested no deeper than DEEPEST. Raises InputError that names `file`."""
     try:

@@ -26,8 +26,8 @@ from ccmatic.cli import options
     multiple=True,
     default=["cubic"],
     show_default=True,
-    help="Who sends: one of the kernel's, udp:CONTROLLER.py or bpf:CONTROLLER.py; then maybe when, and over which R_m, "
-    "as in cubic@10s-30s,rtt=80ms; repeatable.",
+    help="Who sends: one of the kernel's, udp:CONTROLLER.py, bpf:CONTROLLER.py or policy:FILE; then maybe when, and "
+    "over which R_m, as in cubic@10s-30s,rtt=80ms; repeatable.",
 )
 @click.option(
     "--seconds",

@@ -1,7 +1,15 @@
-"""`ccmatic export`."""
+"""`ccmatic export` and `ccmatic train`: senders that are made."""
+
+import os
+import signal
+import socket
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
 
 import click
 
+from ccmatic.base import Unreadable
 from ccmatic.cli import options
 
 
@@ -9,9 +17,9 @@ from ccmatic.cli import options
 @click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
 @click.option(
     "--target",
-    type=options.Names("ccmatic.codegen.files", "names"),
+    type=options.Names("ccmatic.codegen.files", "names", "onnx"),
     required=True,
-    help="c: a header, and functions to link; bpf: for the kernel; udp: a sender and a receiver.",
+    help="c: a header, and functions to link; bpf: for the kernel; udp: a sender and a receiver; onnx: of a policy.",
 )
 @click.option("--out", help="Folder for the files.  [default: the controller's name]")
 @click.option("--model", help="Whose beliefs are computed.  [default: the one of fewest that are enough]")
@@ -26,7 +34,7 @@ from ccmatic.cli import options
 @click.option("--around", help="Of an envelope in the kernel: what runs within it, cubic, bbr or reno.")
 @options.as_json
 def export(controller, target, out, model, horizon, jitter, around, as_json):
-    """Compile a controller to C: integers only, beliefs computed from acknowledgements."""
+    """Compile a controller to C: integers only, beliefs computed from acknowledgements; or a trained policy's file."""
     from ccmatic import api, records
 
     files = api.export(controller, target, out, model=model, horizon=horizon, jitter=jitter, around=around)
@@ -34,3 +42,60 @@ def export(controller, target, out, model, horizon, jitter, around, as_json):
         about = records.ExportLine(files[0].stem, target, str(file))
         click.echo(records.line(about) if as_json else file)
     return options.GOOD
+
+
+@click.command()
+@click.argument("query", metavar="NAME.toml", type=click.Path())
+@click.option(
+    "--seed", type=click.IntRange(min=0, max=2**31), default=0, show_default=True, help="Of all that is random."
+)
+@click.option(
+    "--out", help="The policy's file; beside it OUT.checkpoint, from which the same goes on.  [default: NAME.json]"
+)
+@options.as_json
+def train(query, seed, out, as_json):
+    """Train a policy by PPO in the environment that a file describes (docs/training.md); needs the extra rl."""
+    with _left_in_time():
+        from ccmatic import records, training
+
+        asked = training.load(query)
+        out = Path(out or f"{asked.name}.json")
+        if not out.parent.is_dir():
+            raise Unreadable("there is no such folder to write to", str(out.parent))
+        training.train(asked, seed, out, lambda line: click.echo(records.line(line) if as_json else _text(line)))
+    click.echo(records.line(records.PolicyLine(str(out))) if as_json else out)
+    return options.GOOD
+
+
+def _text(line):
+    measured = f"reward {line.reward:9.3f}   utilisation {line.utilisation:5.3f}   RTT {line.rtt_ms:7.2f} ms"
+    return f"{line.episode:>{len(str(line.episodes))}}/{line.episodes}   {line.seconds:6.0f} s   {measured}"
+
+
+@contextmanager
+def _left_in_time():
+    """Within it, Ctrl-C ends the process after half a second though it is in a compiler, which heeds no interrupts.
+    All that is written is written whole or not at all."""
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    before = signal.set_wakeup_fd(theirs.fileno())
+    Thread(target=_watch, args=(ours,), daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        theirs.close()
+
+
+def _watch(told):
+    while heard := told.recv(1):
+        if heard[0] == signal.SIGINT:
+            told.settimeout(0.5)
+            break
+    else:
+        return
+    try:
+        told.recv(1)
+    except TimeoutError:
+        os.write(2, b"ccmatic: interrupted\n")
+        os._exit(options.INTERRUPTED)

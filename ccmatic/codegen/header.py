@@ -64,7 +64,11 @@ class Export:
 
     def header(self):
         """The text of NAME.h. Raises InputError for what C cannot hold."""
-        parts = [title(self.name, self.model, self.controller.source), self._constants(), self._beliefs()]
+        parts = [
+            title(self.name, f"the model {self.model.name}", self.controller.source),
+            self._constants(),
+            self._beliefs(),
+        ]
         parts += [shipped("c", "arithmetic.h"), shipped("c", "window.h"), *self._runtimes(), self._model()]
         parts += [*self._decisions(), shipped("c", "sender.h"), shipped("c", "pacing.h")]
         parts += [self._names(), "#endif\n"]

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 
 from ccmatic.base import InputError
@@ -28,7 +29,11 @@ class Library:
             built = Path(folder) / f"{export.name}.so"
             compile_c(["-std=c99", "-O2", "-shared", "-fPIC", *flags, "-o", str(built), str(source)])
             self._library = ctypes.CDLL(str(built))
-        self.names = tuple(belief.name for belief in export.model.beliefs)
+
+    @cached_property
+    def names(self):
+        """Of the beliefs, in order."""
+        return tuple(belief.name for belief in self.export.model.beliefs)
 
     def __getitem__(self, function):
         return getattr(self._library, f"{self.export.name}_{function}")

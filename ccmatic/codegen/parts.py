@@ -7,10 +7,10 @@ from ccmatic.base import c_comment
 LONGEST_RTT, LONGEST_STEP = 2**34, 2**44
 
 
-def title(name, model, source):
-    """The beginning of NAME.h: what it was made of, for a model."""
+def title(name, what, source):
+    """The beginning of NAME.h: what it was made for, and of."""
     guard = f"CCM_{name.upper()}_H"
-    made = f"{name}: exported by ccmatic {__version__} for the model {model.name}, from"
+    made = f"{name}: exported by ccmatic {__version__} for {what}, from"
     lines = [c_comment(f"{made}\n\n{source.strip()}"), f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ["#ifndef CCM_KERNEL", *(f"#include <{file}.h>" for file in ("stdbool", "stdint", "string")), "#endif"]
     return "\n".join([*lines, ""])

@@ -54,7 +54,7 @@ class StatefulExport:
             _sent_by("ccm_rate_of", writer, controller.rate or Name("line_rate")),
             _function("void ccm_rescale(struct ccm_state *m, uint64_t to, uint64_t from)", self._rescaled()),
         ]
-        parts = [title(self.name, self.model, controller.source), self._constants(), self._state()]
+        parts = [title(self.name, f"the model {self.model.name}", controller.source), self._constants(), self._state()]
         parts += [shipped("c", f"{name}.h") for name in ("arithmetic", "decision", "seen")]
         return "\n".join([*parts, *functions, shipped("c", "stateful.h"), "#endif\n"])
 

@@ -1,11 +1,13 @@
-"""Flows of exported controllers: `udp:CONTROLLER.py` in user space, `bpf:CONTROLLER.py` in the kernel, and
-`guard:ENVELOPE.py:NAME`, a congestion control of the kernel's within an envelope."""
+"""Flows of what is exported: `udp:CONTROLLER.py` in user space, `bpf:CONTROLLER.py` in the kernel,
+`guard:ENVELOPE.py:NAME`, a congestion control of the kernel's within an envelope, and `policy:FILE`, trained, over
+UDP."""
 
 import subprocess
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from ccmatic import policies
 from ccmatic.base import InputError
 from ccmatic.codegen import build, files, header, targets
 from ccmatic.emulate import flows, machine
@@ -40,6 +42,13 @@ class Udp:
             [sender, *options, context.address, context.port],
             log=_log(export, log),
         )
+
+
+class Policy(Udp):
+    """A trained policy that sends over UDP, with its network compiled into the sender."""
+
+    def __init__(self, file):
+        self.export = policies.PolicyExport(policies.load(file))
 
 
 def _start(export, beliefs):

@@ -3,12 +3,12 @@
 import re
 
 from ccmatic.base import InputError, definitions, installed, suggest
-from ccmatic.emulate.exported import Bpf, Guard, Udp
+from ccmatic.emulate.exported import Bpf, Guard, Policy, Udp
 from ccmatic.emulate.flows import Asked, Kernel, available, in_kernel
 from ccmatic.emulate.link import SECOND, nanoseconds
 
 #: Those that are no congestion control of the kernel's.
-KINDS = {"udp": Udp, "bpf": Bpf, "guard": Guard}
+KINDS = {"udp": Udp, "bpf": Bpf, "guard": Guard, "policy": Policy}
 
 
 #: FLOW, FLOW@START or FLOW@START-STOP, and then maybe ,rtt=R_m.

@@ -14,12 +14,13 @@ except ImportError as error:
 
 from ccmatic.learning.backends import Fluid
 from ccmatic.learning.environment import Environment, State
-from ccmatic.learning.gym import LinkEnv, LinkVectorEnv
+from ccmatic.learning.gym import LEARNED, LinkEnv, LinkVectorEnv, environment, spaces
 from ccmatic.learning.links import Asked
 from ccmatic.learning.parallel import LinkParallelEnv
 from ccmatic.learning.rollout import Episode, Lawful, Policy, lawful, rollout, stateless
 
 __all__ = [
+    "LEARNED",
     "Asked",
     "Environment",
     "Episode",
@@ -30,7 +31,9 @@ __all__ = [
     "LinkVectorEnv",
     "Policy",
     "State",
+    "environment",
     "lawful",
     "rollout",
+    "spaces",
     "stateless",
 ]

@@ -1,13 +1,12 @@
 """Queries read: from names and numbers as people write them, from records, and from TOML files."""
 
-import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ccmatic import records
-from ccmatic.base import InputError, absolute, blamed, definitions, exact, located, read_text, suggest
+from ccmatic.base import InputError, absolute, blamed, definitions, exact, line_of, located, read_text, suggest
 from ccmatic.contracts import load_definition
 from ccmatic.query.network import Network
 from ccmatic.query.query import Query
@@ -121,21 +120,14 @@ def _check_keys(sections: Mapping[str, Any], text: str, file: str) -> None:
     for section, keys in sections.items():
         if section not in SECTIONS:
             message = f"unknown section [{section}]; {suggest(section, SECTIONS)}"
-            raise InputError(message, file, _line(text, section))
+            raise InputError(message, file, line_of(text, section))
         if not isinstance(keys, dict):
-            raise InputError(f"'{section}' is a value, expected a section [{section}]", file, _line(text, section))
+            raise InputError(f"'{section}' is a value, expected a section [{section}]", file, line_of(text, section))
         known = SECTIONS[section]
         for key in keys:
             if known and key not in known:
                 message = f"unknown key '{key}' in [{section}]; {suggest(key, known)}"
-                raise InputError(message, file, _line(text, key))
+                raise InputError(message, file, line_of(text, key))
     for key in ("model", "buffer", "horizon"):
         if key not in sections.get("network", {}):
             raise InputError(f"expected '{key}' in the section [network]", file)
-
-
-def _line(text: str, word: str) -> int | None:
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(rf"\s*\[?\s*\"?{re.escape(word)}\b", line):
-            return number
-    return None

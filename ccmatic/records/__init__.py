@@ -61,6 +61,7 @@ from ccmatic.records.measures import (
     SharesRecord,
     Spread,
 )
+from ccmatic.records.policies import LayerRecord, PolicyFile, PolicyLine, TrainingLine
 from ccmatic.records.tradeoff import (
     AllowanceLine,
     BeliefSetLine,
@@ -113,6 +114,7 @@ __all__ = [
     "GuaranteeLine",
     "GuardRecord",
     "Lateness",
+    "LayerRecord",
     "LemmaLine",
     "LinkRecord",
     "Measures",
@@ -120,6 +122,8 @@ __all__ = [
     "PathLine",
     "Percentiles",
     "PhaseLine",
+    "PolicyFile",
+    "PolicyLine",
     "ProofFile",
     "ProofLine",
     "QueryRecord",
@@ -143,6 +147,7 @@ __all__ = [
     "TableFileLine",
     "TraceExportLine",
     "TraceFile",
+    "TrainingLine",
     "VerifyLine",
     "WideningCheckLine",
     "WideningFile",

@@ -7,7 +7,7 @@ from fractions import Fraction
 from msgspec.json import schema
 
 from ccmatic.base import writable_folder, write_text
-from ccmatic.records import files, lines, measures, tradeoff
+from ccmatic.records import files, lines, measures, policies, tradeoff
 
 #: Those of a whole file or table's row; the others are parts.
 FILES = (
@@ -20,10 +20,11 @@ FILES = (
     files.WideningFile,
     measures.MeasuresFile,
     measures.ResultRecord,
+    policies.PolicyFile,
 )
 LINES = tuple(
     kind
-    for module in (lines, tradeoff)
+    for module in (lines, policies, tradeoff)
     for kind in vars(module).values()
     if isinstance(kind, type) and kind.__name__.endswith("Line")
 )

@@ -1,0 +1,214 @@
+/* A sender that sends at one rate in a monitor interval, which the network chooses by what was measured in those before.
+ * Time is in nanoseconds from any origin. An interval is a part or a multiple of R_m, the least RTT. */
+#define CCM_CATCH_UP 16 /* intervals that one call takes; of a longer pause the rest is left out */
+#define CCM_FIRST_PACKETS 10 /* that are sent in the first R_m (RFC 6928) */
+#define CCM_FASTEST 1e10f /* bytes per second */
+
+struct ccm_sender {
+    float history[(CCM_HISTORY + CCM_DELAY) * CCM_FEATURES]; /* vectors of numbers, the latest last */
+    struct ccm_known known;
+    float rate; /* bytes per second */
+    uint64_t packet; /* bytes */
+    uint64_t start, step; /* when the interval under way began, and its length */
+    uint64_t rtt; /* R_m; 0 if the length of an interval is fixed */
+    bool guessed; /* it was not measured: until then no interval is over */
+    uint64_t sent, acked, lost; /* bytes so far */
+    uint64_t sent_before, acked_before, lost_before; /* by the start of the interval */
+    double waited; /* by each byte acknowledged since, in all, byte seconds */
+    uint64_t last_rtt; /* of the last of them */
+};
+
+static inline float ccm_seconds(uint64_t ns)
+{
+    return (float)ns / 1e9f;
+}
+
+static inline uint64_t ccm_step_of(uint64_t rtt)
+{
+    return ccm_at_least(1, rtt * CCM_INTERVAL_NUMERATOR / CCM_INTERVAL_DENOMINATOR);
+}
+
+/* Nothing was measured but R_m. */
+static inline void ccm_know_first(struct ccm_sender *s, uint64_t rtt)
+{
+    const float seconds = ccm_seconds(rtt);
+    const struct ccm_interval nothing = {.seconds = ccm_seconds(s->step), .rtt = seconds, .rtt_end = seconds};
+
+    s->known = (struct ccm_known){nothing, nothing, seconds};
+    s->rate = CCM_FIRST_PACKETS * (float)s->packet / seconds;
+}
+
+/* now_ns: when sending begins. rtt_ns: the least RTT known so far. packet: bytes in one. False, and no sender to use, if
+ * one of them is 0, or the RTT longer than CCM_LONGEST_RTT. */
+static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet)
+{
+    const uint64_t rtt = ccm_at_least(1, ccm_at_most(CCM_LONGEST_RTT, rtt_ns));
+
+    *s = (struct ccm_sender){.packet = packet, .start = now_ns, .step = ccm_step_of(rtt), .rtt = rtt};
+    ccm_know_first(s, rtt);
+    return rtt == rtt_ns && packet > 0;
+}
+
+/* The RTT given at first is only a guess: no interval is over until ccm_rtt. */
+static inline void ccm_guessed(struct ccm_sender *s)
+{
+    s->guessed = true;
+}
+
+/* Intervals of this length, whatever RTTs are measured; false if it is 0 or more than CCM_LONGEST_STEP. */
+static inline bool ccm_fix_step(struct ccm_sender *s, uint64_t step_ns)
+{
+    if (!step_ns || step_ns > CCM_LONGEST_STEP)
+        return false;
+    s->step = step_ns;
+    s->rtt = 0;
+    s->guessed = false;
+    return true;
+}
+
+/* An RTT was measured. A smaller R_m makes shorter intervals, from the next on. */
+static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
+{
+    if (!s->rtt || !rtt_ns)
+        return;
+    s->rtt = ccm_at_most(s->guessed ? CCM_LONGEST_RTT : s->rtt, rtt_ns);
+    if (s->guessed) {
+        s->step = ccm_step_of(s->rtt);
+        ccm_know_first(s, s->rtt);
+    }
+    s->guessed = false;
+}
+
+/* An interval is over in which this was measured, and the next of so many seconds begins. */
+static inline void ccm_decide(struct ccm_sender *s, const struct ccm_interval *measured, float seconds)
+{
+    struct ccm_known *known = &s->known;
+    float *latest = s->history + (CCM_HISTORY + CCM_DELAY - 1) * CCM_FEATURES;
+
+    known->before = known->now;
+    known->now = *measured;
+    known->least_rtt = fminf(known->least_rtt, fminf(measured->rtt, measured->rtt_end));
+    memmove(s->history, s->history + CCM_FEATURES, sizeof s->history - CCM_FEATURES * sizeof *s->history);
+    CCM_OBSERVE(known, CCM_REWARD(known), latest);
+    const float action = ccm_limited(ccm_network(s->history), -CCM_MOST_ACTION, CCM_MOST_ACTION);
+    s->rate = ccm_limited(CCM_ACT(s->rate, action), (float)s->packet / seconds, CCM_FASTEST);
+}
+
+/* What was measured in the interval that is over. */
+static inline struct ccm_interval ccm_look(const struct ccm_sender *s)
+{
+    const struct ccm_interval *before = &s->known.now;
+    const uint64_t acked = s->acked - s->acked_before;
+
+    return (struct ccm_interval){
+        .seconds = ccm_seconds(s->step),
+        .sent = (float)(s->sent - s->sent_before),
+        .acked = (float)acked,
+        .lost = (float)(s->lost - s->lost_before),
+        .rtt = acked ? (float)(s->waited / (double)acked) : before->rtt,
+        .rtt_end = acked ? ccm_seconds(s->last_rtt) : before->rtt_end,
+    };
+}
+
+/* Takes the intervals that were over before now. */
+static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
+{
+    for (unsigned i = 0; i < CCM_CATCH_UP && ccm_less(now_ns, s->start) > s->step; i++) {
+        const struct ccm_interval measured = ccm_look(s);
+
+        s->start += s->step;
+        s->sent_before = s->sent;
+        s->acked_before = s->acked;
+        s->lost_before = s->lost;
+        s->waited = 0;
+        if (s->rtt)
+            s->step = ccm_step_of(s->rtt);
+        ccm_decide(s, &measured, ccm_seconds(s->step));
+    }
+    if (ccm_less(now_ns, s->start) > s->step)
+        s->start = now_ns;
+}
+
+static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
+{
+    if (s->guessed)
+        s->start = ccm_at_least(s->start, now_ns);
+    else if (ccm_less(now_ns, s->start) > s->step)
+        ccm_take_steps(s, now_ns);
+}
+
+static inline void ccm_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+{
+    ccm_advance(s, now_ns);
+    s->sent += bytes;
+}
+
+/* Bytes acknowledged now, the last of them sent at sent_ns. */
+static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    ccm_advance(s, now_ns);
+    s->acked += bytes;
+    s->last_rtt = ccm_less(now_ns, sent_ns);
+    s->waited += (double)bytes * (double)s->last_rtt / 1e9;
+}
+
+/* Bytes acknowledged now that had been found lost: found they stay. */
+static inline void ccm_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    ccm_acked(s, now_ns, sent_ns, bytes);
+}
+
+/* Bytes found lost now, whenever they were sent. */
+static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    (void)sent_ns;
+    ccm_advance(s, now_ns);
+    s->lost += bytes;
+}
+
+/* Bytes given up now, whenever they were sent. */
+static inline void ccm_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+{
+    ccm_lost(s, now_ns, sent_ns, bytes);
+}
+
+/* Nothing but the rate limits what is sent. */
+static inline uint64_t ccm_window(const struct ccm_sender *s, uint64_t now_ns)
+{
+    (void)s, (void)now_ns;
+    return UINT64_MAX;
+}
+
+/* The rate to send at from now on, in bytes per second. */
+static inline uint64_t ccm_rate(struct ccm_sender *s, uint64_t now_ns)
+{
+    ccm_advance(s, now_ns + 1);
+    return (uint64_t)s->rate;
+}
+
+/* What there was at the end of the interval last over, for logs; `rate` is that of the one after. In ns, bytes, bytes per
+ * second; bytes so far. */
+struct ccm_record {
+    uint64_t time, step, packet, rate, sent, acked, lost, rtt;
+};
+
+static inline void ccm_record(const struct ccm_sender *s, uint64_t rate, struct ccm_record *record)
+{
+    *record = (struct ccm_record){
+        .time = s->start,
+        .step = s->step,
+        .packet = s->packet,
+        .rate = rate,
+        .sent = s->sent_before,
+        .acked = s->acked_before,
+        .lost = s->lost_before,
+        .rtt = (uint64_t)(1e9f * s->known.now.rtt),
+    };
+}
+
+/* For programs that begin with other state: there is none that has a name. */
+static inline bool ccm_start(struct ccm_sender *s, const char *name, uint64_t value)
+{
+    (void)s, (void)name, (void)value;
+    return false;
+}

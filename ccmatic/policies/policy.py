@@ -1,0 +1,91 @@
+"""A trained policy as a file, which is data: checked number by number, and run as numbers only."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ccmatic import records
+from ccmatic.base import InputError, read_text, shown, suggest, write_text
+
+#: What exported code can observe, with how many numbers a vector has; its actions, each with the largest; its rewards.
+#: They are those of ccmatic.learning of these names.
+OBSERVATIONS = {"custard": 6, "aurora": 3}
+ACTIONS = {"custard": 10.0, "aurora": 10.0}
+REWARDS = ("custard", "power", "vivace_loss", "aurora")
+
+#: The most intervals in an observation, of its delay, and the most outputs of a layer.
+LARGEST = 1024
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A PolicyFile that has been checked. name: of the file."""
+
+    file: records.PolicyFile
+    name: str
+
+    @cached_property
+    def layers(self):
+        """(weights (inputs, outputs), bias (outputs)) of each layer, float32."""
+        return [(np.float32(layer.weights), np.float32(layer.bias)) for layer in self.file.layers]
+
+    @property
+    def interval(self):
+        """A monitor interval in the least R_m."""
+        return Fraction(self.file.interval)
+
+    def __call__(self, observations):
+        """The actions (n) for observations (n, numbers), float32, before they are limited to what may be asked."""
+        x = np.float32(observations)
+        for weights, bias in self.layers[:-1]:
+            x = np.tanh(x @ weights + bias)
+        weights, bias = self.layers[-1]
+        return (x @ weights + bias)[:, 0]
+
+
+def load(path):
+    """The Policy in a file. Raises InputError, which names it, for what is none, or does not fit its own query."""
+    file = records.read(read_text(path), records.PolicyFile, str(path))
+    for name, table in (("observe", OBSERVATIONS), ("act", ACTIONS), ("reward", REWARDS)):
+        if getattr(file, name) not in table:
+            raise InputError(f"unknown {name} '{shown(getattr(file, name))}'; {suggest(getattr(file, name), table)}",
+                             str(path))  # fmt: skip
+    for name, least in (("history", 1), ("delay", 0)):
+        if not least <= getattr(file, name) <= LARGEST:
+            raise InputError(f"{name} is {getattr(file, name)}; expected {least} to {LARGEST}", str(path))
+    _check_interval(file.interval, str(path))
+    _check_layers(file, str(path))
+    return Policy(file, Path(path).stem)
+
+
+def save(file, path):
+    """Write a PolicyFile. Raises Unreadable if that cannot be done."""
+    write_text(path, records.line(file) + "\n")
+
+
+def _check_interval(text, path):
+    try:
+        interval = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        interval = Fraction(0)
+    if interval <= 0 or max(interval.as_integer_ratio()) > 64:
+        raise InputError(f"the interval is '{shown(text)}'; expected such as 1, 2 or 1/2, of numbers up to 64", path)
+
+
+def _check_layers(file, path):
+    inputs = file.history * OBSERVATIONS[file.observe]
+    what = f"{file.history} {file.observe} vectors have {inputs} numbers"
+    for number, layer in enumerate(file.layers, 1):
+        if len(layer.weights) != inputs:
+            raise InputError(f"layer {number} takes {len(layer.weights)} numbers, and {what}", path)
+        outputs = len(layer.bias)
+        if not 0 < outputs <= LARGEST or any(len(row) != outputs for row in layer.weights):
+            raise InputError(f"layer {number}: expected as many weights in each row as in the bias, {outputs}", path)
+        if not all((np.abs(numbers) <= np.finfo(np.float32).max).all() for numbers in (layer.weights, layer.bias)):
+            raise InputError(f"layer {number} has a number that is not finite in 32 bits", path)
+        inputs, what = outputs, f"the layer before gives {outputs}"
+    if inputs != 1 or not file.layers:
+        raise InputError(f"the last layer gives {inputs if file.layers else 'nothing'}; expected one number", path)

@@ -1,0 +1,15 @@
+"""Training of policies in ccmatic's environments, by skrl's PPO on JAX (docs/training.md). It needs the extra `rl`."""
+
+from ccmatic.base import InputError
+
+try:
+    import skrl
+except ImportError as error:
+    raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
+
+from ccmatic.training.query import Training, load
+from ccmatic.training.train import train
+
+skrl.logger.setLevel("ERROR")
+
+__all__ = ["Training", "load", "train"]

@@ -1,0 +1,69 @@
+"""What a training has learned so far, in a file: numbers only, so that reading it runs nothing."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import jax
+import numpy as np
+from flax import serialization
+
+from ccmatic import records
+from ccmatic.base import InputError, write_bytes
+
+#: Its modules are in a file of bytes each, as Flax writes them (msgpack).
+MODULES = ("policy", "value", "policy_optimizer", "value_optimizer", "value_preprocessor")
+
+
+def write(path, agent, about, curve):
+    """Write what an agent has learned. about: what is trained, as JSON has it; curve: TrainingLines so far."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("about.json", json.dumps({"about": about, "curve": [records.data(line) for line in curve]}))
+        for name in MODULES:
+            archive.writestr(name, serialization.to_bytes(_state(agent, name)))
+    write_bytes(path, content.getvalue())
+
+
+def read(path, agent, about):
+    """Give an agent what is in a file; the TrainingLines so far, none if there is no file. Raises InputError for a file
+    that is of something else."""
+    if not Path(path).exists():
+        return []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            told = json.loads(archive.read("about.json"))
+            found = {name: serialization.from_bytes(_state(agent, name), archive.read(name)) for name in MODULES}
+            _check_shapes({name: _state(agent, name) for name in MODULES}, found)
+    except (OSError, KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"no checkpoint of this training ({error}); remove it to begin anew", str(path)) from None
+    if told["about"] != about:
+        raise InputError("a checkpoint of another query or seed; remove it, or choose another --out", str(path))
+    for name in MODULES:
+        _set_state(agent, name, found[name])
+    return [records.convert(line, records.TrainingLine, str(path)) for line in told["curve"]]
+
+
+def _check_shapes(expected, found):
+    shapes = [[np.shape(leaf) for leaf in jax.tree.leaves(tree)] for tree in (expected, found)]
+    if shapes[0] != shapes[1]:
+        raise ValueError("its networks have other sizes")
+
+
+def _state(agent, name):
+    module = _module(agent, name)
+    return module.state if name.endswith("optimizer") else module.state_dict.params
+
+
+def _set_state(agent, name, state):
+    module = _module(agent, name)
+    state = jax.tree.map(lambda leaf: jax.device_put(leaf, agent.device), state)
+    if name.endswith("optimizer"):
+        setattr(agent, name, module.replace(state=state))
+    else:
+        module.state_dict = state if name == "value_preprocessor" else module.state_dict.replace(params=state)
+
+
+def _module(agent, name):
+    return getattr(agent, {"value_preprocessor": "_value_preprocessor"}.get(name, name))

@@ -1,0 +1,124 @@
+"""What is to be trained, from a TOML file: its sections [environment] and [agent]."""
+
+import re
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ccmatic import policies
+from ccmatic.base import InputError, line_of, located, read_text, shown, suggest
+from ccmatic.learning import LEARNED, Asked, Environment, environment
+
+
+@dataclass(frozen=True)
+class AgentAsked:
+    """The section [agent].
+
+    layers: units of the network's hidden layers, of policy and value alike. gamma: the discount of an interval.
+    parallel: on how many links it learns at once. episodes: in all. rollout, epochs, batches: intervals between
+    updates, how often an update goes over them, in how many parts. learning_rate: of Adam. deviation: of an action at
+    first. device: `cpu`, `gpu` …; None: JAX's default. Raises InputError.
+    """
+
+    layers: tuple = (32, 16)
+    gamma: float = 0.9
+    parallel: int = 256
+    episodes: int = 50
+    rollout: int = 25
+    epochs: int = 4
+    batches: int = 4
+    learning_rate: float = 1e-3
+    deviation: float = 1.0
+    device: str | None = None
+
+    def __post_init__(self):
+        for name in ("parallel", "episodes", "rollout", "epochs", "batches"):
+            if not _whole(getattr(self, name)):
+                raise InputError(f"{name} is {shown(getattr(self, name))}; expected a whole number, at least 1")
+        if not isinstance(self.layers, list | tuple) or not all(map(_whole, self.layers)):
+            raise InputError(f"layers is {shown(self.layers)}; expected whole numbers, such as [32, 16]")
+        for name, least, most in (("gamma", 0, 1), ("learning_rate", 1e-9, 1), ("deviation", 1e-3, 7)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+                raise InputError(f"{name} is {shown(value)}; expected a number from {least:g} to {most:g}")
+        object.__setattr__(self, "layers", tuple(self.layers))
+
+
+@dataclass(frozen=True)
+class Training:
+    """What is to be trained: an Environment and an agent. sections: of the file, as it was written; name: of it."""
+
+    name: str
+    sections: dict[str, Any]
+    environment: Environment
+    agent: AgentAsked
+
+    @property
+    def lag(self):
+        """After how many intervals that of an action is heard of: those in R_m."""
+        return int(1 / self.environment.asked.interval)
+
+
+KNOWN = {
+    "environment": (*LEARNED, *(field.name for field in fields(Asked) if field.init)),
+    "agent": tuple(field.name for field in fields(AgentAsked)),
+}
+
+
+def load(file):
+    """The Training of a TOML file. Raises InputError, which names the file and, where it can, the line."""
+    text = read_text(file)
+    try:
+        sections = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not TOML: {error}", str(file)) from None
+    for section, keys in sections.items():
+        if section not in KNOWN or not isinstance(keys, dict):
+            found = f"unknown section [{section}]" if isinstance(keys, dict) else f"'{section}' is a value"
+            raise InputError(f"{found}; {suggest(section, KNOWN)}", str(file), line_of(text, section))
+        for key in keys:
+            if key not in KNOWN[section]:
+                message = f"unknown key '{key}' in [{section}]; {suggest(key, KNOWN[section])}"
+                raise InputError(message, str(file), line_of(text, key))
+    with located(str(file)):
+        try:
+            made = environment(sections.get("environment", {}))
+            training = Training(Path(file).stem, sections, made, AgentAsked(**sections.get("agent", {})))
+            _check_exported(made)
+            _check_length(training)
+        except InputError as error:
+            error.line = error.line or _line(text, error.message, sections)
+            raise
+    return training
+
+
+def _check_exported(environment):
+    """What is learned can be sent by: `ccmatic.policies` has all that it observes and does."""
+    tables = {"observes": ("observe", policies.OBSERVATIONS), "acts by": ("act", policies.ACTIONS)}
+    for what, (name, table) in {**tables, "is rewarded by": ("reward", policies.REWARDS)}.items():
+        found = getattr(environment, name)
+        if found not in table:
+            raise InputError(f"no policy is exported that {what} '{found}'; expected {name} of {', '.join(table)}")
+
+
+def _check_length(training):
+    """Updates are of whole rollouts, and all that is recorded of an episode counts."""
+    steps, rollout = training.environment.asked.steps, training.agent.rollout
+    recorded = steps - training.lag
+    if recorded < rollout or recorded % rollout:
+        expected = f"a multiple of rollout, {rollout}, and {training.lag} more until the first is heard of"
+        raise InputError(f"steps is {steps}; expected {expected}, such as {4 * rollout + training.lag}")
+    if training.agent.parallel * rollout < training.agent.batches:
+        raise InputError(f"batches is {training.agent.batches}; expected no more than parallel times rollout")
+
+
+def _line(text, message, sections):
+    """That of the first key that a message speaks of."""
+    keys = {key for section in sections.values() for key in section}
+    named = [word for word in re.findall(r"\w+", message) if word in keys]
+    return line_of(text, named[0]) if named else None
+
+
+def _whole(value):
+    return type(value) is int and value >= 1

@@ -1,0 +1,150 @@
+"""Training: what it leaves, that it goes on where it was cut off, and what is said of what cannot be trained."""
+
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
+pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+
+from ccmatic import policies, records, training  # noqa: E402
+from ccmatic.base import InputError  # noqa: E402
+from support.cli import lines, run  # noqa: E402
+
+TINY = """\
+[environment]
+history = 2
+rate = 32
+rtt = 32
+steps = 11
+first = 0.5
+
+[agent]
+layers = [4]
+gamma = 0.0
+parallel = 8
+episodes = 3
+rollout = 5
+epochs = 1
+batches = 1
+learning_rate = 0.01
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_soon(tmp_path_factory):
+    """What is compiled here runs for moments: it need not be fast, and what one test compiles the next need not."""
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path_factory.mktemp("compiled")))
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+    jax.config.update("jax_compilation_cache_dir", None)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A folder with tiny.toml, and the policy that was trained from it without a break."""
+    folder = tmp_path_factory.mktemp("training")
+    (folder / "tiny.toml").write_text(TINY)
+    code, out, error = run("train", "tiny.toml", "--seed", 7, "--json", cwd=folder)
+    assert code == 0, error
+    (folder / "lines.json").write_text(out)
+    return folder
+
+
+def test_a_trained_policy_is_one_file(whole):
+    *episodes, last = lines((whole / "lines.json").read_text())
+    assert last == {"policy": "tiny.json"} and not (whole / "tiny.json.checkpoint").exists()
+    assert [line["intervals"] for line in episodes] == [88, 176, 264]
+    policy = policies.load(whole / "tiny.json")
+    assert policy.file.seed == 7 and policy.file.query["agent"]["layers"] == [4]
+    assert [records.data(line) for line in policy.file.curve] == episodes
+    assert [weights.shape for weights, _ in policy.layers] == [(12, 4), (4, 1)]
+    assert all(0 < line["utilisation"] < 1 and line["rtt_ms"] > 31 for line in episodes)
+
+
+@pytest.mark.slow
+def test_a_training_that_was_cut_off_goes_on_as_if_it_had_not_been(whole, monkeypatch):
+    monkeypatch.setattr(import_module("ccmatic.training.train"), "EVERY", -1)
+    asked, out = training.load(whole / "tiny.toml"), whole / "again.json"
+
+    class Killed(Exception):
+        pass
+
+    def told(line):
+        if line.episode == 3:
+            raise Killed
+
+    with pytest.raises(Killed):
+        training.train(asked, 7, out, told)
+    assert (whole / "again.json.checkpoint").exists() and not out.exists()
+    with pytest.raises(InputError, match="a checkpoint of another query or seed"):
+        training.train(asked, 8, out)
+    seen = []
+    training.train(asked, 7, out, seen.append)
+    assert [line.episode for line in seen] == [3]
+    first, second = (policies.load(whole / name) for name in ("tiny.json", "again.json"))
+    assert all((a == b).all() for one, two in zip(first.layers, second.layers, strict=True)
+               for a, b in zip(one, two, strict=True))  # fmt: skip
+
+
+def test_a_checkpoint_runs_nothing_and_is_refused_where_it_is_none(whole):
+    (whole / "bad.json.checkpoint").write_bytes(b"PK not a checkpoint")
+    code, _, error = run("train", "tiny.toml", "--out", "bad.json", cwd=whole)
+    assert code == 2 and "bad.json.checkpoint: no checkpoint of this training" in error
+
+
+@pytest.mark.parametrize("old, new, message", [
+    ("layers", "layer", "tiny.toml:9: unknown key 'layer' in [agent]; did you mean 'layers'?"),
+    ("[agent]", "[agents]", "tiny.toml:8: unknown section [agents]; did you mean 'agent'?"),
+    ("history = 2", "history = 0", "tiny.toml:2: history is 0; expected a whole number, at least 1"),
+    ("parallel = 8", "parallel = 0", "tiny.toml:11: parallel is 0; expected a whole number, at least 1"),
+    ("gamma = 0.0", "gamma = nan", "tiny.toml:10: gamma is nan; expected a number from 0 to 1"),
+    ("steps = 11", "steps = 10", "tiny.toml:5: steps is 10; expected a multiple of rollout, 5, and 1 more"),
+    ("rtt = 32", "links = {constant = 2}", "tiny.toml:4: the ratio of constant links is 2"),
+    ("history = 2", 'observe = "custards"', "tiny.toml:2: unknown observe 'custards'; did you mean 'custard'?"),
+    ("history = 2", 'observe = "orca"', "tiny.toml:2: no policy is exported that observes 'orca'"),
+    ("[agent]", '[agent]\ndevice = "gpu"', "no device 'gpu' here; JAX has cpu"),
+    ("steps = 11", "steps =", "tiny.toml: not TOML"),
+])  # fmt: skip
+def test_what_cannot_be_trained_is_said(old, new, message, tmp_path):
+    (tmp_path / "tiny.toml").write_text(TINY.replace(old, new))
+    code, _, error = run("train", "tiny.toml", cwd=tmp_path)
+    assert code == 2 and message in error and sorted(tmp_path.iterdir()) == [tmp_path / "tiny.toml"]
+
+
+@pytest.mark.slow
+def test_a_reward_that_is_no_number_ends_it(tmp_path, monkeypatch):
+    from ccmatic.learning import signals
+
+    monkeypatch.setitem(signals.REWARDS, "power", lambda known: known.now.rtt * np.nan)
+    (tmp_path / "tiny.toml").write_text(TINY.replace("history = 2", 'history = 2\nreward = "power"'))
+    code, _, error = run("train", "tiny.toml", cwd=tmp_path)
+    assert code == 2 and "in episode 1 the mean reward is nan" in error and not (tmp_path / "tiny.json").exists()
+
+
+def test_without_a_folder_nothing_is_trained(tmp_path):
+    (tmp_path / "tiny.toml").write_text(TINY)
+    code, _, error = run("train", "tiny.toml", "--out", "none/tiny.json", cwd=tmp_path)
+    assert code == 2 and "none: there is no such folder to write to" in error
+
+
+@pytest.mark.real_time
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [3, 12])
+def test_an_interrupt_ends_it_within_two_seconds(after, tmp_path):
+    """While it imports, and while it compiles: in a compiler no interrupt is heeded."""
+    (tmp_path / "tiny.toml").write_text(TINY)
+    program = [sys.executable, "-m", "ccmatic", "train", "tiny.toml"]
+    process = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(after)
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130 and time.monotonic() - begun < 2, error
+    assert error == b"ccmatic: interrupted\n"
