@@ -50,8 +50,11 @@ CASES = {
     },
 }
 
+#: What takes long to compile is tested as slow.
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name != "three flows")) for name in CASES]
 
-@pytest.mark.parametrize("name", CASES)
+
+@pytest.mark.parametrize("name", NAMES)
 def test_bytes_are_conserved(name):
     (links, after, seen), sent = case(name)
     accepted, S = (np.cumsum(x, axis=0, dtype=np.int64) for x in (seen.accepted, seen.released))
@@ -68,7 +71,7 @@ def test_bytes_are_conserved(name):
     assert (sent.sum(0) > accepted[-1]).any()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_link_serves_at_its_rate_while_anything_waits_and_jitter_holds_no_longer_than_asked(name):
     (links, after, seen), _ = case(name)
     came, queue = seen.accepted.sum(1), np.maximum(after.waiting, 0)

@@ -44,6 +44,7 @@ def test_many_links_at_once_are_as_gymnasium_says():
     assert (told["final_obs"] != 0).any()
 
 
+@pytest.mark.slow
 def test_a_seed_says_all_that_is_random():
     env = LinkVectorEnv(3, steps=20, links="changing", period=0.1, loss=0.05, jitter=4)
 
@@ -100,6 +101,7 @@ def test_no_links_and_rewards_that_are_no_numbers_are_refused(tmp_path):
         LinkEnv(links=f"mahimahi:{trace}")
 
 
+@pytest.mark.slow
 def test_the_check_of_an_environment_finds_nothing():
     env = gymnasium.make("ccmatic/Link-v0", steps=10, observe="orca", reward="orca", act="orca").unwrapped
     check_env(env)

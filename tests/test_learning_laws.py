@@ -22,8 +22,8 @@ def episode(**options):
 
 
 @pytest.mark.parametrize("options", [
-    {"buffer_bdp": [0.2, 2], "loss": 0.01},
-    {"jitter": [0, 9, 40], "rtt": [16, 32], "buffer_bdp": 1},
+    pytest.param({"buffer_bdp": [0.2, 2], "loss": 0.01}, marks=pytest.mark.slow),
+    pytest.param({"jitter": [0, 9, 40], "rtt": [16, 32], "buffer_bdp": 1}, marks=pytest.mark.slow),
     {"flows": 3, "jitter": 5, "links": "changing", "period": 0.7},
 ], ids=["no jitter", "jitter", "three flows"])  # fmt: skip
 def test_rollouts_obey_every_law_of_the_model(options):
@@ -44,6 +44,7 @@ def test_a_link_that_does_what_none_can_is_found():
         assert lawful(good._replace(seen=seen)).broken, what
 
 
+@pytest.mark.slow
 def test_links_that_are_never_the_same_are_not_judged():
     with pytest.raises(InputError, match="no link has one rate for 10 slots"):
         lawful(episode(links="smooth"))

@@ -25,6 +25,7 @@ from ccmatic.language.tree import (
     Past,
     Remembered,
     leaves,
+    parts,
 )
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "leaves",
     "load",
     "parse",
+    "parts",
     "shipped_beliefs",
     "text",
     "way_taken",

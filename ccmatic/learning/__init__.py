@@ -18,6 +18,7 @@ from ccmatic.learning.gym import LEARNED, LinkEnv, LinkVectorEnv, environment, s
 from ccmatic.learning.links import Asked
 from ccmatic.learning.parallel import LinkParallelEnv
 from ccmatic.learning.rollout import Episode, Lawful, Policy, lawful, rollout, stateless
+from ccmatic.learning.senders import sender
 
 __all__ = [
     "LEARNED",
@@ -34,6 +35,7 @@ __all__ = [
     "environment",
     "lawful",
     "rollout",
+    "sender",
     "spaces",
     "stateless",
 ]

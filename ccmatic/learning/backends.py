@@ -1,12 +1,22 @@
-"""What an episode runs on: the fluid simulator, or what measures packets. One interface: `reset` gives Links and a
-State, `step` takes them and an action."""
+"""What an episode runs on: the fluid simulator, or the packet simulator. One interface: `reset` gives Links, a State
+and an observation, `step` takes them and an action."""
 
+from fractions import Fraction
 from functools import partial
+from math import ceil
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, definitions
+from ccmatic.learning import capacity
+from ccmatic.learning.environment import State
+from ccmatic.learning.signals import Interval
+from ccmatic.simulation import Path, Simulation
+
+#: A changing link has whole multiples, up to so many, of one rate, so that all of them serve packets in whole ticks.
+MULTIPLES = 12
 
 
 class Fluid:
@@ -37,3 +47,94 @@ def _found(device):
     except RuntimeError:
         there = ", ".join(sorted({each.platform for each in jax.devices()}))
         raise InputError(f"no device '{device}' here; JAX has {there}") from None
+
+
+class Packets:
+    """As `Fluid`, of one link with one flow. A step of the simulation is a monitor interval; R_m, and what
+    jitter may hold besides, are the delay behind the bottleneck. The rate is rounded to whole packets in an interval,
+    on a changing link to multiples of a twelfth of the highest. Raises InputError for links of other kinds, and
+    flows."""
+
+    def __init__(self, environment):
+        self.environment = environment
+        if environment.asked.flows != 1:
+            raise InputError(f"{environment.asked.flows} flows packet by packet; expected one")
+        for each in environment.asked.mix:
+            if not isinstance(each, capacity.Constant | capacity.Changing):
+                name = type(each).__name__.lower()
+                raise InputError(f"{name} links packet by packet; expected constant or changing ones")
+        self._reset = jax.jit(partial(environment.reset, n=1))
+        self._rate, self._learn = jax.jit(environment.rate), jax.jit(environment.learn)
+        self._observe = jax.jit(environment.observation)
+
+    def reset(self, seed):
+        """As Fluid.reset."""
+        links, state = self._reset(jax.random.key(seed))
+        self._random = np.random.default_rng(seed)
+        self._begin(links, seed)
+        state = state._replace(queues=None)
+        return links, state, self._observe(state)
+
+    def step(self, links, state, action):
+        """As Fluid.step."""
+        rate = self._rate(links, state.rate, state.known, jnp.asarray(action, jnp.float32))
+        now = self._send(float(rate[0, 0]), int(state.interval), state.known.now)
+        known, history, reward = self._learn(state.known, state.history, now)
+        state = State(state.interval + 1, rate, None, known, history)
+        return state, self._observe(state), reward
+
+    def _begin(self, links, seed):
+        asked = self.environment.asked
+        packet, slots = asked.packet, asked.slots
+        self._seconds = float(links.slot[0]) * slots
+        each = np.asarray(links.capacity)[:, 0].reshape(asked.steps, slots).sum(1) / packet
+        unit = 1 if np.ptp(each) < 1 else max(1, ceil(each.max() / MULTIPLES))
+        self._capacity = np.maximum(1, np.round(each / unit).astype(int)) * unit
+        rtt, held = float(links.rtt[0, 0]) / slots, float(links.jitter[0]) / slots
+        self._path = Path(
+            definitions.chosen("models", "EMULATED"),
+            rate=int(self._capacity[0]) * packet,
+            packet=packet,
+            jitter=ceil(rtt + held),
+            buffer=max(packet, int(links.buffer[0])),
+        )
+        jitter = _holding(rtt, held, asked.pattern)
+        rates = {Fraction(int(count) * packet) for count in self._capacity}
+        self._simulation = Simulation(self._path, seed, jitter=jitter, rates=rates)
+        self._loss, self._carry, self._unlucky, self._told = float(links.loss[0]), 0.0, [0], (0, 0)
+
+    def _send(self, rate, interval, before):
+        """Send at a rate, bytes per second, for an interval; the Interval that was measured."""
+        simulation, packet = self._simulation, self.environment.asked.packet
+        if interval and self._capacity[interval] != self._capacity[interval - 1]:
+            simulation.change_rate(Fraction(int(self._capacity[interval]) * packet))
+        budget = self._carry + rate * self._seconds / packet
+        count = max(1, int(budget))
+        self._carry = max(0.0, budget - count)
+        unlucky = int(self._random.binomial(count, self._loss)) if self._loss else 0
+        simulation.send(count - unlucky)
+        self._unlucky.append(self._unlucky[-1] + unlucky)
+        seen = simulation.observation
+        known = seen.delivered, seen.lost + packet * self._unlucky[-2]
+        acked, lost = (new - old for new, old in zip(known, self._told, strict=True))
+        self._told = known
+        end = before.rtt_end if seen.delay is None or not acked else _one(float(seen.delay) * self._seconds)
+        rtt = (before.rtt_end + end) / 2 if acked else before.rtt
+        counts = [_one(value) for value in (count * packet, acked, lost)]
+        return Interval(_one(self._seconds), *counts, rtt, end, before.out + counts[0] - counts[1] - counts[2])
+
+
+def _holding(rtt, held, pattern):
+    """A jitter pattern of the simulation: R_m, and of what D allows a random part or all; both in steps."""
+
+    def make(rng, bound, step):
+        least, most = int(rtt * step), int(held * step)
+        if pattern == "latest":
+            return lambda now: now + least + most
+        return lambda now: now + least + (rng.randint(0, most) if most else 0)
+
+    return make
+
+
+def _one(value):
+    return jnp.full((1, 1), value, jnp.float32)

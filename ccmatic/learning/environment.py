@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.base import InputError, suggest
-from ccmatic.learning import fluid, signals
+from ccmatic.learning import beliefs, fluid, signals
 from ccmatic.learning.links import Asked
 
 
@@ -56,8 +56,17 @@ class Environment:
     @cached_property
     def features(self):
         """How many numbers a vector of the history has."""
-        one = jax.ShapeDtypeStruct((1, 1), jnp.float32)
-        return len(jax.eval_shape(lambda x: signals.OBSERVATIONS[self.observe](signals.first(x, x), x), one))
+
+        def vector(each):
+            bounds = beliefs.begin(each, each) if self.believes else None
+            return signals.OBSERVATIONS[self.observe](signals.first(each, each, bounds), each)
+
+        return len(jax.eval_shape(vector, jax.ShapeDtypeStruct((1, 1), jnp.float32)))
+
+    @property
+    def believes(self):
+        """Whether beliefs are formed."""
+        return self.observe == "beliefs"
 
     @property
     def size(self):
@@ -74,16 +83,17 @@ class Environment:
         """n links and their first State: (Links, State). key: of jax.random; of the links and all that is random."""
         links, rate = self.asked.draw(key, n)
         queues = fluid.begin(links, self.asked.longest, self.asked.longest_rtt, self.asked.longest_jitter)
-        return links, State(jnp.int32(0), rate, queues, *self.unseen(self.seconds(links), links.rtt * links.slot))
+        known = signals.first(
+            self.seconds(links),
+            links.rtt * links.slot,
+            beliefs.of_links(links, self.asked.slots) if self.believes else None,
+        )
+        history = jnp.zeros((n, self.asked.flows, self.history + self.delay, self.features))
+        return links, State(jnp.int32(0), rate, queues, known, history)
 
     def seconds(self, links):
         """How long an interval is, (f, n)."""
         return jnp.broadcast_to(links.slot * self.asked.slots, links.rtt.shape)
-
-    def unseen(self, seconds, rtt):
-        """What senders know at first, and a history of nothing. seconds, rtt: (f, n)."""
-        flows, n = rtt.shape
-        return signals.first(seconds, rtt), jnp.zeros((n, flows, self.history + self.delay, self.features))
 
     def observation(self, state):
         """(n, f, size) of a State."""

@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from ccmatic.base import InputError, suggest
-from ccmatic.learning.backends import Fluid
+from ccmatic.learning.backends import Fluid, Packets
 from ccmatic.learning.capacity import MBIT
 from ccmatic.learning.environment import Environment
 from ccmatic.learning.links import Asked
@@ -50,15 +50,18 @@ def whole(reward):
 
 
 class LinkEnv(gymnasium.Env):
-    """One flow on one link, another one in each episode; docs/learning.md."""
+    """One flow on one link, another one in each episode; docs/learning.md. backend: `fluid` or `packets`."""
 
     metadata: ClassVar = {"render_modes": []}
 
-    def __init__(self, render_mode=None, device=None, **options):
+    def __init__(self, render_mode=None, device=None, backend="fluid", **options):
         self.render_mode = render_mode
         self.environment = _alone(options)
         self.observation_space, self.action_space = spaces(self.environment)
-        self._backend = Fluid(self.environment, device=device)
+        if backend not in ("fluid", "packets"):
+            raise InputError(f"unknown back end '{backend}'; {suggest(backend, ('fluid', 'packets'))}")
+        fluid = backend == "fluid"
+        self._backend = Fluid(self.environment, device=device) if fluid else Packets(self.environment)
         self._links = self._state = None
 
     def reset(self, *, seed=None, options=None):

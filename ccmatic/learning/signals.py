@@ -9,6 +9,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jax import Array
 
+from ccmatic.learning.beliefs import Bounds
 from ccmatic.learning.capacity import MBIT
 
 #: The weight of the latest interval in the smoothed RTT (RFC 6298).
@@ -50,30 +51,33 @@ class Interval(NamedTuple):
 
 class Known(NamedTuple):
     """What a sender has measured so far: the latest Interval and the one before it, the least RTT, the highest
-    throughput in an interval, the smoothed RTT."""
+    throughput in an interval, the smoothed RTT; what is believed, as beliefs.Bounds, or None where nobody asks."""
 
     now: Interval
     before: Interval
     least_rtt: Array
     most: Array
     smoothed: Array
+    bounds: Bounds | None
 
     def after(self, now):
         """What it knows after another interval."""
-        return Known(
+        known = Known(
             now=now,
             before=self.now,
             least_rtt=jnp.minimum(self.least_rtt, jnp.minimum(now.rtt, now.rtt_end)),
             most=jnp.maximum(self.most, now.throughput),
             smoothed=self.smoothed + SMOOTHING * (now.rtt - self.smoothed),
+            bounds=self.bounds,
         )
+        return known if known.bounds is None else known._replace(bounds=known.bounds.learned(known))
 
 
-def first(seconds, rtt):
+def first(seconds, rtt, bounds=None):
     """What is Known before the first interval: R_m. seconds, rtt: (f, n)."""
     none = jnp.zeros_like(rtt)
     nothing = Interval(seconds, none, none, none, rtt, rtt, none)
-    return Known(nothing, nothing, rtt, none, rtt)
+    return Known(nothing, nothing, rtt, none, rtt, bounds)
 
 
 # Observations: of a Known and the reward of its interval, a list of (f, n) arrays.
@@ -115,6 +119,19 @@ def ltp_signals(known, reward):
         jnp.minimum((1 - now.loss) / jnp.maximum(1 - before.loss, 0.1), 10),
         now.throughput / jnp.maximum(known.most, 1),
         (now.rtt - known.least_rtt) * 10,
+    ]
+
+
+def belief_signals(known, reward):
+    """The beliefs of ccmatic's models (docs/encoding.md, section 6), without a scale: the sending rate and C_U over
+    C_L, as logarithms, at most 10; qdel_L in intervals; q_U in intervals at C_L, at most 10."""
+    now, bounds = known.now, known.bounds
+    rate = jnp.log(jnp.maximum(now.sent, 1) / bounds.C_L)
+    return [
+        jnp.clip(rate, -10, 10),
+        jnp.clip(jnp.log(bounds.C_U / bounds.C_L), -10, 10),
+        bounds.qdel_L,
+        jnp.minimum(bounds.q_U / bounds.C_L, 10),
     ]
 
 
@@ -205,7 +222,13 @@ def rate_itself(action, rate, known):
     return action
 
 
-OBSERVATIONS = {"custard": custard_signals, "aurora": aurora_signals, "orca": orca_signals, "ltp": ltp_signals}
+OBSERVATIONS = {
+    "custard": custard_signals,
+    "aurora": aurora_signals,
+    "orca": orca_signals,
+    "ltp": ltp_signals,
+    "beliefs": belief_signals,
+}
 REWARDS = {
     "custard": custard_linear,
     "power": power,

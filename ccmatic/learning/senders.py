@@ -1,0 +1,128 @@
+"""Senders that are not learned, as policies of an environment whose actions are rates: controllers of ccmatic, a
+constant rate, and one that knows the link."""
+
+import operator
+from functools import partial
+from math import ceil
+
+import jax
+import jax.numpy as jnp
+
+from ccmatic.base import CONDITION, InputError, definitions, read_text
+from ccmatic.language import Past, is_stateful, load, parts
+from ccmatic.learning import beliefs
+from ccmatic.learning.capacity import MBIT
+from ccmatic.learning.rollout import Policy
+from ccmatic.learning.trees import Values
+
+
+def sender(name, environment):
+    """The Policy of a sender: `constant:MBIT`, in Mbit/s; `oracle`, which sends at the rate of the link, a share of it
+    if it has several flows; or a controller, by its path or the name of one that ccmatic ships. Raises InputError."""
+    if environment.act != "rate":
+        raise InputError(f"the sender '{name}' says rates; expected act='rate', not '{environment.act}'")
+    word, _, number = name.partition(":")
+    if word == "constant":
+        return _constant(name, number)
+    if word == "oracle":
+        return Policy(lambda links: (), _knows_the_link(environment.asked))
+    path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
+    if is_stateful(read_text(path)):
+        model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
+        return _remembering(load(name, observations=model.observations), environment.asked)
+    return _believing(load(name), environment.asked)
+
+
+def _constant(name, number):
+    try:
+        rate = float(number) * MBIT
+    except ValueError:
+        rate = -1.0
+    if not 0 < rate < float("inf"):
+        raise InputError(f"cannot read the sender '{name}'; expected constant:MBIT, Mbit/s above 0")
+    return Policy(lambda links: (), lambda memory, links, state, seen: (memory, jnp.full(seen.shape[:2], rate)))
+
+
+def _knows_the_link(asked):
+    def act(memory, links, state, seen):
+        start = state.interval * asked.slots
+        bytes_ = jnp.sum(jax.lax.dynamic_slice_in_dim(links.capacity, start, asked.slots), axis=0)
+        return memory, jnp.broadcast_to((bytes_ / asked.slots / links.slot / asked.flows)[:, None], seen.shape[:2])
+
+    return act
+
+
+def _believing(controller, asked):
+    """A controller of beliefs: a step is an interval. It has no other controller at first, whatever it says."""
+
+    def act(bounds, links, state, seen):
+        after = bounds.learned(state.known)
+        bounds = jax.tree.map(lambda new, old: jnp.where(state.interval > 0, new, old), after, bounds)
+        low, _ = rates(controller, bounds)
+        return bounds, (low / state.known.now.seconds).T
+
+    return Policy(lambda links: beliefs.of_links(links, asked.slots), act)
+
+
+def rates(controller, bounds):
+    """The least and the most rate that a controller allows by its beliefs, (f, n) bytes per interval."""
+    values = Values({**bounds.named(), "R_m": 1.0, "D": bounds.D, "MSS": bounds.packet})
+    return tuple(jnp.broadcast_to(rate, bounds.C_L.shape) for rate in values.rates(controller.body))
+
+
+def _remembering(controller, asked):
+    """A controller with state: a step is an interval. It sends its window in the RTT that it measured last, or at its
+    rate where that is less; no timeout fires. Raises InputError where R_m is no whole number of intervals."""
+    if asked.slots != 1:
+        raise InputError(f"{controller.name} needs R_m to be whole intervals; expected an interval of 1, 1/2, 1/3 …")
+    rtt = asked.per_rtt
+    jitter = ceil(asked.jitter.ends[1] / asked.rtt.ends[0] * rtt)
+    fixed = {"R_m": float(rtt), "D": float(jitter), "step": 1.0, "MSS": float(asked.packet)}
+    past = [round(float(Values(fixed).of(each.back))) for each in _pasts(controller.update)]
+    kept = max([0, *past]) + rtt + 1
+    conditions = {memory.name for memory in controller.state if memory.unit == CONDITION}
+
+    def begin(links):
+        values, none = Values(fixed), jnp.zeros(links.rtt.shape, jnp.float32)
+        state = {memory.name: none + values.of(memory.chosen) for memory in controller.state}
+        state = {name: value > 0 if name in conditions else value for name, value in state.items()}
+        return state, {name: jnp.zeros((kept, *none.shape)) for name in ("acked", "lost", "sent", "delay")}
+
+    def act(memory, links, state, seen):
+        now, (remembered, counted) = state.known.now, memory
+        waited = jnp.maximum(0, jnp.floor((now.rtt_end - links.rtt * links.slot) / now.seconds + 1e-4))
+        latest = {name: counted[name][0] + getattr(now, name) for name in ("acked", "lost", "sent")} | {"delay": waited}
+        counted = {name: jnp.concatenate([latest[name][None], counted[name][:-1]]) for name in counted}
+        values = Values({**fixed, **remembered, **_observed(counted, now, state.interval, rtt)})
+        after = values.becomes(controller.update, remembered)
+        after = {name: jnp.where(state.interval > 0, after[name], remembered[name]) for name in remembered}
+        sent = Values({**fixed, **after, "line_rate": jnp.inf})
+        window = jnp.inf if controller.window is None else sent.of(controller.window) / now.rtt_end
+        rate = jnp.inf if controller.rate is None else sent.of(controller.rate) / now.seconds
+        return (after, counted), jnp.broadcast_to(jnp.minimum(window, rate), now.sent.shape).T
+
+    return Policy(begin, act)
+
+
+def _observed(counted, now, interval, rtt):
+    """What such a controller observes, by name: arrays, or functions from steps back to arrays. What is served it
+    takes to be what is acknowledged, as a sender does."""
+    no = jnp.zeros(now.sent.shape, bool)
+    return {name: partial(operator.getitem, column) for name, column in counted.items()} | {
+        "served": partial(operator.getitem, counted["acked"]),
+        "admitted": counted["sent"][0] - counted["lost"][0],
+        "ack_rate": lambda back: (counted["acked"][back] - counted["acked"][back + rtt]) / rtt,
+        "measured": now.acked > 0,
+        "timeout": no,
+        "before_trace": no,
+        "time": jnp.float32(interval),
+        "line_rate": jnp.inf,
+    }
+
+
+def _pasts(tree):
+    """The Pasts in a tree."""
+    if isinstance(tree, Past):
+        yield tree
+    for part in parts(tree):
+        yield from _pasts(part)

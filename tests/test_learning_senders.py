@@ -1,0 +1,75 @@
+"""Senders that are not learned, on learners' links: the same controllers as elsewhere."""
+
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
+from fractions import Fraction
+from random import Random
+
+import jax
+import numpy as np
+import pytest
+
+from ccmatic.base import InputError, definitions
+from ccmatic.language import is_stateful, load
+from ccmatic.learning import Asked, Environment, lawful, rollout, sender
+from ccmatic.learning.trees import Values
+
+CONTROLLERS = [
+    name
+    for name in sorted({*definitions.shipped("synthesized"), *definitions.shipped("examples.controllers")})
+    if not is_stateful(definitions.find_file(definitions.CONTROLLERS, name, ".py").read_text())
+]
+
+
+def played(name, **options):
+    asked = Asked(steps=150, rate=32, rtt=32, first=0.5, **options)
+    return rollout(environment := Environment(asked, act="rate"), sender(name, environment), jax.random.key(1), 2)
+
+
+def test_controllers_are_what_their_own_python_is():
+    rng, compared = Random(5), 0
+    for name in CONTROLLERS:
+        controller = load(name)
+        for _ in range(20):
+            known = {parameter: Fraction(rng.randint(1, 40), 4) for parameter in controller.parameters}
+            low, high = controller.rates(known)
+            found = Values({parameter: float(value) for parameter, value in known.items()}).rates(controller.body)
+            assert [float(end) for end in found] == pytest.approx([float(low), float(high)]), name
+            compared += 1
+    assert compared >= 400
+
+
+@pytest.mark.parametrize("name, least, most", [
+    pytest.param("cc_qdel", 0.85, 2, marks=pytest.mark.slow),
+    ("reno", 0.9, 1),
+    pytest.param("constant:16", 0.495, 0, marks=pytest.mark.slow),
+    pytest.param("oracle", 0.995, 0, marks=pytest.mark.slow),
+    pytest.param("vegas", 0.9, 1, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_senders_use_a_link_as_they_do(name, least, most):
+    """The least utilisation, and the most queueing delay in R_m."""
+    episode = played(name, buffer_bdp=1)
+    now, capacity = episode.known.now, episode.links.capacity[0] / episode.links.slot
+    late = slice(60, None)
+    assert least <= (now.throughput[late].mean((0, 1)) / capacity).min() <= 1.001
+    assert (now.rtt[late].mean() - 0.032) / 0.032 <= most + 1e-3
+    assert not lawful(episode, windows=5).broken
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["aimd", "bbr", "bbr_v1", "copa", "cubic", "illinois", "lp", "rocc", "cc_probe_slow"])
+def test_every_other_sender_runs(name):
+    episode = played(name, buffer_bdp=2)
+    assert np.isfinite(episode.known.now.throughput).all() and episode.known.now.throughput[60:].mean() > 1e5
+    assert not lawful(episode, windows=5).broken
+
+
+def test_what_is_no_sender_is_refused():
+    environment = Environment(Asked(), act="rate")
+    for name, message in (("constant:-2", "cannot read the sender"), ("cubik", "there is no 'cubik'")):
+        with pytest.raises(InputError, match=message):
+            sender(name, environment)
+    with pytest.raises(InputError, match="expected act='rate', not 'custard'"):
+        sender("oracle", Environment(Asked()))
+    with pytest.raises(InputError, match="needs R_m to be whole intervals"):
+        sender("reno", Environment(Asked(interval=2), act="rate"))
