@@ -9,6 +9,9 @@ from ccmatic.proofs.link_rate import on as draining_on
 from ccmatic.contracts import State
 from ccmatic.logic import every
 
+#: C_L may time out, and fall, in a window in which C_U does, and rises by half.
+RISING = replace(STALE_HIGH, ordered=True)
+
 CONVERGED = State(
     "converged",
     "{C_L_least}·C ≤ C_L ≤ C and C ≤ C_U ≤ {C_U_most}·C",
@@ -25,7 +28,7 @@ def leading_there(state):
 def on(buffer):
     """The shape with a buffer, as in queries."""
     draining = draining_on(buffer)
-    before = (CROSSED, STALE_LOW, STALE_HIGH, not_converged(sent_by_constant))
+    before = (CROSSED, STALE_LOW, RISING, not_converged(sent_by_constant))
     of_queues = ("queue", "inflight", "lossless_buffer", "drain")
     return replace(
         draining,

@@ -108,9 +108,9 @@ class Measure:
 @dataclass(frozen=True)
 class State:
     """A condition at one step: holds(x, t, c). leads_to: other states in which a window may end that begins in
-    it. measures: of progress while it lasts. unless: a window that meets these need not progress. Without
-    either, a window leaves the state, or it is final. ensures: met in each window that begins in it. says: the
-    condition in words, as an objective's."""
+    it. measures: of progress while it lasts; ordered: one may degrade in a window in which one before it improves.
+    unless: a window that meets these need not progress. Without either, a window leaves the state, or it is final.
+    ensures: met in each window that begins in it. says: the condition in words, as an objective's."""
 
     name: str
     says: str
@@ -119,6 +119,7 @@ class State:
     measures: tuple[Measure, ...] = ()
     ensures: tuple[Objective, ...] = ()
     unless: tuple[Objective, ...] = ()
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -236,9 +237,10 @@ class Proof:
             yield Lemma(f"{state.name}: progresses", stays, progress, f"{stayed}, {nearer}", empty=True)
         if state.measures:
             none = f"{stayed}, none of {', '.join(named)} ends farther from its limit"
+            none += " unless one before it nears its own" if state.ordered else ""
 
             def degrades(x: NetworkView, c: Values) -> Truth:
-                return _none_degrades(state, x)
+                return _in_order(state, x, c) if state.ordered else _none_degrades(state, x)
 
             yield Lemma(f"{state.name}: nothing degrades", stays, degrades, none, empty=True)
 
@@ -291,6 +293,13 @@ def _progress(state: State, x: NetworkView, c: Values) -> Truth:
     improved = some([measure.improves(x, c) for measure in state.measures])
     excused = every([objective.holds(x, c) for objective in state.unless]) if state.unless else False
     return some(improved, excused)
+
+
+def _in_order(state: State, x: NetworkView, c: Values) -> Truth:
+    """None degrades in a window in which none before it improves."""
+    measures = state.measures
+    before = [some([other.improves(x, c) for other in measures[:place]]) for place in range(len(measures))]
+    return every([some(no(measure.degrades(x)), better) for measure, better in zip(measures, before, strict=True)])
 
 
 def _none_degrades(state: State, x: NetworkView) -> Truth:

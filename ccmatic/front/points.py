@@ -35,8 +35,8 @@ def measured(proof, result):
     """The measures of a proof that holds: its definition, and its Result."""
     found = {name: result.values[name] for name in MEASURES if name in result.values}
     moved = [state for state in proof.states if state.measures and all(each.after for each in state.measures)]
-    windows = sum(windows_after(state, CHANGE, result.values) for state in moved)
-    return {**found, "settles": Fraction(windows * (result.horizon - 1))}
+    windows = [windows_after(state, CHANGE, result.values) for state in moved]
+    return found if None in windows else {**found, "settles": Fraction(sum(windows) * (result.horizon - 1))}
 
 
 def dominated(points):

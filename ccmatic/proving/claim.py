@@ -18,10 +18,11 @@ def steps(factor, ratio):
 
 def windows(state, c):
     """A formula, as text, for the most windows that can begin in a State, not counting those that meet its `unless`;
-    None for a state that leads nowhere else. c: constants by name."""
+    None for a state that leads nowhere else. Of ordered measures all but the first may begin again whenever one before
+    them improves, from as far as they come. c: constants by name."""
     if not state.leads_to:
         return None
-    terms = ["1"]
+    terms = []
     for measure in state.measures:
         by = _short(c[measure.by])
         if measure.unit:
@@ -30,13 +31,15 @@ def windows(state, c):
         else:
             start, limit = measure.name, f"({measure.limit_says})" if "/" in measure.limit_says else measure.limit_says
             terms.append(f"⌊log_{by}({start}/{limit})⌋" if measure.falls else f"⌊log_{by}({limit}/{start})⌋")
-    return " + ".join(terms)
+    if state.ordered:
+        return "·".join(f"(1 + {term})" for term in terms)
+    return " + ".join(["1", *terms])
 
 
 def windows_after(state, factor, c):
     """The same as a number, right after the link rate changed by `factor`, up or down; None where the proof does not
-    say how far that throws each measure."""
-    if not all(measure.after for measure in state.measures):
+    say how far that throws each measure, or how far one comes that may begin again."""
+    if state.ordered or not all(measure.after for measure in state.measures):
         return None
     total = 1
     for measure in state.measures:
@@ -63,6 +66,8 @@ def sentences(proof, model, horizon, c):
         excuse = " and ".join(in_words(objective, c) for objective in state.unless)
         counted = f", those not counted in which {excuse}" if excuse else ""
         meanwhile = f" Meanwhile: {ensured}." if ensured else ""
+        again = [measure.name for measure in state.measures[1:]] if state.ordered else []
+        counted += f", with {' and '.join(again)} as far from its limit as it comes" if again else ""
         yield (
             f"In '{state.name}' ({says}) at most {windows(state, c)} windows of {length} begin{counted}; "
             f"then: {' or '.join(state.leads_to)}.{meanwhile}"

@@ -62,7 +62,7 @@ def _after_changes(proof, horizon, values):
     """Numbers, where the definition says how far a change of the link rate throws each measure."""
     rows = []
     for state in proof.states:
-        if state.leads_to and state.measures and all(measure.after for measure in state.measures):
+        if state.leads_to and state.measures and windows_after(state, CHANGES[0], values) is not None:
             counts = [windows_after(state, factor, values) for factor in CHANGES]
             rows.append(f"| {state.name} | " + " | ".join(f"{n} ({n * (horizon - 1)} R_m)" for n in counts) + " |")
     if rows:
