@@ -46,7 +46,7 @@ int main(void)
     for (unsigned i = 0; i < 50000000; i++) {
         struct ccm_beliefs *b = &s.w.beliefs[i % CCM_STEPS];
         b->C_L ^= i & 255;
-        sum += ccm_decide(b, 1500);
+        sum += ccm_decide(b, 1500, 0);
     }
     printf("%.1f %.1f\n", (now_ns() - begun) / 50000000, packet);
     return sum == 42;
