@@ -58,12 +58,12 @@ class PolicyExport:
         return parts.constants(self.name, values)
 
     def _network(self):
-        """Its weights, a row for each output, and the layers in turn."""
+        """Its weights, a row for each input, and the layers in turn."""
         arrays, calls = [], []
         taken, last = "x", len(self.policy.layers)
         for number, (weights, bias) in enumerate(self.policy.layers, 1):
             inputs, outputs = weights.shape
-            arrays += [_array(f"ccm_weights_{number}", weights.T.ravel()), _array(f"ccm_bias_{number}", bias)]
+            arrays += [_array(f"ccm_weights_{number}", weights.ravel()), _array(f"ccm_bias_{number}", bias)]
             given = f"layer_{number}"
             calls.append(f"    float {given}[{outputs}];")
             about = f"ccm_weights_{number}, ccm_bias_{number}, {inputs}, {outputs}, {int(number < last)}"
