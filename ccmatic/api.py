@@ -167,6 +167,8 @@ def widen(
     step: Fraction | int | str = "1/8",
     most: Fraction | int | str = 2,
     told: Callable[[widening.Point, int], None] = lambda point, left: None,
+    keep: Callable[[Widening], None] = lambda found: None,
+    known: widening.Known | None = None,
     solvers: tuple[str, ...] = ("z3",),
     timeout: float | None = None,
     seed: int = 0,
@@ -174,7 +176,8 @@ def widen(
     """All maximal envelopes around a controller that ensure a query's property: each of its rates is the least and the
     most of one to begin with; a least rate may be multiplied by 1, 1 - step, … 0, a most rate by 1, 1 + step, … most.
 
-    told: is given each envelope that is asked about, and of how many it is not known yet whether they hold. timeout:
+    told: is given each envelope that is asked about, and of how many it is not known yet whether they hold. keep: is
+    given what is found, as far as it is, after each answer. known: of an earlier search for the same. timeout:
     seconds for each. Where the controller itself does not hold, none does. Raises InputError for what has no such
     envelopes, or too many; Disagreement.
 
@@ -182,7 +185,7 @@ def widen(
     """
     grid = widening.Grid(load_controller(controller, query), query.units(), exact(step), exact(most))
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
-    return widening.widen(grid, query, told, **asking)
+    return widening.widen(grid, query, told, keep, known or widening.Known(), **asking)
 
 
 @isolated

@@ -21,7 +21,7 @@ READ_NOTHING = {
 }  # fmt: skip
 
 #: Where --out is a folder in which a command goes on, it is read, too.
-GOES_ON = ("prove", "evaluate", "train", "front")
+GOES_ON = ("prove", "evaluate", "train", "front", "widen")
 
 
 def commands(group=cli, before=()):

@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 import ccmatic as cm
+from ccmatic.verification import Judge
 from ccmatic.widening import Grid
 from support.cli import lines, run
 from support.json_schemas import validate
@@ -81,6 +82,32 @@ def folder(tmp_path_factory):
     code, out, err = run("widen", "cc_qdel", *asked)
     assert code == 0, err
     return at / "wider", lines(out)
+
+
+def test_an_interrupted_search_goes_on(folder, tmp_path, monkeypatch):
+    """What was asked is not asked again, and what is found is the same."""
+    (tmp_path / "asked.toml").write_text(QUERY)
+    asked = "widen", "cc_qdel", "--query", tmp_path / "asked.toml", "--step", "1", "--out", tmp_path / "wider", "--json"
+    judge, judged = Judge.judge, []
+
+    def judging(self, controller):
+        judged.append(controller)
+        if len(judged) == 3:
+            raise KeyboardInterrupt
+        return judge(self, controller)
+
+    monkeypatch.setattr(Judge, "judge", judging)
+    assert run(*asked)[0] == 130 and not (tmp_path / "wider").exists()
+    code, out, _ = run(*asked)
+    *_, first = lines("\n".join(map(json.dumps, folder[1])))
+    *_, summary = lines(out)
+    assert code == 0 and summary["questions"] == first["questions"] - 2
+    names = {file.name for file in folder[0].iterdir()}
+    assert names == {file.name for file in (tmp_path / "wider").iterdir()}
+    assert json.loads((tmp_path / "wider" / "widening.json").read_text()) == json.loads(
+        (folder[0] / "widening.json").read_text()
+    )
+    assert run("check-widening", tmp_path / "wider")[0] == 0
 
 
 def copied(folder, tmp_path, change=lambda about: None):

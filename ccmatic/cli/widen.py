@@ -10,7 +10,7 @@ from ccmatic.cli import options
 @click.option("--query", required=True, shell_complete=options.names_of("queries"), help="What has to hold.")
 @click.option("--step", default="1/8", show_default=True, help="By how much the factor of an end is changed.")
 @click.option("--most", default="2", show_default=True, help="The largest factor of a rate's upper end.")
-@click.option("--out", help="Folder for the envelopes and what breaks wider ones.  [default: CONTROLLER-wider]")
+@click.option("--out", help="Folder for the envelopes; the same command goes on.  [default: CONTROLLER-wider]")
 @options.solver
 @options.timeout
 @options.seed
@@ -19,20 +19,28 @@ def widen(controller, query, step, most, out, solver, timeout, seed, as_json):
     """Find all maximal envelopes around a controller that ensure a query's property."""
     from ccmatic import api, records
     from ccmatic.synthesis import Folder
-    from ccmatic.widening import ABOUT, to_json, trace_name
+    from ccmatic.widening import ABOUT, to_json, trace_name, unfinished
 
     asked = api.load_query(query)
     loaded = api.load_controller(controller, asked)
-    folder = Folder(out or f"{loaded.name}-wider", asked)
+    path = out or f"{loaded.name}-wider"
+    known = unfinished(Folder.partial(path), asked, loaded, step, most)
+    folder, traces = Folder(path, asked), []
+
+    def keep(found):
+        new = found.breaking[len(traces) :]
+        traces.extend(folder.keep(trace_name(len(traces) + n), each.trace.to_json()) for n, each in enumerate(new))
+        folder.keep(ABOUT, to_json(found))
+
     with options.Waiting(f"widening {loaded.name}") as waiting:
 
         def told(point, left):
             waiting.what = f"widening {loaded.name}, {left:,} envelopes to decide"
 
-        found = api.widen(loaded, asked, step=step, most=most, told=told, **options.asking(solver, timeout, seed))
-    traces = [folder.keep(trace_name(n), each.trace.to_json()) for n, each in enumerate(found.breaking)]
+        asking = options.asking(solver, timeout, seed)
+        found = api.widen(loaded, asked, step=step, most=most, told=told, keep=keep, known=known, **asking)
+    keep(found)
     lines = list(_envelopes(found, folder, traces))
-    folder.keep(ABOUT, to_json(found))
     folder.complete()
     summary = records.WideningLine(
         summary=True,

@@ -38,13 +38,18 @@ class Folder:
 
     def __init__(self, path, query):
         self.path, self._query = Path(path), query
-        self._partial, self._replaced = (self.path.with_name(self.path.name + end) for end in (".partial", ".replaced"))
+        self._partial, self._replaced = self.partial(path), self.path.with_name(self.path.name + ".replaced")
         for folder in (self.path, self._partial, self._replaced):
             _require_own(folder)
         self._remove(self._partial)
         writable_folder(self._partial)
         self._digests = {}
         self._say(complete=False)
+
+    @staticmethod
+    def partial(path):
+        """Where the files of a folder are until it is complete."""
+        return Path(path).with_name(Path(path).name + ".partial")
 
     def add(self, progress):
         """Write the solution that was just found; where it will be when the synthesis is complete."""

@@ -9,14 +9,16 @@ from ccmatic.widening.file import (
     said_of,
     to_json,
     trace_name,
+    unfinished,
 )
-from ccmatic.widening.search import Breaking, Widening, widen
+from ccmatic.widening.search import Breaking, Known, Widening, widen
 
 __all__ = [
     "ABOUT",
     "Breaking",
     "End",
     "Grid",
+    "Known",
     "Point",
     "Widening",
     "WideningReport",
@@ -25,5 +27,6 @@ __all__ = [
     "said_of",
     "to_json",
     "trace_name",
+    "unfinished",
     "widen",
 ]

@@ -8,13 +8,13 @@ import numpy as np
 
 from ccmatic import __version__, records
 from ccmatic import query as queries
-from ccmatic.base import InputError, located, parse_json, read_text
+from ccmatic.base import InputError, exact, located, parse_json, read_text
 from ccmatic.language import parse
 from ccmatic.records import QueryRecord, WideningFile
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace
 from ccmatic.widening.ends import Grid
-from ccmatic.widening.search import as_wide, inside
+from ccmatic.widening.search import Known, as_wide, inside
 
 #: The file in the folder that says what the others are.
 ABOUT = "widening.json"
@@ -52,6 +52,23 @@ def to_json(widening):
         breaking=[trace_name(number) for number in range(len(widening.breaking))],
     )
     return json.dumps(records.data(made), indent=1) + "\n"
+
+
+def unfinished(folder, query, controller, step, most):
+    """The Known that an interrupted search left in a folder; nothing if it left none, or was of something else."""
+    file = Path(folder) / ABOUT
+    if not file.exists():
+        return Known()
+    with located(str(file)):
+        about = records.convert(parse_json(read_text(file)), WideningFile, str(file), "not a whole widening")
+        asked = records.convert(query.record(), QueryRecord), controller.source, exact(step), exact(most)
+        if (about.query, about.source, about.step, about.most) != asked:
+            return Known()
+        traces = tuple(Trace.load(file.with_name(Path(name).name)) for name in about.breaking)
+    for trace in traces:
+        if check_trace(query, trace).outcome is not Outcome.BREAKS:
+            raise InputError("it breaks nothing; remove the folder", str(folder))
+    return Known(tuple(map(tuple, about.envelopes.values())), traces)
 
 
 @dataclass(frozen=True)

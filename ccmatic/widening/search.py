@@ -48,35 +48,63 @@ class Widening:
                 yield self.grid.ends[end], next(numbers, None)
 
 
-def widen(grid, query, told=lambda point, left: None, **asking) -> Widening:
+@dataclass(frozen=True)
+class Known:
+    """What an earlier search has found: points of envelopes that hold, and traces that break others."""
+
+    points: tuple[Point, ...] = ()
+    traces: tuple[Trace, ...] = ()
+
+
+def widen(grid, query, told=lambda point, left: None, keep=lambda found: None, known=Known(), **asking) -> Widening:
     """The Widening of a controller. told: is given each envelope that is asked about, and of how many it is not known
-    yet. asking: as of `verification.Judge`. Raises InputError for what that refuses."""
-    search = _Search(grid, query, told, asking)
-    begin = monotonic()
+    yet. keep: is given the Widening as far as it has come, after each answer. known: a Known. asking: as of
+    `verification.Judge`. Raises InputError for what that refuses."""
+    search = _Search(grid, query, told, keep, asking)
+    search.take(known)
     while (narrowest := search.narrowest()) is not None:
         if search.holds(narrowest):
             search.widen(narrowest)
-    found = tuple(search.maximal), tuple(search.breaking), int(search.unknown.sum())
-    return Widening(grid, query, *found, search.questions, monotonic() - begin)
+    return search.found()
 
 
 class _Search:
     """What is known of a grid's envelopes: those of `good` hold, traces break those of `bad`."""
 
-    def __init__(self, grid, query, told, asking):
-        self._grid, self._told = grid, told
+    def __init__(self, grid, query, told, keep, asking):
+        self._grid, self._query, self._told, self._keep = grid, query, told, keep
         self._judge = Judge(query, **asking)
-        self.maximal, self.breaking, self.questions = [], [], 0
+        self._breaking, self._questions, self._begun = [], 0, monotonic()
         self._good, self._bad, self._late = (np.zeros(grid.shape, bool) for _ in range(3))
 
     @property
-    def unknown(self):
+    def _unknown(self):
         """The envelopes that are neither good nor bad."""
         return ~(self._good | self._bad)
 
+    def found(self):
+        """The Widening, as far as it is known: the maximal of those that are known to hold."""
+        points = [tuple(point.tolist()) for point in np.argwhere(self._good)]
+        maximal = tuple(point for point in points if not any(self._good[wider] for wider in self._next(point)))
+        found = maximal, tuple(self._breaking), int(self._unknown.sum())
+        return Widening(self._grid, self._query, *found, self._questions, monotonic() - self._begun)
+
+    def _next(self, point):
+        """The envelopes that are wider by a step of one end."""
+        for end, size in enumerate(self._grid.shape):
+            if point[end] + 1 < size:
+                yield _moved(point, end, point[end] + 1)
+
+    def take(self, known):
+        """What an earlier search has found counts."""
+        for point in known.points:
+            self._good[inside(point)] = True
+        for trace in known.traces:
+            self._break(trace)
+
     def narrowest(self):
         """One of the narrowest envelopes that have not been asked about, or None."""
-        left = np.argwhere(self.unknown & ~self._late)
+        left = np.argwhere(self._unknown & ~self._late)
         return tuple(left[left.sum(axis=1).argmin()].tolist()) if len(left) else None
 
     def widen(self, point):
@@ -85,7 +113,6 @@ class _Search:
             first = point[end]
             steps = last_good(size - first, lambda i: self.holds(_moved(point, end, first + i)))  # noqa: B023
             point = _moved(point, end, first + steps)
-        self.maximal.append(point)
 
     def holds(self, point):
         """Whether an envelope holds, as far as is known; it is judged if need be."""
@@ -94,16 +121,20 @@ class _Search:
         return bool(self._good[point])
 
     def _ask(self, point):
-        self._told(point, int((self.unknown & ~self._late).sum()))
+        self._told(point, int((self._unknown & ~self._late).sum()))
         judgement = self._judge.judge(self._grid.envelope(point))
-        self.questions += 1
+        self._questions += 1
         if judgement.verdict == HOLDS:
             self._good[inside(point)] = True
         elif judgement.verdict == VIOLATED:
-            self.breaking.append(Breaking(self._grid.least(judgement.trace), judgement.trace))
-            self._bad[as_wide(self.breaking[-1].point)] = True
+            self._break(judgement.trace)
         else:
             self._late[as_wide(point)] = True
+        self._keep(self.found())
+
+    def _break(self, trace):
+        self._breaking.append(Breaking(self._grid.least(trace), trace))
+        self._bad[as_wide(self._breaking[-1].point)] = True
 
 
 def is_inside(narrow, wide):
