@@ -1,0 +1,114 @@
+"""What two flows leave each other: a table.
+
+    python benchmarks/flows.py [--folder FOLDER] [--timeout SECONDS] [CONTROLLER …]
+
+Of each controller, beside each: the least share of what the link serves that the network can force on the first, on
+`two_flows_constant_rate` with a buffer of C·R_m: over one window of 7 steps from an empty start, in which each sends
+C·R_m/2 in the first step and both send alike until both decide; and for ever, in executions that repeat themselves
+every 4 steps. Beliefs are true at first. "0.1 … 0.15" is an edge: nothing is below the first number, and a trace is
+below the second; "< 0.05": a trace is below the least that is asked about.
+
+FOLDER/flows.json has what is found so far, from which the same command goes on; the traces are beside it.
+"""
+
+import argparse
+import json
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import ccmatic as cm
+from ccmatic.worst_case import NoExecution
+
+CONTROLLERS = ("aimd", "copa", "bbr", "cc_qdel_sender", "cc_probe_slow_sender")
+HOW = ("for ever", "one window")
+HORIZON, PERIOD = 8, 4
+
+#: What is given: packets that are not large; the share is that of the first; and of one window, how it begins.
+SMALL, LESSER = "alpha < 1/4", "S_f[0][-1] - S_f[0][0] <= S_f[1][-1] - S_f[1][0]"
+ALIKE = "A_f[0][1] - A_f[0][0] == C * R / 2; ALLT(0, {}, lambda t: A_f[0][t] == A_f[1][t])"
+
+#: That what it believes is true, until both decide; and in one window, that it has not seen for how long all was calm.
+BELIEVED = {"cc_qdel_sender": "C_L_f[{}][t] <= C", "cc_probe_slow_sender": "C_Llambda_f[{}][t] <= C"}
+SEEN = {"cc_probe_slow_sender": "calm_f[{}][t] == 0"}
+
+
+def find(first, second, how, folder, timeout):
+    """What is found: `none` and `some`, text or None, with the verdict; or `why` there is nothing to be found."""
+    period = PERIOD if how == "for ever" else None
+    network = cm.Network("two_flows_constant_rate", "1", 2 * PERIOD + 1 if period else HORIZON, delay="executions")
+    steps, given = undecided([first, second], network), [SMALL, LESSER]
+    for kept in (BELIEVED,) if period else (BELIEVED, SEEN):
+        begins = [kept[name].format(n) for n, name in enumerate((first, second)) if name in kept]
+        given += [f"ALLT(0, {steps}, lambda t: {condition})" for condition in begins]
+    if not period:
+        given.append(ALIKE.format(steps))
+    asked = {"given": "; ".join(given), "period": period, "start": "any" if period else "empty"}
+    among = {"low": "1/20", "high": "1/2", "resolution": "1/20"}
+    try:
+        worst = cm.worst([first, second], network, "share", **asked, **among, timeout=timeout)
+    except NoExecution:
+        return {"why": "no such execution"}
+    if worst.trace:
+        worst.trace.save(folder / f"{first}-{second}-{how.replace(' ', '_')}.json")
+    sides = {side: None if (x := getattr(worst, side)) is None else str(x) for side in ("none", "some")}
+    return {**sides, "verdict": worst.verdict, "seconds": round(worst.seconds, 1)}
+
+
+def undecided(names, network):
+    """How many steps pass before all of them decide, two at least."""
+    query = cm.Query(network, "avoids", what="T < 0")
+    controllers = query.controller(names)
+    flows = query.execution(state=controllers.state).flows
+    return max(2, *(each.first_decision(flow) for each, flow in zip(controllers.each, flows, strict=True)))
+
+
+def told(cell):
+    """A cell of the table, in a few characters."""
+    if "why" in cell:
+        return cell["why"]
+    none, some = (None if cell[side] is None else f"{float(Fraction(cell[side])):g}" for side in ("none", "some"))
+    unsure = "" if cell["verdict"] == "found" else " ?"
+    if none is None:
+        return f"< {some}{unsure}" if some else "not told in time"
+    return f"{none}{unsure}" if some is None else f"{none} … {some}{unsure}"
+
+
+def table(found, names=CONTROLLERS):
+    """A table for each of HOW, Markdown: a row for each controller, a column for each that it is beside."""
+    lines = []
+    for how in HOW:
+        cells = {(cell["first"], cell["second"]): told(cell) for cell in found if cell["how"] == how}
+        heads = [f"beside {name}" for name in names]
+        lines += [f"| {how} | " + " | ".join(heads) + " |", "|---" * (1 + len(heads)) + "|"]
+        told_of = {name: [cells.get((name, other), "not asked") for other in names] for name in names}
+        lines += [f"| {name} | " + " | ".join(row) + " |" for name, row in told_of.items()]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def main():
+    """Find what is not known yet, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=CONTROLLERS)
+    parser.add_argument("--folder", type=Path, default=Path("flows"))
+    parser.add_argument("--timeout", type=float, default=60, help="seconds for each question")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    file = arguments.folder / "flows.json"
+    known = json.loads(file.read_text()) if file.exists() else []
+    found = []
+    for how, first, second in product(HOW, arguments.controllers, arguments.controllers):
+        cell = {"first": first, "second": second, "how": how}
+        done = next((each for each in known if cell.items() <= each.items()), None)
+        if done is None:
+            done = cell | find(**cell, folder=arguments.folder, timeout=arguments.timeout)
+            known.append(done)
+            file.write_text(json.dumps(known, indent=0))
+            print(*cell.values(), told(done), sep=", ", flush=True)
+        found.append(done)
+    print(table(found, arguments.controllers))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""The table of what two flows leave each other: the page shows what the benchmark found."""
+
+import json
+import runpy
+
+import pytest
+
+import ccmatic as cm
+from support import ROOT
+
+BENCHMARK = runpy.run_path(str(ROOT / "benchmarks" / "flows.py"))
+FOUND = json.loads((ROOT / "docs" / "flows.json").read_text())
+
+
+def test_the_page_has_the_table():
+    assert BENCHMARK["table"](FOUND).strip() in (ROOT / "docs" / "flows.md").read_text("utf-8")
+
+
+def test_how_an_edge_is_told():
+    told = BENCHMARK["told"]
+    assert told({"none": "1/20", "some": "1/10", "verdict": "found"}) == "0.05 … 0.1"
+    assert told({"none": None, "some": "1/20", "verdict": "found"}) == "< 0.05"
+    assert told({"none": "1/20", "some": "1/2", "verdict": "unknown"}) == "0.05 … 0.5 ?"
+    assert told({"none": None, "some": None, "verdict": "unknown"}) == "not told in time"
+
+
+@pytest.mark.slow
+def test_a_cell_is_found_again(tmp_path):
+    cell = next(
+        each for each in FOUND if (each["first"], each["second"], each["how"]) == ("copa", "copa", "one window")
+    )
+    again = BENCHMARK["find"]("copa", "copa", "one window", tmp_path, 600)
+    assert (again["none"], again["some"]) == (cell["none"], cell["some"])
+    assert not cm.replay(tmp_path / "copa-copa-one_window.json").faults
