@@ -11,7 +11,7 @@ import pytest
 
 from ccmatic.base import InputError, definitions
 from ccmatic.language import is_stateful, load
-from ccmatic.learning import Asked, Environment, lawful, rollout, sender
+from ccmatic.learning import Asked, Environment, lawful, rollout, sender, stateless
 from ccmatic.learning.trees import Values
 
 CONTROLLERS = [
@@ -64,6 +64,20 @@ def test_every_other_sender_runs(name):
     assert not lawful(episode, windows=5).broken
 
 
+@pytest.mark.slow
+def test_an_action_is_a_choice_that_an_envelope_leaves():
+    asked = Asked(steps=60, rate=32, rtt=32, first=0.5)
+    environment = Environment(asked, act="envelope:cc_qdel_wide")
+
+    def chosen(action):
+        always = stateless(lambda seen: np.full(seen.shape[:2], action, np.float32))
+        return rollout(environment, always, jax.random.key(1), 2).known.now.sent
+
+    own = Environment(asked, act="rate")
+    assert (chosen(-5) == rollout(own, sender("cc_qdel_wide", own), jax.random.key(1), 2).known.now.sent).all()
+    assert (chosen(1) >= chosen(-1)).mean() > 0.6 and (chosen(1) != chosen(-1)).any()
+
+
 def test_what_is_no_sender_is_refused():
     environment = Environment(Asked(), act="rate")
     for name, message in (("constant:-2", "cannot read the sender"), ("cubik", "there is no 'cubik'")):
@@ -71,5 +85,7 @@ def test_what_is_no_sender_is_refused():
             sender(name, environment)
     with pytest.raises(InputError, match="expected act='rate', not 'custard'"):
         sender("oracle", Environment(Asked()))
+    with pytest.raises(InputError, match="'cc_qdel' leaves no choice; expected an envelope"):
+        Environment(Asked(), act="envelope:cc_qdel")
     with pytest.raises(InputError, match="needs R_m to be whole intervals"):
         sender("reno", Environment(Asked(interval=2), act="rate"))

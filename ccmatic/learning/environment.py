@@ -10,8 +10,10 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.base import InputError, suggest
+from ccmatic.language import load
 from ccmatic.learning import beliefs, fluid, signals
 from ccmatic.learning.links import Asked
+from ccmatic.learning.trees import rates
 
 
 class State(NamedTuple):
@@ -31,7 +33,8 @@ class Environment:
     """What is learned in.
 
     asked:   which links, an Asked.
-    observe, act, reward: names in signals.OBSERVATIONS, ACTIONS and REWARDS; a reward may be a function of a Known.
+    observe, act, reward: names in signals.OBSERVATIONS, ACTIONS and REWARDS; a reward may be a function of a Known. Or
+             act is `envelope:NAME`, of a controller that leaves a choice: -1 is its least rate, 1 its most.
     history: k, vectors of an observation. delay: d, how many intervals old the latest of them is, beyond what the path
              takes.
     Raises InputError.
@@ -45,10 +48,12 @@ class Environment:
     delay: int = 0
 
     def __post_init__(self):
-        for what, table in (("observe", signals.OBSERVATIONS), ("act", signals.ACTIONS), ("reward", signals.REWARDS)):
+        for what, table in (("observe", signals.OBSERVATIONS), ("reward", signals.REWARDS)):
             name = getattr(self, what)
             if name not in table and not (what == "reward" and callable(name)):
                 raise InputError(f"unknown {what} '{name}'; {suggest(name, table)}")
+        if self.envelope is None and self.act not in signals.ACTIONS:
+            raise InputError(f"unknown act '{self.act}'; {suggest(self.act, [*signals.ACTIONS, 'envelope:NAME'])}")
         for name, least in (("history", 1), ("delay", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number, at least {least}")
@@ -66,7 +71,18 @@ class Environment:
     @property
     def believes(self):
         """Whether beliefs are formed."""
-        return self.observe == "beliefs"
+        return self.observe == "beliefs" or self.envelope is not None
+
+    @cached_property
+    def envelope(self):
+        """The controller whose choice an action is; None if it is none."""
+        word, _, name = self.act.partition(":")
+        if word != "envelope":
+            return None
+        controller = load(name)
+        if not controller.is_envelope:
+            raise InputError(f"'{name}' leaves no choice; expected an envelope, which returns between(low, high)")
+        return controller
 
     @property
     def size(self):
@@ -76,7 +92,7 @@ class Environment:
     @property
     def bounds(self):
         """The least and the largest action."""
-        most = signals.ACTIONS[self.act][1]
+        most = signals.ACTIONS[self.act][1] if self.envelope is None else 1.0
         return (0.0 if self.act == "rate" else -most), most
 
     def reset(self, key, n):
@@ -115,7 +131,11 @@ class Environment:
     def rate(self, links, rate, known, action):
         """(f, n), the rate of the next interval: at least a packet in it, at most as much as is counted."""
         most = fluid.MANY / (self.asked.flows * self.asked.slots * 4)
-        asked = signals.ACTIONS[self.act][0](action.T, rate, known)
+        if self.envelope is None:
+            asked = signals.ACTIONS[self.act][0](action.T, rate, known)
+        else:
+            low, high = rates(self.envelope, known.bounds)
+            asked = (low + (jnp.clip(action.T, -1, 1) + 1) / 2 * (high - low)) / known.now.seconds
         return jnp.clip(asked, links.packet / (links.slot * self.asked.slots), most / links.slot)
 
     def send(self, links, state, rate):

@@ -119,7 +119,7 @@ def begin(links, history, longest_rtt, longest_jitter):
 
 
 #: Packets lost in a slot, on average, beyond which their number is taken as normal.
-EXACT = 8
+EXACT = 4
 
 
 def advance(links, queues, t, sent):
@@ -200,10 +200,13 @@ def lost_at_random(links, sent, luck):
     if luck is None:
         return jnp.zeros_like(sent)
     mean = links.loss * sent / links.packet
-    k = jnp.arange(3 * EXACT, dtype=jnp.float32).reshape(-1, 1, 1)
-    few = jnp.clip(mean, 1e-9, EXACT)
-    cumulative = jnp.cumsum(jnp.exp(k * jnp.log(few) - few - jax.lax.lgamma(k + 1)), axis=0)
-    count = jnp.sum(luck > cumulative, axis=0)
+    few = jnp.minimum(mean, EXACT)
+    cumulative = term = jnp.exp(-few)
+    count = (luck > cumulative).astype(jnp.int32)
+    for k in range(1, 3 * EXACT):
+        term = term * few * (1 / k)
+        cumulative += term
+        count += luck > cumulative
     normal = jnp.sqrt(2) * jax.lax.erf_inv(jnp.clip(2 * luck - 1, -1 + 1e-6, 1 - 1e-6))
     spread = jnp.floor(mean + jnp.sqrt(mean) * normal + 0.5).astype(jnp.int32)
     packets = jnp.where(mean > EXACT, spread, count)

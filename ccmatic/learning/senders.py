@@ -13,7 +13,7 @@ from ccmatic.language import Past, is_stateful, load, parts
 from ccmatic.learning import beliefs
 from ccmatic.learning.capacity import MBIT
 from ccmatic.learning.rollout import Policy
-from ccmatic.learning.trees import Values
+from ccmatic.learning.trees import Values, rates
 
 
 def sender(name, environment):
@@ -62,12 +62,6 @@ def _believing(controller, asked):
         return bounds, (low / state.known.now.seconds).T
 
     return Policy(lambda links: beliefs.of_links(links, asked.slots), act)
-
-
-def rates(controller, bounds):
-    """The least and the most rate that a controller allows by its beliefs, (f, n) bytes per interval."""
-    values = Values({**bounds.named(), "R_m": 1.0, "D": bounds.D, "MSS": bounds.packet})
-    return tuple(jnp.broadcast_to(rate, bounds.C_L.shape) for rate in values.rates(controller.body))
 
 
 def _remembering(controller, asked):

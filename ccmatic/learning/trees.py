@@ -94,3 +94,9 @@ class Values:
             case Impossible():
                 return state
         raise TypeError(f"no update: {tree!r}")
+
+
+def rates(controller, bounds):
+    """The least and the most rate that a controller allows by its beliefs, (f, n) bytes per interval."""
+    values = Values({**bounds.named(), "R_m": 1.0, "D": bounds.D, "MSS": bounds.packet})
+    return tuple(jnp.broadcast_to(rate, bounds.C_L.shape) for rate in values.rates(controller.body))
