@@ -2,9 +2,9 @@
 
     python benchmarks/custard.py POLICY.json…
 
-Each point: the fluid simulator, 64 links that differ in the rate at which the flow begins (0.3 to 1.5 of the link's),
-400 intervals of R_m, of which the first half is not measured. What does not vary is as in the paper: 32 Mbit/s, 32 ms,
-500 KB, no random loss. Of several files, as of several seeds, the mean and the spread are printed."""
+Each point: the fluid simulator, about 64 links that differ in the rate at which the flow begins (0.3 to 1.5 of the
+link's), 400 intervals of R_m, of which the first half is not measured. What does not vary is as in the paper: 32
+Mbit/s, 32 ms, 500 KB, no random loss. Of several files, as of several seeds, the mean and the spread are printed."""
 
 import sys
 
@@ -14,29 +14,33 @@ import numpy as np
 
 from ccmatic import policies
 from ccmatic.learning import Asked, Environment, rollout, stateless
+from ccmatic.learning.capacity import MBIT
 
 LINKS, STEPS = 64, 400
 
-#: What varies, its unit, and where.
+#: What varies, its unit, where, and what it is on given links.
 FIGURES = {
-    "6a: rate": ("rate", "Mbit/s", (2, 4, 8, 16, 32, 64, 80, 128)),
-    "6b: latency": ("rtt", "ms", (2, 4, 8, 16, 32, 48, 64, 80, 128)),
-    "6c: buffer": ("buffer", "bytes", (1500, 5000, 15000, 50000, 150000, 500000)),
+    "6a: rate": ("rate", "Mbit/s", (2, 4, 8, 16, 32, 64, 80, 128), lambda links: links.capacity[0] / links.slot / MBIT),
+    "6b: latency": ("rtt", "ms", (2, 4, 8, 16, 32, 48, 64, 80, 128), lambda links: links.slot * 1000),
+    "6c: buffer": ("buffer", "bytes", (1500, 5000, 15000, 50000, 150000, 500000), lambda links: links.buffer),
 }
 
 
-def play(policy, varied):
-    """(share of the link that was acknowledged, mean RTT in ms, share lost) of a policy on links that vary so."""
+def play(policy, name, values, read):
+    """(share of the link that was acknowledged, mean RTT in ms, share lost) of a policy, for each value that varies."""
     file = policy.file
-    asked = Asked(**{"rate": 32, "rtt": 32, "buffer": 500_000, "steps": STEPS, "interval": file.interval, **varied})
-    learned = {name: getattr(file, name) for name in ("observe", "act", "reward", "history", "delay")}
+    asked = Asked(**{"rate": 32, "rtt": 32, "buffer": 500_000, "steps": STEPS, name: list(values)})
+    learned = {each: getattr(file, each) for each in ("observe", "act", "reward", "history", "delay")}
     environment = Environment(asked, **learned)
     act = stateless(lambda observation: jnp.clip(network(policy, observation), *environment.bounds))
-    episode = rollout(environment, act, jax.random.key(1), LINKS)
-    now = jax.tree.map(lambda column: column[STEPS // 2 :].astype(np.float64), episode.known.now)
-    served = episode.links.capacity[STEPS // 2 * asked.slots :].sum(dtype=np.float64)
-    acked, lost = now.acked.sum(), now.lost.sum()
-    return acked / served, (now.acked * now.rtt).sum() / max(acked, 1) * 1000, lost / max(acked + lost, 1)
+    episode = rollout(environment, act, jax.random.key(1), LINKS * len(values))
+    now = jax.tree.map(lambda column: column[STEPS // 2 :, 0].astype(np.float64), episode.known.now)
+    served, varied = episode.links.capacity[STEPS // 2 :].astype(np.float64), np.asarray(read(episode.links))
+    for value in values:
+        here = np.isclose(varied, value, rtol=0.01)
+        acked, lost = now.acked[:, here].sum(), now.lost[:, here].sum()
+        rtt = (now.acked * now.rtt)[:, here].sum() / max(acked, 1) * 1000
+        yield acked / served[:, here].sum(), rtt, lost / max(acked + lost, 1)
 
 
 def network(policy, x):
@@ -50,12 +54,11 @@ def network(policy, x):
 def main():
     """Print a table for each part of the figure."""
     loaded = [policies.load(file) for file in sys.argv[1:]]
-    for title, (name, unit, values) in FIGURES.items():
+    for title, (name, unit, values, read) in FIGURES.items():
         print(f"\nFigure {title}, {len(loaded)} policies\n{unit:>8}  utilisation  spread  RTT ms    loss")
-        for value in values:
-            found = np.array([play(policy, {name: value}) for policy in loaded])
-            share, rtt, loss = found.mean(0)
-            print(f"{value:>8}  {share:11.3f}  {np.ptp(found[:, 0]):6.3f}  {rtt:6.1f}  {loss:6.4f}", flush=True)
+        found = np.array([list(play(policy, name, values, read)) for policy in loaded])
+        for value, mean, spread in zip(values, found.mean(0), np.ptp(found, 0), strict=True):
+            print(f"{value:>8}  {mean[0]:11.3f}  {spread[0]:6.3f}  {mean[1]:6.1f}  {mean[2]:6.4f}", flush=True)
 
 
 if __name__ == "__main__":
