@@ -70,7 +70,7 @@ STAYS_TRUE = [
 
 TURNS_FALSE = [
     pytest.param("anyone", COMPOSING, C_U, "infinite", "1/1000", SENDS, id="C_U by delay"),
-    pytest.param("anyone", COMPOSING, C_U_LOST, "1", "1/1000", SENDS, id="C_U by loss"),
+    pytest.param("anyone", COMPOSING, C_U_LOST, "1", "1/1000", SENDS, id="C_U by loss", marks=pytest.mark.slow),
     pytest.param("anyone", COMPOSING, qdel_l(0), "infinite", "1", "", id="qdel_L"),
     pytest.param("cc_probe_slow_sender", CONSTANT, Q_U, "infinite", "1", Q_U_BEGINS, id="q_U"),
 ]
@@ -102,7 +102,8 @@ OTHER_RATE = f"""ANYT(3, T, lambda t: And(S_f[0][t-1] > S_f[0][t-2], S_f[0][t-1]
     And(S_f[0][t-1] > {OWN.format("t-2-D")}, Or(r_f[0][t] == 2 * C_L_f[0][t], r_f[0][t] == alpha))))))"""
 
 
-@pytest.mark.parametrize("other", [OTHER_C_L, OTHER_RATE])
+@pytest.mark.slow
+@pytest.mark.parametrize("other", [OTHER_C_L, OTHER_RATE], ids=["C_L", "rate"])
 def test_cc_qdel_that_remembers_does_as_cc_qdel(other):
     """In every execution of six steps, where no sample is of more than four."""
     assert cm.verify("cc_qdel_sender", query(alone(COMPOSING), other)).holds
