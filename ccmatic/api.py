@@ -176,10 +176,9 @@ def widen(
     """All maximal envelopes around a controller that ensure a query's property: each of its rates is the least and the
     most of one to begin with; a least rate may be multiplied by 1, 1 - step, … 0, a most rate by 1, 1 + step, … most.
 
-    told: is given each envelope that is asked about, and of how many it is not known yet whether they hold. keep: is
-    given what is found, as far as it is, after each answer. known: of an earlier search for the same. timeout:
-    seconds for each. Where the controller itself does not hold, none does. Raises InputError for what has no such
-    envelopes, or too many; Disagreement.
+    told: is given each envelope that is asked about, and of how many it is not known yet. keep: is given what is found
+    so far, after each answer. known: of an earlier search for the same. timeout: seconds for each. Where the controller
+    itself does not hold, none does. Raises InputError for what has no such envelopes, or too many; Disagreement.
 
         cm.widen("cc_qdel", cm.load_query("g1_t5"), step="1/4").maximal
     """
@@ -391,13 +390,10 @@ def export(
 
         return policies.export(controller, target, out)
     asked = (model, horizon, str(jitter))
-    if around is None:
-        made = header.make(str(controller), *asked, guarding=True)
-    elif target == "bpf":
-        made = header.make_guard(str(controller), around, *asked)
-    else:
+    if around and target != "bpf":
         raise InputError(f"--around {around} for the target {target}; expected --target bpf: the kernel runs it")
-    if not made.remembers:
-        for each in (made.controller, made.at_start):
-            require_order(each, made.model.default_jitter)
+    made = (header.make_guard(str(controller), around, *asked) if around
+            else header.make(str(controller), *asked, guarding=True))  # fmt: skip
+    for each in () if made.remembers else (made.controller, made.at_start):
+        require_order(each, made.model.default_jitter)
     return exporting.write(made, target, out or made.name)
