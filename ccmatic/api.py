@@ -247,14 +247,11 @@ def prove_by_shapes(
     """What a controller guarantees for all time, by proofs that nobody wrote: each shape in proofs/ that follows the
     beliefs which it reads is tried.
 
-    Yields an Attempt for each, whose `proved` is as `prove` returns it, or whose `why` says which lemma breaks: that is
-    no error here. The rest is as of `prove`. Raises InputError if no shape is of what it reads.
-
-        [attempt.verdict for attempt in cm.prove_by_shapes("cc_qdel", "proved")]
+    Yields an Attempt for each, whose `proved` is as `prove` returns it, or whose `why` says which lemma breaks. The rest
+    is as of `prove`. Raises InputError if no shape is of what it reads.
     """
-    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
-    told = {"listener": listener or Listener(), "horizon": horizon, "certify": certify}
-    return isolated_steps(proving.attempts(controller, out, **told, **asking))
+    about = {"horizon": horizon, "certify": certify, "solvers": solvers, "timeout": timeout, "seed": seed}
+    return isolated_steps(proving.attempts(controller, out, listener or Listener(), **about))
 
 
 @isolated
