@@ -247,8 +247,8 @@ def prove_by_shapes(
     """What a controller guarantees for all time, by proofs that nobody wrote: each shape in proofs/ that follows the
     beliefs which it reads is tried.
 
-    Yields an Attempt for each, whose `proved` is as `prove` returns it, or whose `why` says which lemma breaks. The rest
-    is as of `prove`. Raises InputError if no shape is of what it reads.
+    Yields an Attempt for each, whose `proved` is as `prove` returns it, or whose `why` says which lemma breaks. Raises
+    InputError if no shape is of what it reads. The rest is as of `prove`.
     """
     about = {"horizon": horizon, "certify": certify, "solvers": solvers, "timeout": timeout, "seed": seed}
     return isolated_steps(proving.attempts(controller, out, listener or Listener(), **about))
