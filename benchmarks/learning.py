@@ -29,8 +29,9 @@ from ccmatic.learning import Asked, Environment, LinkEnv
 #: What is varied, one at a time, from the middle.
 LINKS, FLOWS, HISTORIES, MIDDLE = (64, 512, 4096, 16384), (1, 2, 4, 8), (1, 10, 100), (4096, 1, 10)
 
-#: Links and senders on which fluids and packets are compared.
-RATES, BUFFERS, JITTERS = (16, 64), (0.25, 1, 4), (0, 8)
+#: Links on which fluids and packets are compared, and what is sent, in shares of them.
+RATES, BUFFERS, JITTERS, SENT = (16, 64), (0.25, 2), (0, 8), (0.5, 0.9, 1.0, 1.2)
+MBIT = 125_000
 
 
 def weights(size):
@@ -127,21 +128,20 @@ def _medians(prefix, turns):
 
 
 def apart():
-    """What fluids and packets say of the same links and senders: utilisation, mean and 95th percentile of the queueing
-    delay in ms, and loss, over 200 intervals but for the first 20."""
-    for rate, buffer, jitter, share in product(RATES, BUFFERS, JITTERS, (0.5, 0.9, 1.0, 1.2)):
-        row = {"rate_mbit": rate, "buffer_bdp": buffer, "jitter_ms": jitter, "sent": share}
-        for backend in ("fluid", "packets"):
-            env = LinkEnv(backend=backend, act="rate", rate=rate, rtt=32, buffer_bdp=buffer, jitter=jitter, steps=200)
-            env.reset(seed=1)
-            told = [env.step([share * rate * 125_000])[-1] for _ in range(200)][20:]
-            throughput, rtt, loss = (np.array([each[name] for each in told]) for name in told[0])
-            row[backend] = [throughput.mean() / rate, *(f(rtt - 32) for f in (np.mean, _high)), loss.mean()]
-        yield row
+    """What fluids and packets say of the same links, sent at by the same rate: utilisation, mean and 95th percentile of
+    the queueing delay in ms, and loss, over 200 intervals but for the first 20."""
+    for rate, buffer, jitter in product(RATES, BUFFERS, JITTERS):
+        link = {"rate": rate, "rtt": 32, "buffer_bdp": buffer, "jitter": jitter}
+        envs = {name: LinkEnv(backend=name, act="rate", steps=200, **link) for name in ("fluid", "packets")}
+        for sent in SENT:
+            yield {**link, "sent": sent, **{name: _told(env, sent, rate) for name, env in envs.items()}}
 
 
-def _high(values):
-    return np.percentile(values, 95)
+def _told(env, sent, rate):
+    env.reset(seed=1)
+    told = [env.step([sent * rate * MBIT])[-1] for _ in range(200)][20:]
+    throughput, rtt, loss = (np.array([each[name] for each in told]) for name in told[0])
+    return [*map(float, (throughput.mean() / rate, np.mean(rtt - 32), np.percentile(rtt - 32, 95), loss.mean()))]
 
 
 def main():
@@ -166,7 +166,7 @@ def main():
         each = "   ".join(
             "{} {:.3f} {:6.2f} ms {:6.2f} ms {:.4f}".format(name, *row[name]) for name in ("fluid", "packets")
         )
-        link = f"{row['rate_mbit']} Mbit/s, {row['buffer_bdp']} BDP, {row['jitter_ms']} ms, sent {row['sent']}"
+        link = f"{row['rate']} Mbit/s, {row['buffer_bdp']} BDP, jitter {row['jitter']} ms, sent {row['sent']}"
         print(f"{link:42} {each}", flush=True)
     if given.out:
         given.out.write_text(json.dumps(found, indent=1) + "\n")
