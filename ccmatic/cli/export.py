@@ -5,7 +5,8 @@ import signal
 import socket
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
+from time import sleep
 
 import click
 
@@ -74,28 +75,38 @@ def _text(line):
 
 @contextmanager
 def _left_in_time():
-    """Within it, Ctrl-C ends the process after half a second though it is in a compiler, which heeds no interrupts.
-    All that is written is written whole or not at all."""
+    """Within it, Ctrl-C ends the process soon though it is in a compiler, which heeds no interrupts, or
+    what was compiled takes long to tidy up. All that is written is written whole or not at all."""
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
-    before = signal.set_wakeup_fd(theirs.fileno())
-    Thread(target=_watch, args=(ours,), daemon=True).start()
+    before, heeded = signal.set_wakeup_fd(theirs.fileno()), Event()
+    Thread(target=_watch, args=(ours, heeded, theirs), daemon=True).start()
     try:
         yield
+    except KeyboardInterrupt:
+        heeded.set()
+        raise
     finally:
         signal.set_wakeup_fd(before)
-        theirs.close()
+        if not heeded.is_set():
+            theirs.close()
 
 
-def _watch(told):
+def _watch(told, heeded, kept_open):
     while heard := told.recv(1):
         if heard[0] == signal.SIGINT:
-            told.settimeout(0.5)
             break
     else:
         return
+    told.settimeout(0.2)
     try:
-        told.recv(1)
+        while told.recv(1):
+            pass
+        return
     except TimeoutError:
+        pass
+    if heeded.is_set():
+        sleep(0.2)  # for the message of those who heeded it
+    else:
         os.write(2, b"ccmatic: interrupted\n")
-        os._exit(options.INTERRUPTED)
+    os._exit(options.INTERRUPTED)
