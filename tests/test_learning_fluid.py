@@ -87,6 +87,7 @@ def test_a_link_serves_at_its_rate_while_anything_waits_and_jitter_holds_no_long
         assert (S[whole:, link] >= (K[:-whole, link] if whole else K[:, link])).all()
 
 
+@pytest.mark.slow
 def test_losses_are_where_the_buffer_is_full_and_shared_by_rate():
     asked = Asked(steps=SLOTS, flows=2, buffer_bdp=0.5, rtt=32)
     (links, after, seen), sent = run(asked, 3, most=4)
@@ -120,6 +121,7 @@ def test_bytes_leave_first_in_first_out():
                 assert after.age[t, link] == 0
 
 
+@pytest.mark.slow
 def test_random_losses_come_as_often_as_asked():
     links, _ = Asked(steps=1, loss=0.1).draw(jax.random.key(1), 3)
     links = links._replace(loss=jnp.array([0.001, 0.02, 0.05]))

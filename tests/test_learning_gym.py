@@ -31,6 +31,7 @@ def test_it_is_made_after_importing_gymnasium_alone():
     assert done.stdout == "LinkVectorEnv SAME_STEP\n", done.stderr
 
 
+@pytest.mark.slow
 def test_many_links_at_once_are_as_gymnasium_says():
     env = LinkVectorEnv(3, steps=4, history=2)
     first, _ = env.reset(seed=5)
@@ -56,6 +57,7 @@ def test_a_seed_says_all_that_is_random():
     assert (played(1) == first).all() and (played(2) != first).any()
 
 
+@pytest.mark.slow
 def test_an_observation_is_the_last_vectors_but_for_the_latest_d():
     """Twice the same run: with d = 2 the observation is what it was two intervals before without."""
 

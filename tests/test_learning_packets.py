@@ -34,6 +34,7 @@ def test_fluids_are_near_packets(options, throughput, rtt, loss):
         assert (np.abs(fluid - packets).max(0) <= (0.5, 1, 0.02)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*(Box observation|symmetric and normalized).*:UserWarning")
 def test_the_check_of_an_environment_of_packets_finds_nothing():
     check_env(gymnasium.make("ccmatic/Link-v0", backend="packets", steps=5, jitter=3, loss=0.1).unwrapped)
