@@ -167,7 +167,7 @@ def aurora_linear(known):
     return (10 * now.throughput / 1500 - 1000 * now.rtt - 2000 * now.loss) / 1000
 
 
-#: Orca's loss penalty ζ and delay margin: of its published code.
+#: Orca's loss penalty ζ and delay margin: CCLab states no numbers, so these are ours.
 LOSS_PENALTY, MARGIN = 5, 1.25
 
 
