@@ -89,4 +89,4 @@ def test_a_mistyped_name_is_guessed_from_its_names_too(install):
 def test_a_kind_of_flow(install):
     install("harbour", "class Boat:\n    def __init__(self, text):\n        self.text = text", flows=("boat", "Boat"))
     assert kinds.flow("boat:blue").text == "blue"
-    assert "known: udp, bpf, boat" in message(kinds.flow, "ship:blue")
+    assert ", policy, boat" in message(kinds.flow, "ship:blue")

@@ -12,7 +12,8 @@ from support.cli import run
 
 #: Those that take minutes, or root; other tests run the like of them.
 COSTLY = (
-    "synth", "widen", "check-widening", "prove", "check", "check-cover", "runs", "emulate", "evaluate", "tradeoff",
+    "synth", "widen", "check-widening", "prove", "front", "check", "check-cover", "runs", "emulate", "evaluate",
+    "tradeoff", "train",
 )  # fmt: skip
 
 README = (ROOT / "README.md").read_text()
@@ -27,6 +28,7 @@ def test_the_commands_are_found():
         "verify",
         "worst",
         "replay",
+        "estimate",
         "trace",
         "export",
         "list",
