@@ -69,7 +69,7 @@ def test_a_bound_that_is_too_good_is_broken(file):
     assert tried.broken[f"{final(tried)}: bounds inflight"] or tried.broken[f"{final(tried)}: uses the link"]
 
 
-def test_a_probe_of_five_packets_may_learn_nothing_on_a_slow_link():
+def test_a_probe_of_five_packets_may_learn_nothing():
     """As the paper's α = 5 MSS has it, in the formula alone. Which window shows it is the solver's choice."""
     found = proved.load_result(next(file for file in RESULTS if file.stem == "cc_probe_slow_T10"))
     source = found.controller.source.replace("q_U > MSS", "q_U > 5 * MSS").replace("+ MSS", "+ 5 * MSS")
@@ -78,7 +78,6 @@ def test_a_probe_of_five_packets_may_learn_nothing_on_a_slow_link():
     assert answer.verdict == VIOLATED
     C_Llambda, MSS = answer.trace.columns["C_Llambda"], answer.trace.constants["MSS"]
     assert C_Llambda[-1] < C_Llambda[0] + found.values["climb"] * MSS
-    assert 25 * MSS > answer.trace.constants["C"]
 
 
 @pytest.mark.parametrize("horizon", [18, 20])
