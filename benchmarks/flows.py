@@ -5,24 +5,30 @@
 Of each controller, beside each: the least share of what the link serves that the network can force on the first, on
 `two_flows_constant_rate` with a buffer of C·R_m: over one window of 7 steps from an empty start, in which each sends
 C·R_m/2 in the first step and both send alike until both decide; and for ever, in executions that repeat themselves
-every 4 steps. Beliefs are true at first. "0.1 … 0.15" is an edge: nothing is below the first number, and a trace is
-below the second; "< 0.05": a trace is below the least that is asked about.
+every 4 steps, of which those that do so every step or two are asked about first, as they are sooner found. Beliefs are
+true at first. "0.1 … 0.15" is an edge: nothing is below the first number, and a trace is below the second; "< 0.05": a
+trace is below the least that is asked about.
 
-FOLDER/flows.json has what is found so far, from which the same command goes on; the traces are beside it.
+FOLDER/flows.json has what is found so far, from which the same command goes on: what was not told in time is asked
+again. The traces are beside it.
 """
 
 import argparse
 import json
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
 import ccmatic as cm
-from ccmatic.worst_case import NoExecution
+from ccmatic.worst_case import UNDECIDED, NoExecution
 
 CONTROLLERS = ("aimd", "copa", "bbr", "cc_qdel_sender", "cc_probe_slow_sender")
 HOW = ("for ever", "one window")
-HORIZON, PERIOD = 8, 4
+HORIZON, LEAST = 8, "1/20"
+
+#: In steps, for ever: what repeats itself every step or two does so every four.
+PERIODS = (1, 2, 4)
 
 #: What is given: packets that are not large; the share is that of the first; and of one window, how it begins.
 SMALL, LESSER = "alpha < 1/4", "S_f[0][-1] - S_f[0][0] <= S_f[1][-1] - S_f[1][0]"
@@ -35,24 +41,38 @@ SEEN = {"cc_probe_slow_sender": "calm_f[{}][t] == 0"}
 
 def find(first, second, how, folder, timeout):
     """What is found: `none` and `some`, text or None, with the verdict; or `why` there is nothing to be found."""
-    period = PERIOD if how == "for ever" else None
-    network = cm.Network("two_flows_constant_rate", "1", 2 * PERIOD + 1 if period else HORIZON, delay="executions")
-    steps, given = undecided([first, second], network), [SMALL, LESSER]
-    for kept in (BELIEVED,) if period else (BELIEVED, SEEN):
-        begins = [kept[name].format(n) for n, name in enumerate((first, second)) if name in kept]
-        given += [f"ALLT(0, {steps}, lambda t: {condition})" for condition in begins]
-    if not period:
-        given.append(ALIKE.format(steps))
-    asked = {"given": "; ".join(given), "period": period, "start": "any" if period else "empty"}
-    among = {"low": "1/20", "high": "1/2", "resolution": "1/20"}
     try:
-        worst = cm.worst([first, second], network, "share", **asked, **among, timeout=timeout)
+        worst = (for_ever if how == "for ever" else least_share)([first, second], timeout)
     except NoExecution:
         return {"why": "no such execution"}
     if worst.trace:
         worst.trace.save(folder / f"{first}-{second}-{how.replace(' ', '_')}.json")
     sides = {side: None if (x := getattr(worst, side)) is None else str(x) for side in ("none", "some")}
     return {**sides, "verdict": worst.verdict, "seconds": round(worst.seconds, 1)}
+
+
+def for_ever(names, timeout):
+    """The Worst for ever: of a short period, if one of that is below the least that is asked about."""
+    for period in PERIODS[:-1]:
+        with suppress(NoExecution):
+            worst = least_share(names, timeout, period, high=LEAST)
+            if worst.some:
+                return worst
+    return least_share(names, timeout, PERIODS[-1])
+
+
+def least_share(names, timeout, period=None, high="1/2"):
+    """The Worst of the first one's share, from LEAST to `high`. Raises NoExecution."""
+    network = cm.Network("two_flows_constant_rate", "1", 2 * PERIODS[-1] + 1 if period else HORIZON, delay="executions")
+    steps, given = undecided(names, network), [SMALL, LESSER]
+    for kept in (BELIEVED,) if period else (BELIEVED, SEEN):
+        begins = [kept[name].format(n) for n, name in enumerate(names) if name in kept]
+        given += [f"ALLT(0, {steps}, lambda t: {condition})" for condition in begins]
+    if not period:
+        given.append(ALIKE.format(steps))
+    asked = {"given": "; ".join(given), "period": period, "start": "any" if period else "empty"}
+    among = {"low": LEAST, "high": high, "resolution": LEAST}
+    return cm.worst(names, network, "share", **asked, **among, timeout=timeout)
 
 
 def undecided(names, network):
@@ -63,12 +83,17 @@ def undecided(names, network):
     return max(2, *(each.first_decision(flow) for each, flow in zip(controllers.each, flows, strict=True)))
 
 
+def told_in_time(cell):
+    """Whether what was found is all that there is."""
+    return cell.get("verdict") != UNDECIDED
+
+
 def told(cell):
     """A cell of the table, in a few characters."""
     if "why" in cell:
         return cell["why"]
     none, some = (None if cell[side] is None else f"{float(Fraction(cell[side])):g}" for side in ("none", "some"))
-    unsure = "" if cell["verdict"] == "found" else " ?"
+    unsure = "" if told_in_time(cell) else " ?"
     if none is None:
         return f"< {some}{unsure}" if some else "not told in time"
     return f"{none}{unsure}" if some is None else f"{none} … {some}{unsure}"
@@ -96,7 +121,7 @@ def main():
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     file = arguments.folder / "flows.json"
-    known = json.loads(file.read_text()) if file.exists() else []
+    known = [each for each in json.loads(file.read_text()) if told_in_time(each)] if file.exists() else []
     found = []
     for how, first, second in product(HOW, arguments.controllers, arguments.controllers):
         cell = {"first": first, "second": second, "how": how}

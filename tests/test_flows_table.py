@@ -2,10 +2,14 @@
 
 import json
 import runpy
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 import ccmatic as cm
+from ccmatic import query as queries
+from ccmatic.verification import Outcome, check_trace
 from support import ROOT
 
 BENCHMARK = runpy.run_path(str(ROOT / "benchmarks" / "flows.py"))
@@ -32,3 +36,14 @@ def test_a_cell_is_found_again(tmp_path):
     again = BENCHMARK["find"]("copa", "copa", "one window", tmp_path, 600)
     assert (again["none"], again["some"]) == (cell["none"], cell["some"])
     assert not cm.replay(tmp_path / "copa-copa-one_window.json").faults
+
+
+@pytest.mark.slow
+def test_what_repeats_itself_every_step_does_so_every_four(tmp_path):
+    found = BENCHMARK["find"]("cc_qdel_sender", "cc_qdel_sender", "for ever", tmp_path, 600)
+    trace = cm.Trace.load(tmp_path / "cc_qdel_sender-cc_qdel_sender-for_ever.json")
+    assert found["some"] == "1/20" and trace.query["property"]["repeats"] == "1"
+    asked = queries.from_record(trace.query)
+    longer = replace(asked, property=replace(asked.property, repeats=Fraction(4)))
+    report = check_trace(longer, replace(trace, query=longer.record()))
+    assert not report.faults and report.outcome is Outcome.BREAKS

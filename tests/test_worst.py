@@ -9,7 +9,7 @@ import pytest
 import ccmatic as cm
 from ccmatic import query as queries
 from ccmatic.base import last_good
-from ccmatic.verification import Outcome, check_trace
+from ccmatic.verification import Executions, Outcome, check_trace
 from ccmatic.worst_case.moving import moving
 from support.cli import lines, run
 
@@ -149,6 +149,15 @@ def test_sequence_numbers_move_on():
     asked = cm.Query(network("ccac2021"), "avoids", what="S[0] > 0")
     aimd, bbr, copa = map(asked.controller, ("aimd", "bbr", "copa"))
     assert moving(aimd) == {"recover": ("admitted",), "since": ("served",)} and moving(bbr) == moving(copa) == {}
+
+
+@pytest.mark.parametrize("at, asked", [("1", [1]), ("3", [1, 0])])
+def test_whether_there_is_an_execution_is_asked_where_none_is_so(monkeypatch, at, asked):
+    """By how many conditions each question has beside what is given."""
+    questions, find = [], Executions.find
+    monkeypatch.setattr(Executions, "find", lambda self, *more: questions.append(len(more)) or find(self, *more))
+    worst = cm.worst("cc_qdel", network("ccac", "1"), "delay", at=at)
+    assert (worst.some is not None) is (at == "1") and questions == asked
 
 
 def test_a_period_that_no_execution_has_is_refused():

@@ -158,11 +158,13 @@ class _Edge:
         self._executions, self._traces, self._answers = Executions(part, controller), [], {}
 
     def find(self, worse):
-        """(none, some, verdict), as a Worst has them. Raises NoExecution."""
-        if self._ask() == UNKNOWN:
-            return None, None, UNDECIDED
+        """(none, some, verdict), as a Worst has them. Where one is so by the least that is asked, there is one: whether
+        there is any at all is then not asked, which of executions that repeat themselves takes longest. Raises
+        NoExecution."""
         if self._falls(worse):
             self._xs = self._xs[::-1]
+        if self._answer(self._xs[-1]) != SAT and self._ask() == UNKNOWN:
+            return None, None, UNDECIDED
         good = last_good(len(self._xs), lambda index: self._answer(self._xs[index]) == UNSAT)
         none = self._xs[good] if good >= 0 else None
         some = next((x for x in self._xs if self._answers.get(x) == SAT), None)
