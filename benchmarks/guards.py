@@ -1,11 +1,11 @@
 """Guards beside what they guard, each alone on an emulated link: utilisation, queue and losses, and what is proved.
 
-    python benchmarks/guards.py [--rates 24 48 96] [--rtts 20 40 80] [--buffers 1 2 4 6 12 20] [--seconds 10]
-        [--figure FILE] FOLDER
+    python benchmarks/guards.py [--rates 24 48 96] [--rtts 20 40 80] [--buffers 1 2 4 6 12 20] [--figure FILE] FOLDER
 
 Each run's measures are kept in FOLDER, and the same command goes on; one that was not valid is made again, three times
-at most. With jitter the link delays by up to R_m more. A run whose guard is outside what PROOF proves of its envelope
-is told. Needs root, iperf3, and what BPF flows need.
+at most. With jitter the link delays by up to R_m more. A run lasts 8 seconds, or 200 R_m if that is longer: nothing is
+proved before beliefs have converged. One whose guard is outside what PROOF proves of its envelope is told. Needs root,
+iperf3, and what BPF flows need.
 """
 
 import argparse
@@ -33,6 +33,9 @@ DRAWN = {
 }
 TRIES = 3
 
+#: How long a run lasts at least, in seconds and in R_m.
+SECONDS, ROUNDS = 8, 200
+
 
 def proved(buffer):
     """What is proved of the envelope in the steady state with a buffer in BDP, by key of DRAWN."""
@@ -53,13 +56,14 @@ def outside(flow, buffer, row):
             yield f"OUTSIDE: {what}: {value(row):.3f}, proved: {bounds[key]:.3f}"
 
 
-def measured(folder, flow, rate, rtt, buffer, jitter, seconds):
+def measured(folder, flow, rate, rtt, buffer, jitter):
     """The MeasuresFile of a run, from the folder if it is there and valid."""
     file = folder / f"{flow.replace(':', '-')}_{rate}mbit_{rtt}ms_{buffer}bdp_{jitter}.json"
     for _ in range(TRIES):
         if not file.exists():
             link = {"schedule": None, "rate": f"{rate}mbit", "rtt": f"{rtt}ms", "buffer": f"{buffer}bdp"}
             delays = {"jitter": f"{rtt}ms"} if jitter == "jitter" else {}
+            seconds = max(SECONDS, ROUNDS * rtt / 1000)
             write_text(file, records.line(command.run({**link, **delays}, [flow], seconds)) + "\n")
         row = records.convert(parse_json(read_text(file)), MeasuresFile)
         if row.valid:
@@ -104,7 +108,6 @@ def main():
     for option, default in {"rates": (24, 48, 96), "rtts": (20, 40, 80), "buffers": (1, 2, 4, 6, 12, 20)}.items():
         parser.add_argument(f"--{option}", nargs="+", type=int, default=default)
     parser.add_argument("--jitters", nargs="+", choices=("none", "jitter"), default=("none", "jitter"))
-    parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--figure", type=Path)
     parser.add_argument("folder", type=Path)
     given = parser.parse_args()
@@ -112,7 +115,7 @@ def main():
     rows = {}
     for rate, rtt, buffer, jitter, flow in product(given.rates, given.rtts, given.buffers, given.jitters, FLOWS):
         key = flow, rate, rtt, buffer, jitter
-        rows[key] = measured(given.folder, *key, given.seconds)
+        rows[key] = measured(given.folder, *key)
         name = f"{flow} {rate} Mbit/s {rtt} ms {buffer} BDP {jitter}"
         print(as_text(name, rows[key], outside(flow, buffer, rows[key])), flush=True)
     if given.figure:
