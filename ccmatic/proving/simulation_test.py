@@ -3,6 +3,7 @@ may break a lemma, and how near windows come to breaking one is told. In an enve
 
 from bisect import bisect
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -56,29 +57,41 @@ class Trial:
             simulation.step(sender(simulation.observation))
             if step in CHANGES:
                 simulation.change_rate(rates[CHANGES.index(step)])
-        for x in self._executions(simulation.run(), sender):
-            self._look(x)
+        for trace in self._traces(simulation.run(), sender):
+            self._look(trace)
 
-    def _executions(self, run, sender):
-        """The windows that are traces of the model: no change of the rate in them, nor too short a while before."""
+    def _traces(self, run, sender):
+        """The windows in which the link's rate does not change."""
         for window in sender.windows:
-            try:
-                trace = window.trace(run, self.prover.query.units())
-            except InputError:
-                continue
-            query = self._query(trace)
-            if not check(query, trace.measuring(query.model.measures)).faults:
-                yield query.observed(trace, query.units())
+            with suppress(InputError):
+                yield window.trace(run, self.prover.query.units())
 
-    def _look(self, x):
-        c = self.result.values
+    def _look(self, trace):
+        """Count a window. One that breaks a lemma, or comes nearer to that than any before, counts if it is a trace of
+        the model, by all laws: not too short a while after the rate has changed."""
+        c, query = self.result.values, self._query(trace)
+        x = query.observed(trace, query.units())
+        broken = [lemma.name for lemma in self.lemmas if lemma.given(x, c) and not lemma.then(x, c)]
+        nearer = dict(self._nearer(x))
+        if (broken or nearer) and check(query, trace.measuring(query.model.measures)).faults:
+            return
         self.windows.update(state.name for state in self.prover.proof.states if state.holds(x, 0, c))
-        self.broken.update(lemma.name for lemma in self.lemmas if lemma.given(x, c) and not lemma.then(x, c))
+        self.broken.update(broken)
+        self.closest.update(nearer)
+
+    def _nearer(self, x):
+        """The objectives to whose constants a window comes nearer than all before, as in `closest`."""
+        c = self.result.values
         for lemma, constant in self._objectives:
             if lemma.given(x, c):
                 grid = constant.grid()
-                best = bisect(grid, False, key=lambda value: not lemma.then(x, {**c, constant.name: value})) - 1
-                self.closest[lemma.name] = min(best, self.closest.get(lemma.name, best))
+
+                def breaks(index):
+                    return not lemma.then(x, {**c, constant.name: grid[index]})  # noqa: B023
+
+                known = self.closest.get(lemma.name)
+                if known is None or breaks(known):
+                    yield lemma.name, bisect(range(len(grid)), False, key=breaks) - 1
 
     def closest_values(self):
         """(lemma, constant, proved value, value that every window would allow) for each objective seen."""
