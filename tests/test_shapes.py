@@ -1,6 +1,7 @@
 """Proofs that nobody writes: `prove` without a proof tries the shapes for the beliefs that a controller reads."""
 
 import json
+from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
@@ -9,9 +10,9 @@ import ccmatic as cm
 from ccmatic import proofs
 from ccmatic.base import last_good
 from ccmatic.contracts import load_definition
-from ccmatic.proving import NoValue, load_result, shapes
-from ccmatic.proving.result import earlier_values
-from ccmatic.verification import Outcome, replay
+from ccmatic.proving import NoValue, Prover, load_result, shapes
+from ccmatic.proving.result import earlier_values, earlier_windows
+from ccmatic.verification import VIOLATED, Outcome, replay
 from support import ROOT
 from support.cli import run
 from support.json_schemas import validate
@@ -74,6 +75,24 @@ def test_the_edges_of_earlier_proofs_are_asked_about_first():
     values = load_result(ROOT / "proofs" / "cc_qdel_T11.json").values
     assert earlier_values(ROOT / "proofs", SimpleNamespace(proof="link_rate_large", **told)).items() >= values.items()
     assert earlier_values(None, SimpleNamespace(proof="link_rate", **told)) == {}
+
+
+@pytest.mark.parametrize("controller, shared", [("cc_qdel", True), ("never_drain", False)])
+def test_windows_of_earlier_proofs_that_are_the_controllers_own_are_asked_first(controller, shared, monkeypatch):
+    """Those in proofs/ are of cc_qdel, and of envelopes around it; what was edited is nobody's."""
+    found = load_result(ROOT / "proofs" / "cc_qdel_T11.json")
+    windows = earlier_windows(ROOT / "proofs", found)
+    edited = [window.with_columns(S=(*window.columns["S"][:-1], window.columns["S"][-2])) for window in windows]
+    prover, asked = Prover("cc_qdel", controller, 11), []
+    monkeypatch.setattr(prover, "ask", lambda lemma, values: asked.append(lemma))
+    better = {**found.values, "queue": found.values["queue"] - Fraction(1, 20)}
+    prover.learn(edited)
+    assert prover.first_fault([prover.lemmas["steady: leads on"]], better) is None and len(asked) == 1
+    prover.learn(windows)
+    fault = prover.first_fault([prover.lemmas["steady: leads on"]], better)
+    assert (fault is not None) == shared == (len(asked) == 1)
+    if shared:
+        assert fault.verdict == VIOLATED and replay(fault.trace).outcome is Outcome.BREAKS
 
 
 @pytest.mark.parametrize("good", range(-1, 9))

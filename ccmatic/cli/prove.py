@@ -87,7 +87,7 @@ def front(query, out, jobs, cluster, solver, timeout, seed, as_json):
     if not found:
         click.echo(report.front_end([], {}, None, as_json))
         return options.BROKEN
-    controllers = list(front.members(asked, synthesis.read_run(run)[1]))
+    controllers = front.members(asked, synthesis.read_run(run)[1])
     points = []
     with options.Waiting(f"proving {len(controllers)} controllers") as waiting:
         for point in front.prove_each(asked, controllers, folder / "proofs", jobs, cluster, **asking):

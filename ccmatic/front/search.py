@@ -19,18 +19,26 @@ def network_of(query):
 
 
 def members(query, events):
-    """Yield (name, source) of every candidate that no counterexample breaks. events: of a synthesis that has ended:
-    then each is of a class that has a solution, or was not decided in time."""
+    """(name, source) of every candidate that no counterexample breaks, one of those that send the same, those of few
+    terms first. events: of a synthesis that has ended: then each is of a class that has a solution, or was not decided
+    in time."""
     remaining = generator(query)
     for event in events:
         if event.kind == COUNTEREXAMPLE:
             remaining.strike_like(Trace.from_json(event.trace))
-    number = 0
+    found, conditions = {}, remaining.space.conditions
     while forms := remaining.propose():
         remaining.strike(forms)
-        number += 1
-        name = f"{query.name}_{number}"
-        yield name, query.template.source(forms, f"{name}: of the front of {query.name}.")
+        sent = tuple(None if hole not in conditions and _lowest(form) else form for hole, form in enumerate(forms))
+        found.setdefault(sent, forms)
+    simple = sorted(found.values(), key=lambda forms: sum(len(form.coefficients) for form in forms))
+    named = ((f"{query.name}_{number}", forms) for number, forms in enumerate(simple, start=1))
+    return [(name, query.template.source(forms, f"{name}: of the front of {query.name}.")) for name, forms in named]
+
+
+def _lowest(form):
+    """Whether a rate is never above a packet in an R_m, which is then what is sent."""
+    return all(term == "MSS / R_m" and coefficient <= 1 for term, coefficient in form.coefficients)
 
 
 def prove_each(query, controllers, folder, jobs=1, cluster=None, **options):

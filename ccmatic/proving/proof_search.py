@@ -11,7 +11,7 @@ from ccmatic.proving.claim import sentences
 from ccmatic.proving.proof_check import Finding, make_certificates
 from ccmatic.proving.proof_check import check as findings
 from ccmatic.proving.prover import NoValue, Prover, search, verdicts
-from ccmatic.proving.result import Result, begin_result, earlier_values
+from ccmatic.proving.result import Result, begin_result, earlier_values, earlier_windows
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
@@ -91,6 +91,7 @@ def prove(proof, controller, folder=None, horizon=None, certify=False, listener=
     prover = Prover(proof, controller, horizon, **options)
     prover.listen = listener.asks
     result = begin_result(folder, prover, proof)
+    prover.learn(earlier_windows(folder, result))
     try:
         for constant in search(prover, result.constants, earlier_values(folder, result)):
             result.save()

@@ -156,6 +156,17 @@ class Prover:
         return None
 
     @blamed()
+    def learn(self, windows):
+        """Ask those first of the windows, Traces each of which breaks a lemma of some controller, that are executions
+        of this one as well, by replay."""
+        for window in windows:
+            trace, found = replace(window, controller=self.controller.source), None
+            with suppress(InputError):
+                found = verification.replay(trace).outcome
+            if found is verification.Outcome.BREAKS:
+                self._windows.append((trace, self._observed(trace)))
+
+    @blamed()
     def admits(self, answer, values):
         """Whether a window that breaks a lemma, an Answer, is as the lemma says at these values."""
         return self.lemmas[answer.lemma].then(self._observed(answer.trace), Reads(values)) is True

@@ -119,6 +119,17 @@ def earlier_values(folder, result):
     return values
 
 
+def earlier_windows(folder, result):
+    """What breaks a lemma of the proof of a Result, Traces, in a folder's proofs of the same windows, each once."""
+    found = {}
+    for file in sorted(Path(folder).glob(f"*_T{result.horizon}-traces/*.json")) if folder else ():
+        with suppress(InputError):
+            trace = Trace.load(file)
+            if trace.query["property"].get("proof") == result.proof:
+                found.setdefault(tuple(trace.columns.items()), trace)
+    return list(found.values())
+
+
 def load_result(file, allow_code=False, own=None):
     """The Result in a file. Raises InputError, also if its proof is a path that `allow_code` does not allow, and not
     `own`, whose code has been run anyway."""
