@@ -19,7 +19,7 @@ CHOICES = {
     "slack": ("none", "less than a packet", "less than half a packet", "more than a packet"),
     "detection": ("duplicate acknowledgements", "oracle"),
     "loss": ("free", "deterministic"),
-    "delay": ("published", "consistent", "not measured", "each flow's own"),
+    "delay": ("published", "consistent", "open at first", "not measured", "each flow's own"),
     "jitter": ("of the link", "each flow's own"),
     "begins": ("at origin", "anywhere"),
     "before": ("admitted", "sent"),
@@ -36,10 +36,10 @@ class CCAC2021(Model):
     detection: of losses. dupacks: bytes that must be acknowledged beyond a lost one, in packets; None leaves it open.
     loss: of what does not fit, the network may lose what it likes, or loses all of it at once. most_queue: the most
     bytes that wait, if not the buffer's; "any" is no limit. delay: how the delay of what was served is measured; each
-    flow's own: of its own bytes, and all leave in the order in which they came. jitter: whether it delays all alike, or
-    each flow in a box of its own, behind a link of constant rate. begins: whether service is counted from
-    0, with no more tokens than come at the link rate. before: what counts as older than the trace, for a sender that
-    cannot know its delay.
+    flow's own: of its own bytes, and all leave in the order in which they came; open at first: of what was there at
+    first it may be any, or not known. jitter: whether it delays all alike, or each flow in a box of its own, behind a
+    link of constant rate. begins: whether service is counted from 0, with no more tokens than come at the link rate.
+    before: what counts as older than the trace, for a sender that cannot know its delay.
     """
 
     name = "ccac2021"
@@ -80,7 +80,7 @@ class CCAC2021(Model):
     def columns(self):
         """Wasted tokens, and the delay where it is measured."""
         boxes = (_let(number) for number in range(1, self.flows + 1)) if self._own_boxes else ()
-        return (_WASTED, *boxes, *((LAST,) if self.delay in ("published", "consistent") else ()))
+        return (_WASTED, *boxes, *((LAST,) if self.delay in ("published", "consistent", "open at first") else ()))
 
     @property
     def _own_boxes(self):
@@ -207,7 +207,7 @@ class CCAC2021(Model):
             yield "delay_is_unknown_at_first", 0, x.Q.at_least(0, end)
         for t in range(1, end):
             served = x.S[t] > x.S[t - 1]
-            known = t if self.delay == "consistent" else end
+            known = end if self.delay == "published" else t
             for k in range(1, end + 1):
                 stays = iff(x.Q.at_least(t, k), x.Q.at_least(t - 1, k))
                 yield "delay_stays_unless_served", t, implies(no(served), stays)

@@ -12,7 +12,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Kept
 from ccmatic.contracts.model import Model
-from ccmatic.contracts.sources import LastStep, NextWindow, Numbers, Recorded, Seen, Source, Unknowns
+from ccmatic.contracts.sources import LastSteps, NextWindow, Numbers, Recorded, Seen, Source, Unknowns
 from ccmatic.contracts.steps import Delay, Number, Steps
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Truth
@@ -229,17 +229,18 @@ def seen(model: Model, buffer: Buffer, jitter: int, trace: Recorded, horizon: in
     return _built(model, horizon, buffer, jitter, Bounds.MOVE, Seen(model, trace, buffer, horizon))
 
 
-def ending(model: Model, x: NetworkView) -> Execution:
-    """The last step of an execution, as all that there is of the next window: its first step."""
-    source = LastStep(model, x)
+def ending(model: Model, x: NetworkView, steps: int = 1) -> Execution:
+    """The last steps of an execution, as all that there is of the next window: its first steps, so many."""
+    source = LastSteps(model, x, steps)
     if model.windows:
-        return _windows(model, 1, x.buffer, x.D, source, _kept(x))
-    return _built(model, 1, x.buffer, x.D, x.bounds, source)
+        return _windows(model, steps, x.buffer, x.D, source, _kept(x))
+    return _built(model, steps, x.buffer, x.D, x.bounds, source)
 
 
-def following(model: Model, x: NetworkView) -> Execution:
-    """The window after an execution's own: its first step is that one's last, its other steps are other unknowns."""
-    source = NextWindow(model, x)
+def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
+    """The window after an execution's own: its first steps, so many, are that one's last, its other steps are other
+    unknowns."""
+    source = NextWindow(model, x, steps)
     if model.windows:
         return _windows(model, x.horizon, x.buffer, x.D, source, _kept(x))
     return _built(model, x.horizon, x.buffer, x.D, x.bounds, source)

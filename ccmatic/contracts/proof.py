@@ -4,6 +4,9 @@ A proof is a transition system. Its states are conditions on beliefs and network
 cut into windows of T-1 steps, each of which begins in one. From the declaration follow the lemmas, each about one
 window: it ends in its state or in one that this leads to; while it stays, some measure improves and none degrades, so
 that progress adds up; objectives are met. Each lemma is a statement about every trace that begins anyhow.
+
+A controller that looks back needs windows that have more than one step in common: what a window says of its beginning
+is then of its first `common` steps, and what it says of its end of its last ones, with which the next begins.
 """
 
 import re
@@ -78,16 +81,17 @@ class Measure:
     unit_says: str = ""
     after: Callable[[Fraction, Values], Any] | None = None
 
-    def improves(self, x: NetworkView, c: Values) -> Truth:
-        """The formula that in a window x it ends nearer its limit by a step, c's, at least. c: constants by name."""
-        first, last = self._ends(x)
+    def improves(self, x: NetworkView, c: Values, common: int = 1) -> Truth:
+        """The formula that in a window x it ends nearer its limit by a step, c's, at least. c: constants by name;
+        common: steps that it shares with the next one."""
+        first, last = self._ends(x, common)
         nearer, farther = (last, first) if self.falls else (first, last)
         step: Term = self.unit(x) * c[self.by] if self.unit else 0
         return nearer * (1 if self.unit else c[self.by]) + step <= farther
 
-    def degrades(self, x: NetworkView) -> Truth:
+    def degrades(self, x: NetworkView, common: int = 1) -> Truth:
         """The formula that in a window x it ends farther from its limit than it began."""
-        first, last = self._ends(x)
+        first, last = self._ends(x, common)
         return last > first if self.falls else last < first
 
     def within(self, x: NetworkView) -> Truth:
@@ -101,16 +105,17 @@ class Measure:
         """Whether steps of this size, c's, could be repeated for ever without reaching any limit."""
         return c[self.by] <= (0 if self.unit else 1)
 
-    def _ends(self, x: NetworkView) -> tuple[Number, Number]:
-        return self.value(x, 0), self.value(x, x.horizon - 1)
+    def _ends(self, x: NetworkView, common: int) -> tuple[Number, Number]:
+        return self.value(x, 0), self.value(x, x.horizon - common)
 
 
 @dataclass(frozen=True)
 class State:
-    """A condition at one step: holds(x, t, c). leads_to: other states in which a window may end that begins in
-    it. measures: of progress while it lasts; ordered: one may degrade in a window in which one before it improves.
-    unless: a window that meets these need not progress. Without either, a window leaves the state, or it is final.
-    ensures: met in each window that begins in it. says: the condition in words, as an objective's."""
+    """A condition at a step, and at those after it that windows have in common: holds(x, t, c). leads_to: other states
+    in which a window may end that begins in it. measures: of progress while it lasts; ordered: one may degrade in a
+    window in which one before it improves. unless: a window that meets these need not progress. Without either, a
+    window leaves the state, or it is final. ensures: met in each window that begins in it. says: the condition in
+    words, as an objective's."""
 
     name: str
     says: str
@@ -140,8 +145,9 @@ class Lemma:
 @dataclass(frozen=True)
 class Proof:
     """model, buffer, jitter, horizon: the network, as in queries. beliefs: those that the proof reads. states,
-    constants: in the order in which they are reached, and found. lemmas: others. formerly: SHA-256 of earlier texts of
-    the definition that said the same: what was proved by them is."""
+    constants: in the order in which they are reached, and found. lemmas: others. common: steps that a window and the
+    next one have in common; senders by a window alone may have more than one. formerly: SHA-256 of earlier texts of the
+    definition that said the same: what was proved by them is."""
 
     model: str
     buffer: str
@@ -151,6 +157,7 @@ class Proof:
     jitter: int = 1
     horizon: int = 10
     lemmas: tuple[Lemma, ...] = ()
+    common: int = 1
     formerly: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -188,6 +195,10 @@ class Proof:
             together = [*together, other] if other.joined else [other]
         return together
 
+    def end(self, x: NetworkView) -> int:
+        """The step of a window x at which the next one begins."""
+        return x.horizon - self.common
+
     def state(self, name: str) -> State:
         """A state by its name; raises InputError."""
         for state in self.states:
@@ -197,10 +208,11 @@ class Proof:
 
     def _begins_again(self, model: Model, x: NetworkView) -> Truth:
         """What a window assumes of its first step is true of its last."""
-        network = [law.formula for law in model.laws(ending(model, x))]
+        network = [law.formula for law in model.laws(ending(model, x, self.common))]
         read = [belief.start for belief in model.carried_over() if belief.name in self.beliefs]
-        begun = [start(x, x.horizon - 1) for start in read if start]
-        kept = [each.first(flow, x.horizon - 1) for flow in x.flows for each in flow.kept]
+        begun = [start(x, self.end(x)) for start in read if start]
+        shared = range(self.end(x), x.horizon)
+        kept = [each.first(flow, t) for flow in x.flows for each in flow.kept for t in shared]
         return every(network, begun, kept)
 
     def _lemmas_of(self, state: State) -> Iterator[Lemma]:
@@ -208,13 +220,13 @@ class Proof:
             return state.holds(x, 0, c)
 
         def stays(x: NetworkView, c: Values) -> Truth:
-            return every(begins(x, c), state.holds(x, x.horizon - 1, c))
+            return every(begins(x, c), state.holds(x, self.end(x), c))
 
         def leads_on(x: NetworkView, c: Values) -> Truth:
             ends = [self.state(name) for name in state.leads_to]
             if state.measures or state.unless or not ends:
                 ends.append(state)
-            return some([end.holds(x, x.horizon - 1, c) for end in ends])
+            return some([end.holds(x, self.end(x), c) for end in ends])
 
         begun = f"a window that begins in '{state.name}' ({state.says})"
         stay = ["itself"] if state.measures or state.unless or not state.leads_to else []
@@ -232,7 +244,7 @@ class Proof:
             nearer = " or ".join([*(f"{name} nears its limit" for name in named), *(o.says for o in state.unless)])
 
             def progress(x: NetworkView, c: Values) -> Truth:
-                return _progress(state, x, c)
+                return _progress(state, x, c, self.common)
 
             yield Lemma(f"{state.name}: progresses", stays, progress, f"{stayed}, {nearer}", empty=True)
         if state.measures:
@@ -240,7 +252,7 @@ class Proof:
             none += " unless one before it nears its own" if state.ordered else ""
 
             def degrades(x: NetworkView, c: Values) -> Truth:
-                return _in_order(state, x, c) if state.ordered else _none_degrades(state, x)
+                return (_in_order if state.ordered else _none_degrades)(state, x, c, self.common)
 
             yield Lemma(f"{state.name}: nothing degrades", stays, degrades, none, empty=True)
 
@@ -289,18 +301,20 @@ def _always(x: NetworkView, c: Values) -> Truth:
     return True
 
 
-def _progress(state: State, x: NetworkView, c: Values) -> Truth:
-    improved = some([measure.improves(x, c) for measure in state.measures])
+def _progress(state: State, x: NetworkView, c: Values, common: int) -> Truth:
+    improved = some([measure.improves(x, c, common) for measure in state.measures])
     excused = every([objective.holds(x, c) for objective in state.unless]) if state.unless else False
     return some(improved, excused)
 
 
-def _in_order(state: State, x: NetworkView, c: Values) -> Truth:
+def _in_order(state: State, x: NetworkView, c: Values, common: int) -> Truth:
     """None degrades in a window in which none before it improves."""
     measures = state.measures
-    before = [some([other.improves(x, c) for other in measures[:place]]) for place in range(len(measures))]
-    return every([some(no(measure.degrades(x)), better) for measure, better in zip(measures, before, strict=True)])
+    improves = [measure.improves(x, c, common) for measure in measures]
+    before = [some(improves[:place]) for place in range(len(measures))]
+    stays = [no(measure.degrades(x, common)) for measure in measures]
+    return every([some(kept, better) for kept, better in zip(stays, before, strict=True)])
 
 
-def _none_degrades(state: State, x: NetworkView) -> Truth:
-    return no(some([measure.degrades(x) for measure in state.measures]))
+def _none_degrades(state: State, x: NetworkView, c: Values, common: int) -> Truth:
+    return no(some([measure.degrades(x, common) for measure in state.measures]))

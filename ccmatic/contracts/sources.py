@@ -176,39 +176,42 @@ class Seen(Unknowns):
         return {}
 
 
-class LastStep(Source):
-    """The last step of an execution alone, bytes counted anew from where S is. It has no beliefs. Of senders by a
-    window bytes are counted on, as what they remember may be a place among them."""
+class LastSteps(Source):
+    """The last steps of an execution alone, so many, bytes counted anew from where S is at the first of them. They have
+    no beliefs. Of senders by a window bytes are counted on, as what they remember may be a place among them."""
 
-    def __init__(self, model: Model, x: NetworkView) -> None:
+    def __init__(self, model: Model, x: NetworkView, steps: int) -> None:
         self.C, self.zero, self.known, self.alpha, self.beta = x.C, x.C * 0, x.known, x.alpha, x.beta
         self._model, self._x, self._declared = model, x, model.declared()
+        self._begin, self._steps = x.horizon - steps, range(x.horizon - steps, x.horizon)
 
     def column(self, name: str) -> Sequence[Number]:
-        return [self.first(name)]
+        return [self._counted(name, t) for t in self._steps]
 
     def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
         return self.column(name)
 
     def constant(self, name: str) -> Number:
-        return self._model.constants_from(self._x, self._x.horizon - 1)[name]
+        return self._model.constants_from(self._x, self._begin)[name]
 
     def first(self, name: str) -> Number:
-        end = self._x.horizon - 1
-        last: Number = self._x.columns()[name][end]
+        return self._counted(name, self._begin)
+
+    def _counted(self, name: str, t: int) -> Number:
+        value: Number = self._x.columns()[name][t]
         if self._model.windows:
-            return last
-        if name == "S":
+            return value
+        if name == "S" and t == self._begin:
             return self.zero
         column = self._declared[name]
-        return last - self._x.S[end] if isinstance(column, Column) and column.with_service else last
+        return value - self._x.S[self._begin] if isinstance(column, Column) and column.with_service else value
 
     def delay(self, name: str) -> Delay:
         measured: Delay = getattr(self._x, name)
-        return measured.at_end()
+        return measured.last(len(self._steps))
 
     def limited(self) -> Sequence[Truth]:
-        return [self._x.limited[self._x.horizon - 1]]
+        return [self._x.limited[t] for t in self._steps]
 
     def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
         return {}
@@ -218,19 +221,19 @@ class LastStep(Source):
 
 
 class NextWindow(Source):
-    """The last step of an execution, then unknowns of another name."""
+    """The last steps of an execution, so many, then unknowns of another name."""
 
-    def __init__(self, model: Model, x: NetworkView) -> None:
-        self._x, self._end = x, LastStep(model, x)
+    def __init__(self, model: Model, x: NetworkView, steps: int) -> None:
+        self._x, self._end, self._common = x, LastSteps(model, x, steps), steps
         self._after = Unknowns(x.horizon, x.buffer, x.bounds, prefix="next_")
         self.C, self.zero, self.known = self._after.C, self._after.zero, self._after.known
         self.alpha, self.beta = x.alpha, x.beta
 
     def column(self, name: str) -> Sequence[Number]:
-        return [self._end.first(name), *self._after.column(name)[1:]]
+        return [*self._end.column(name), *self._after.column(name)[self._common :]]
 
     def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
-        return [self._end.first(name), *self._after.state(name, unit)[1:]]
+        return [*self._end.state(name, unit), *self._after.state(name, unit)[self._common :]]
 
     def constant(self, name: str) -> Number:
         return self._end.constant(name)

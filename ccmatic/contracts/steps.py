@@ -71,13 +71,13 @@ class Delay:
             return self.at_least(t, k)
         return every(self.at_least(t, k), no(self.at_least(t, k + 1)))
 
-    def at_end(self) -> "Delay":
-        """The delay measured at the last step, alone."""
-        return Delay(self._late[-1:], self.horizon)
+    def last(self, steps: int) -> "Delay":
+        """The delays measured at so many last steps, alone."""
+        return Delay(self._late[-steps:], self.horizon)
 
     def then(self, other: "Delay") -> "Delay":
-        """This one step, and then what another has after its first."""
-        return Delay([*self._late, *other._late[1:]], self.horizon)
+        """These steps, and then what another has after as many."""
+        return Delay([*self._late, *other._late[len(self._late) :]], self.horizon)
 
     def pairs(self, column: Sequence[Fraction | int]) -> Iterator[tuple[Truth, bool]]:
         """Each truth value with what it is for the measured delays in `column`."""

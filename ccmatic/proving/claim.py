@@ -56,7 +56,7 @@ def stays(model):
 def sentences(proof, model, horizon, c):
     """The claim, a sentence for each state. model: the network's. horizon: steps of a window, T. c: constants by
     name."""
-    length = f"{horizon - 1} R_m"
+    length = f"{horizon - proof.common} R_m"
     for state in proof.states:
         says, ensured = in_words(state, c), "; ".join(in_words(objective, c) for objective in state.ensures)
         if not state.leads_to:

@@ -14,33 +14,35 @@ def faults(proof, model, x, c):
     model: the network's Model. x: the unknowns of a window, an Execution. c: constants by name.
     """
     order = [state.name for state in proof.states]
-    after = following(model, x)
+    after, end = following(model, x, proof.common), proof.end(x)
     for state in proof.states:
         for name in state.leads_to:
             if order.index(proof.state(name).name) <= order.index(state.name):
                 yield f"'{state.name}' leads back to '{name}': progress need not add up"
-        if _differ(state.holds(x, x.horizon - 1, c), state.holds(after, 0, c)):
+        if _differ(state.holds(x, end, c), state.holds(after, 0, c)):
             yield f"'{state.name}' is not the same at a window's end and at the next one's start: it reads other steps"
         for measure in state.measures:
             about = f"{measure.name} in '{state.name}'"
             if measure.stalls(c):
                 yield f"{about} can stall: {measure.by} is {c[measure.by]}"
-            if _terms_differ(measure.value(x, x.horizon - 1), measure.value(after, 0)):
+            if _terms_differ(measure.value(x, end), measure.value(after, 0)):
                 yield f"{about} is not the same at a window's end and at the next one's start: it reads other steps"
             yield from (f"{about} has a {what}" for what in _moving(measure, x))
 
 
-def faults_of(controller, x):
+def faults_of(controller, x, common):
     """Yield likewise why windows of what a controller does need not be so, though each lemma is true of those asked
-    about: what they take to be open at first is, of a window that another one precedes, what that one left."""
+    about: what they take to be open at first is, of a window that another one precedes, what that one left. common:
+    steps that a window and the next one have in common."""
+    shared = "but one step" if common == 1 else f"{common} steps"
     for flow in x.flows:
         for name in controller.dated():
             yield f"{controller.name} reads `{name}`, which begins anew in each window"
         first = controller.first_decision(flow)
-        if controller.state and first != 1:
-            yield f"{controller.name} decides from step {first} of a window on, and windows have but one step in common"
+        if controller.state and first not in range(1, common + 1):
+            yield f"{controller.name} decides from step {first} of a window on, and windows have {shared} in common"
         if x.R != 1:
-            yield f"R_m is {x.R} steps, and windows have but one step in common"
+            yield f"R_m is {x.R} steps, of which no window is proved; expected one step"
 
 
 def _moving(measure, x):

@@ -74,6 +74,9 @@ class Prover:
         )
         self.controller = self.query.controller(controller)
         require_order(self.controller, self.query.jitter)
+        if proof.common > 1 and not (self.query.model.windows and proof.common < horizon):
+            found = f"windows of {horizon} steps have {proof.common} in common on {self.query.model.name}"
+            raise InputError(f"{found}; expected longer ones of senders by a window, or one step in common")
         carried_over = {belief.name for belief in self.query.model.carried_over()}
         foreign = {*self.controller.parameters} & carried_over - {*proof.beliefs}
         if foreign:
@@ -174,8 +177,9 @@ class Prover:
     @blamed()
     def faults(self, values):
         """Why the lemmas, each true, would not add up to a proof."""
-        faults = progress.faults(self.proof, self.query.model, self._part.x, Reads(values))
-        return [*faults, *(progress.faults_of(self.controller, self._part.x) if self.query.model.windows else ())]
+        model, x, common = self.query.model, self._part.x, self.proof.common
+        of_sender = progress.faults_of(self.controller, x, common) if model.windows else ()
+        return [*progress.faults(self.proof, model, x, Reads(values)), *of_sender]
 
     @blamed()
     def question(self, lemma, constants):

@@ -30,7 +30,7 @@ def _report(result, prover, picture):
     yield ""
     yield f"Made by `ccmatic prove {result.controller.name} --proof {result.proof} --horizon {result.horizon}`."
     yield f"Network: {prover.query.model.name}, buffer {prover.query.buffer} (in C·R_m), D = {prover.query.jitter} R_m,"
-    yield f"windows of {result.horizon - 1} R_m. Check it anew: `ccmatic check {result.file.name}`."
+    yield f"windows of {result.horizon - proof.common} R_m. Check it anew: `ccmatic check {result.file.name}`."
     yield ""
     yield "```python\n" + result.controller.source.strip() + "\n```"
     yield ""
@@ -38,7 +38,7 @@ def _report(result, prover, picture):
     yield "\n## What is proved\n"
     yield CONDITIONS.format(stays=stays(prover.query.model))
     yield from (f"- {sentence}" for sentence in sentences(proof, prover.query.model, result.horizon, values))
-    yield from _after_changes(proof, result.horizon, values)
+    yield from _after_changes(proof, result.horizon - proof.common, values)
     yield "\n## Constants\n"
     yield "| constant | here | the paper | meaning | one step better breaks |"
     yield "|---|---|---|---|---|"
@@ -58,13 +58,13 @@ def _report(result, prover, picture):
     yield "`ccmatic replay FILE --plot PICTURE.png`."
 
 
-def _after_changes(proof, horizon, values):
+def _after_changes(proof, length, values):
     """Numbers, where the definition says how far a change of the link rate throws each measure."""
     rows = []
     for state in proof.states:
         if state.leads_to and state.measures and windows_after(state, CHANGES[0], values) is not None:
             counts = [windows_after(state, factor, values) for factor in CHANGES]
-            rows.append(f"| {state.name} | " + " | ".join(f"{n} ({n * (horizon - 1)} R_m)" for n in counts) + " |")
+            rows.append(f"| {state.name} | " + " | ".join(f"{n} ({n * length} R_m)" for n in counts) + " |")
     if rows:
         yield "\nIf the link rate changes in the steady state by a factor of at most x,"
         yield "windows (time) in each state at most,"
