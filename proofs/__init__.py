@@ -2,4 +2,4 @@
 
 #: Those of any controller, without a constant that somebody chose: what `prove` tries that is not given a proof: on
 #: each network in this order, until one holds.
-SHAPES = ("link_rate", "link_rate_used", "link_rate_large", "link_rate_any")
+SHAPES = ("link_rate", "link_rate_used", "link_rate_large", "link_rate_any", "probes")

@@ -6,17 +6,7 @@ queue if anything may have been sent before; what was sent was at most 2C.
 
 from fractions import Fraction
 
-from ccmatic.proofs.link_rate import (
-    CROSSED,
-    STALE_HIGH,
-    STALE_LOW,
-    constants,
-    converged_stay,
-    final_states,
-    near,
-    remembers,
-    true,
-)
+from ccmatic.proofs.link_rate import constants, converged_stay, near, remembers, states, true
 from ccmatic.properties.performance import bdp, inflight_within, loses_at_most, utilises
 
 from ccmatic.contracts import Lemma, Proof
@@ -107,7 +97,7 @@ PROOF = Proof(
     model="ccac",
     buffer=">=6",
     beliefs=("C_L", "C_U"),
-    states=(CROSSED, STALE_LOW, STALE_HIGH, *final_states(sent_twice, finite=True)),
+    states=states(sent_twice, finite=True),
     constants=CONSTANTS,
     lemmas=(converged_stay(sent_twice), *PAPERS),
     formerly=("bedb060b9d7da98ab93fc558c4fd69d441905573bf031678518ad03bbe01fb40",),

@@ -6,15 +6,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ccmatic.proofs import cc_qdel as qdel
-from ccmatic.proofs.link_rate import CROSSED, STALE_HIGH, STALE_LOW, constants, converged_stay, final_states
+from ccmatic.proofs.link_rate import constants, converged_stay, states
 
 PROOF = replace(
     qdel.PROOF,
     buffer="infinite",
     horizon=11,
-    states=(CROSSED, STALE_LOW, STALE_HIGH, *final_states(qdel.sent_twice, finite=False)),
+    states=states(qdel.sent_twice),
     constants=constants(
-        finite=False,
         C_U_most={"at": Fraction(3), "front": (Fraction(2), Fraction(4))},
         C_L_least={"step": Fraction(1, 200)},
     ),

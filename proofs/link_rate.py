@@ -5,20 +5,34 @@ C_U of converged beliefs is found first. A timeout may raise it by half where it
 sends; then what is sent by who knows so much; then C_L. The beginning that the paper calls "beliefs inconsistent" is
 three states: beliefs that are empty, which a window ends; and C_L or C_U alone on the wrong side of C, so that what
 progress is, is one thing in each.
+
+The rate may move between C and `most`·C, as in models/varying.py; then C_L is true up to that.
 """
 
 from dataclasses import replace
 from fractions import Fraction
 
-from ccmatic.properties.performance import bdp, inflight_within, loses_at_most, utilises
+from ccmatic.proofs.parts import (
+    LITTLE_INFLIGHT,
+    NO_LOSS,
+    UTILISES,
+    constant,
+    inflight,
+    kept,
+    of_belief,
+    of_queue,
+    smallest,
+    with_values,
+)
+from ccmatic.properties.performance import bdp
 
-from ccmatic.contracts import Constant, Lemma, Measure, Objective, Proof, State
+from ccmatic.contracts import Lemma, Proof, State
 from ccmatic.logic import every, implies, no
 
 
-def true(x, t):
+def true(x, t, most=1):
     """C is where the beliefs say."""
-    return every(x.beliefs["C_L"][t] <= x.C, x.beliefs["C_U"][t] >= x.C)
+    return every(x.beliefs["C_L"][t] <= most * x.C, x.beliefs["C_U"][t] >= x.C)
 
 
 def crossed(x, t):
@@ -31,9 +45,10 @@ def known_above(x, t, c):
     return every(true(x, t), x.beliefs["C_U"][t] <= c["C_U_most"] * x.C)
 
 
-def near(x, t, c):
+def near(x, t, c, most=1):
     """Beliefs are true and have converged."""
-    return every(true(x, t), x.beliefs["C_L"][t] >= c["C_L_least"] * x.C, x.beliefs["C_U"][t] <= c["C_U_most"] * x.C)
+    low, high = x.beliefs["C_L"][t] >= c["C_L_least"] * x.C, x.beliefs["C_U"][t] <= c["C_U_most"] * x.C
+    return every(true(x, t, most), low, high)
 
 
 def remembers(x, t, sent=2):
@@ -42,201 +57,114 @@ def remembers(x, t, sent=2):
     return every([implies(no(x.Q.at_least(t, k)), x.inflight(t) <= sent * x.C * (k + x.D)) for k in delays])
 
 
-def short_queue(x, t, c):
-    """The bottleneck's queue, in C(R_m + D)."""
-    return x.queue(t) <= c["queue"] * bdp(x)
-
-
-UTILISES = Objective(
-    "uses the link", "at least {utilisation} of C(T - D) is delivered", lambda x, c: utilises(x, c["utilisation"])
-)
-LITTLE_INFLIGHT = Objective(
-    "bounds inflight", "inflight is at most {inflight}·C(R_m + D)", lambda x, c: inflight_within(x, c["inflight"])
-)
-NO_LOSS = Objective(
-    "loses nothing if the buffer is large",
-    "nothing is lost if the buffer is at least {lossless_buffer}·C(R_m + D)",
-    lambda x, c: implies(x.beta >= c["lossless_buffer"] * bdp(x), loses_at_most(x, 0)),
-)
-
-C_L = Measure(
-    "C_L",
-    lambda x, t: x.beliefs["C_L"][t],
-    lambda x: x.C,
-    "C",
-    by="shrink",
-    falls=False,
-    after=lambda f, c: f / c["C_L_least"],
-)
-C_U = Measure(
-    "C_U",
-    lambda x, t: x.beliefs["C_U"][t],
-    lambda x: x.C,
-    "C",
-    by="shrink",
-    after=lambda f, c: f * c["C_U_most"],
-)
-QUEUE = Measure(
-    "queue",
-    lambda x, t: x.queue(t),
-    lambda x: 0,
-    "0",
-    by="drain",
-    unit=lambda x: x.C,
-    unit_says="C·R_m",
-)
-
-CROSSED = State(
-    "beliefs empty",
-    "C_L > C_U",
-    holds=lambda x, t, c: crossed(x, t),
-    leads_to=("C_L too high", "C_U too low", "beliefs true", "converged", "steady"),
-)
-STALE_LOW = State(
-    "C_L too high",
-    "C < C_L ≤ C_U",
-    holds=lambda x, t, c: every(x.beliefs["C_L"][t] > x.C, no(crossed(x, t))),
-    leads_to=("beliefs true", "converged", "steady"),
-    measures=(replace(C_U, by="fall"),),
-    unless=(UTILISES,),
-)
-STALE_HIGH = State(
-    "C_U too low",
-    "C_L ≤ C_U < C",
-    holds=lambda x, t, c: every(x.beliefs["C_U"][t] < x.C, no(crossed(x, t))),
-    leads_to=("beliefs true", "converged", "steady"),
-    measures=(replace(C_U, by="rise", falls=False, after=lambda f, c: f), replace(C_L, by="rise")),
-)
-
-
 def sent_by_constant(x, t, c):
     """What is inflight was sent at `sent`·C at most."""
     return remembers(x, t, c["sent"])
 
 
-def final_states(remembers, finite):
-    """Those in which beliefs are true. remembers: as in `sent_by_constant`. finite: whether the buffer is."""
+def short_queue(x, t, c):
+    """The bottleneck's queue, in C(R_m + D)."""
+    return x.queue(t) <= c["queue"] * bdp(x)
+
+
+C_L = of_belief("C_L", "shrink", falls=False, after=lambda f, c: f / c["C_L_least"])
+C_U = of_belief("C_U", "shrink", after=lambda f, c: f * c["C_U_most"])
+QUEUE = of_queue("queue", lambda x, t: x.queue(t))
+RISING = (replace(C_U, by="rise", falls=False, after=lambda f, c: f), replace(C_L, by="rise"))
+
+
+def states(remembers, finite=False, most=1, empty=crossed, C_L=C_L, C_U=C_U, rising=RISING, queue=QUEUE):
+    """The six, in order. remembers: of what is inflight, once converged, as `sent_by_constant`. finite: whether the
+    buffer is. empty: that beliefs are. The others: measures of what their names say."""
+    limit = "C" if most == 1 else f"{float(most):g}·C"
+    narrow = f"{{C_L_least}}·C ≤ C_L ≤ {limit} and C ≤ C_U ≤ {{C_U_most}}·C"
+    final = ("beliefs true", "converged", "steady")
+
     return (
-        not_converged(remembers),
+        State(
+            "beliefs empty",
+            f"C_L > C_U{f', and not both C_L ≤ {limit} and C ≤ C_U' if empty is not crossed else ''}",
+            holds=lambda x, t, c: empty(x, t),
+            leads_to=("C_L too high", "C_U too low", *final),
+        ),
+        State(
+            "C_L too high",
+            f"{limit} < C_L ≤ C_U",
+            holds=lambda x, t, c: every(x.beliefs["C_L"][t] > most * x.C, no(crossed(x, t))),
+            leads_to=final,
+            measures=(replace(C_U, by="fall"),),
+            unless=(UTILISES,),
+        ),
+        State(
+            "C_U too low",
+            "C_L ≤ C_U < C",
+            holds=lambda x, t, c: every(x.beliefs["C_U"][t] < x.C, no(crossed(x, t))),
+            leads_to=final,
+            measures=rising,
+        ),
+        State(
+            "beliefs true",
+            f"C_L ≤ {limit} and C ≤ C_U, not converged",
+            holds=lambda x, t, c: every(true(x, t, most), no(every(near(x, t, c, most), remembers(x, t, c)))),
+            leads_to=final[1:],
+            measures=(C_L, C_U),
+            unless=(UTILISES,),
+        ),
         State(
             "converged",
-            "{C_L_least}·C ≤ C_L and C_U ≤ {C_U_most}·C, the queue longer than {queue}·C(R_m + D)",
-            holds=lambda x, t, c: every(near(x, t, c), remembers(x, t, c), no(short_queue(x, t, c))),
-            leads_to=("steady",),
-            measures=(QUEUE,),
+            f"{narrow}, the queue longer than {{queue}}·C(R_m + D)",
+            holds=lambda x, t, c: every(near(x, t, c, most), remembers(x, t, c), no(short_queue(x, t, c))),
+            leads_to=final[2:],
+            measures=(queue,),
             ensures=(UTILISES,),
         ),
         State(
             "steady",
-            "converged, the queue at most {queue}·C(R_m + D)",
-            holds=lambda x, t, c: every(near(x, t, c), remembers(x, t, c), short_queue(x, t, c)),
+            f"{narrow}, the queue at most {{queue}}·C(R_m + D)",
+            holds=lambda x, t, c: every(near(x, t, c, most), remembers(x, t, c), short_queue(x, t, c)),
             ensures=(UTILISES, LITTLE_INFLIGHT, *((NO_LOSS,) if finite else ())),
         ),
     )
 
 
-def not_converged(remembers):
-    """Beliefs are true."""
-
-    def converged(x, t, c):
-        return every(near(x, t, c), remembers(x, t, c))
-
-    return State(
-        "beliefs true",
-        "C_L ≤ C ≤ C_U, not converged",
-        holds=lambda x, t, c: every(true(x, t), no(converged(x, t, c))),
-        leads_to=("converged", "steady"),
-        measures=(C_L, C_U),
-        unless=(UTILISES,),
-    )
-
-
-def constants(finite, **chosen):
+def constants(finite=False, **chosen):
     """Of the states above, with the ranges in which they are looked for. chosen: by name, what is otherwise."""
+    buffer = "buffer from which nothing is lost in the steady state, in C(R_m + D)"
     declared = (
-        Constant("C_U_most", "C_U of converged beliefs, at most, in C", Fraction(1), Fraction(6), better="smaller"),
-        Constant("C_L_least", "C_L of converged beliefs, at least, in C", Fraction(1, 20), Fraction(1)),
-        Constant(
-            "queue",
-            "queue in the steady state, at most, in C(R_m + D)",
-            Fraction(0),
-            Fraction(5),
-            step=Fraction(1, 20),
-            better="smaller",
-        ),
-        Constant("utilisation", "share of the link used, at least", Fraction(1, 10), Fraction(1)),
-        Constant(
-            "inflight",
-            "inflight in the steady state, at most, in C(R_m + D)",
-            Fraction(1),
-            Fraction(10),
-            step=Fraction(1, 20),
-            better="smaller",
-        ),
-        Constant(
-            "lossless_buffer",
-            "buffer from which nothing is lost in the steady state, in C(R_m + D)",
-            Fraction(3),
-            Fraction(10),
-            step=Fraction(1, 20),
-            better="smaller",
-        ),
-        Constant(
-            "drain",
-            "queue drained in a window before the steady state, in C·R_m",
-            Fraction(1, 20),
-            Fraction(8),
-            step=Fraction(1, 20),
-        ),
-        Constant(
-            "fall",
-            "factor by which C_U falls while C_L is too high",
-            Fraction(101, 100),
-            Fraction(5),
-            step=Fraction(1, 20),
-        ),
-        Constant("rise", "factor by which C_L or C_U rises while C_U is too low", Fraction(101, 100), Fraction(3)),
-        Constant(
-            "shrink",
-            "factor by which a true bound moves until converged",
-            Fraction(101, 100),
-            Fraction(4),
-            step=Fraction(1, 20),
-        ),
+        smallest("C_U_most", "C_U of converged beliefs, at most, in C", 1, 6, "1/100"),
+        constant("C_L_least", "C_L of converged beliefs, at least, in C", "1/20", 1),
+        smallest("queue", "queue in the steady state, at most, in C(R_m + D)", 0, 5),
+        constant("utilisation", "share of the link used, at least", "1/10", 1),
+        inflight(10),
+        *((smallest("lossless_buffer", buffer, 3, 10),) if finite else ()),
+        constant("drain", "queue drained in a window before the steady state, in C·R_m", "1/20", 8, "1/20"),
+        constant("fall", "factor by which C_U falls while C_L is too high", "101/100", 5, "1/20"),
+        constant("rise", "factor by which C_L or C_U rises while C_U is too low", "101/100", 3),
+        constant("shrink", "factor by which a true bound moves until converged", "101/100", 4, "1/20"),
     )
-    kept = [each for each in declared if finite or each.name != "lossless_buffer"]
-    return tuple(replace(each, **chosen.get(each.name, {})) for each in kept)
+    return with_values(declared, **chosen)
 
 
-def kept(name, holds):
-    """The Lemma that a condition on a step is true at a window's end if it was at first."""
-    return Lemma(name, lambda x, c: holds(x, 0, c), lambda x, c: holds(x, x.horizon - 1, c))
-
-
-def converged_stay(remembers):
+def converged_stay(remembers, most=1):
     """Converged beliefs, without the queue, on which neither constant depends."""
-    return kept("converged beliefs stay so", lambda x, t, c: every(near(x, t, c), remembers(x, t, c)))
+    return kept("converged beliefs stay so", lambda x, t, c: every(near(x, t, c, most), remembers(x, t, c)))
 
 
 def on(buffer, horizon=11):
     """The shape with a buffer, as in queries."""
     finite = buffer != "infinite"
     high, *others = constants(finite, C_U_most={"step": Fraction(1, 4)})
-    sent = Constant(
-        "sent",
-        "sent in a step, at most, once C_U has converged, in C",
-        Fraction(1),
-        Fraction(8),
-        step=Fraction(1, 4),
-        better="smaller",
-    )
     return Proof(
         model="ccac",
         buffer=buffer,
         horizon=horizon,
         beliefs=("C_L", "C_U"),
-        states=(CROSSED, STALE_LOW, STALE_HIGH, *final_states(sent_by_constant, finite)),
-        constants=(high, sent, *others),
+        states=states(sent_by_constant, finite),
+        constants=(
+            high,
+            smallest("sent", "sent in a step, at most, once C_U has converged, in C", 1, 8, "1/4"),
+            *others,
+        ),
         lemmas=(
             kept("C_U stays converged", known_above),
             Lemma(

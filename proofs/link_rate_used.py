@@ -3,14 +3,12 @@ probe whatever waits: beliefs come to be true and converge, and the link is used
 
 from dataclasses import replace
 
-from ccmatic.proofs.link_rate import CROSSED, STALE_HIGH, STALE_LOW, UTILISES, near, not_converged, sent_by_constant
+from ccmatic.proofs.link_rate import near, sent_by_constant
 from ccmatic.proofs.link_rate import on as draining_on
+from ccmatic.proofs.parts import UTILISES
 
 from ccmatic.contracts import State
 from ccmatic.logic import every
-
-#: C_L may time out, and fall, in a window in which C_U does, and rises by half.
-RISING = replace(STALE_HIGH, ordered=True)
 
 CONVERGED = State(
     "converged",
@@ -21,18 +19,19 @@ CONVERGED = State(
 
 
 def leading_there(state):
-    """A state of the other shape, with the end that this one has."""
-    return replace(state, leads_to=tuple(name for name in state.leads_to if name != "steady"))
+    """A state of the other shape, with the end that this one has. C_L may time out, and fall, in a window in which C_U
+    does, and rises by half."""
+    leads_to = tuple(name for name in state.leads_to if name != "steady")
+    return replace(state, leads_to=leads_to, ordered=state.name == "C_U too low")
 
 
 def on(buffer):
     """The shape with a buffer, as in queries."""
     draining = draining_on(buffer)
-    before = (CROSSED, STALE_LOW, RISING, not_converged(sent_by_constant))
     of_queues = ("queue", "inflight", "lossless_buffer", "drain")
     return replace(
         draining,
-        states=(*map(leading_there, before), CONVERGED),
+        states=(*map(leading_there, draining.states[:4]), CONVERGED),
         constants=tuple(constant for constant in draining.constants if constant.name not in of_queues),
     )
 

@@ -159,7 +159,7 @@ def test_a_measure_that_also_degrades_is_no_proof(tmp_path):
         .read_text()
         .replace(
             'TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: link_rate.true(x, t))',
-            "TRUE = replace(link_rate.CROSSED, name='true', says='', holds=lambda x, t, c: link_rate.true(x, t),\n"
+            "TRUE = replace(CROSSED, name='true', says='', holds=lambda x, t, c: link_rate.true(x, t),\n"
             "               leads_to=(), measures=tuple(replace(measure, by='rise')\n"
             "                                           for measure in (link_rate.C_L, link_rate.C_U)))",
         )

@@ -5,7 +5,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from ccmatic.proofs.link_rate_used import RISING
 
 from ccmatic.contracts import load_definition
 from ccmatic.logic import isolated
@@ -13,6 +12,7 @@ from ccmatic.proving import Prover
 from ccmatic.proving.claim import sentences, windows, windows_after
 
 TINY = Path(__file__).parent / "proofs" / "tiny.py"
+RISING = load_definition("proofs", "PROOF", "link_rate_used").state("C_U too low")
 NAME = "C_U too low: nothing degrades"
 VALUES = {"rise": Fraction(11, 10), "fall": Fraction(2), "utilisation": Fraction(1, 2), "C_L_least": Fraction(1, 2)}
 

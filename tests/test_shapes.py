@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 import ccmatic as cm
-from ccmatic import proofs
+from ccmatic import language, proofs
 from ccmatic.base import last_good
 from ccmatic.contracts import load_definition
 from ccmatic.proving import NoValue, Prover, load_result, shapes
@@ -44,11 +44,20 @@ def test_where_no_shape_will_do_the_window_that_shows_it_is_saved(tmp_path, monk
     assert str(window) in last["why"] and cm.replay(window).outcome is Outcome.BREAKS
 
 
-def test_of_what_no_shape_reads_that_is_said():
-    code, _, err = run("prove", "cc_probe_slow", "--json")
-    assert (
-        code == 2 and "no shape is of a controller that reads C_Llambda, q_U" in err and "link_rate (C_L, C_U)" in err
-    )
+def test_of_what_no_shape_reads_that_is_said(tmp_path):
+    file = tmp_path / "both.py"
+    file.write_text("def rate(C_L, q_U, R_m):\n    return C_L - q_U / R_m\n")
+    code, _, err = run("prove", file, "--json")
+    assert code == 2 and "no shape is of a controller that reads C_L, q_U" in err
+    assert "link_rate (C_L, C_U)" in err and "probes (C_Llambda, q_U)" in err
+
+
+def test_a_controller_has_the_shapes_of_what_it_reads():
+    def of(name):
+        return shapes.shapes(language.given(name))
+
+    assert of("cc_probe_slow") == ["probes"]
+    assert of("cc_qdel") == ["link_rate", "link_rate_used", "link_rate_large", "link_rate_any"]
 
 
 def test_on_a_network_on_which_a_shape_holds_no_weaker_one_is_tried(monkeypatch):

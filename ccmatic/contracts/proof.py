@@ -34,8 +34,8 @@ class Constant:
     """An unknown number of the lemmas, to be found between `low` and `high` to a resolution of `step`.
 
     better: `larger` or `smaller`. at: a value that the author chose, for one that trades off with the next constant;
-    front: other values, at which the next one is found too. paper: what the paper has. joined: it and the constant
-    before it limit each other, as bounds do that are kept only all at once, and are found together.
+    front: other values of such a one, at which the next one is found too. paper: what the paper has. joined: it and the
+    constant before it limit each other, as bounds do that are kept only all at once, and are found together.
     """
 
     name: str

@@ -178,22 +178,22 @@ def _breaks(prover, lemma, values, trace):
 
 def _fronts(result, prover, values):
     """Each point of a front is found anew: the best value holds, the next better one does not."""
-    chosen = None
+    before = None
     for constant in prover.proof.constants:
         points = result.constants[constant.name].front
-        expected = tuple(chosen.front) if chosen and constant.at is None else ()
+        expected = before.front if before and constant.at is None else ()
         if tuple(other for other, _ in points) != expected:
             fault = f"its points are not those of the definition, {', '.join(map(str, expected)) or 'none'}"
             yield Finding(f"front of {constant.name}", fault)
             points = ()
         for other, best in points:
-            about = f"{constant.name} where {chosen.name} is {other}"
+            about = f"{constant.name} where {before.name} is {other}"
             how = f"asked anew: {'not even the loosest will do' if best is None else best}"
             try:
-                yield Finding(about, _point(prover, constant, best, {**values, chosen.name: other}), how)
+                yield Finding(about, _point(prover, constant, best, {**values, before.name: other}), how)
             except OutOfTime:
                 yield Finding(about, "no answer in time", how, unknown=True)
-        chosen = constant if constant.at is not None else None
+        before = constant
 
 
 def _point(prover, constant, best, values):

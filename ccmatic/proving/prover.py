@@ -215,7 +215,7 @@ def search(prover, known, guesses):
     """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each Constant.
     guesses: values, by name, that are asked first. Raises NoValue where none in a range does, OutOfTime where
     that could not be told."""
-    chosen = None
+    before = None
     for constant in prover.proof.constants:
         together = prover.proof.found_with(constant)
         if constant.name not in known:
@@ -228,11 +228,11 @@ def search(prover, known, guesses):
             elif not limits:
                 raise InputError(f"no lemma limits the constant '{constant.name}' when those before it are known")
             else:
-                front = _front(prover, constant, limits, values, chosen)
+                front = _front(prover, constant, limits, values, before)
                 found = _edge(prover, constant, limits, values, guesses.get(constant.name))
                 known[constant.name] = replace(found, front=tuple(front))
             yield from together
-        chosen = constant if constant.at is not None else None
+        before = constant
 
 
 def verdicts(prover, values, asked):
@@ -242,11 +242,11 @@ def verdicts(prover, values, asked):
             yield prover.confirm(prover.ask(lemma, values), values)
 
 
-def _front(prover, constant, limits, values, chosen):
-    """The best value of a constant at others of the one before, which trades off with it."""
-    for other in chosen.front if chosen else ():
+def _front(prover, constant, limits, values, before):
+    """The best value of a constant at others of the one before, if that has a front."""
+    for other in before.front if before else ():
         try:
-            yield other, _edge(prover, constant, limits, {**values, chosen.name: other}).value
+            yield other, _edge(prover, constant, limits, {**values, before.name: other}).value
         except InputError:
             yield other, None
 

@@ -7,10 +7,11 @@ from ccmatic.proofs import link_rate
 
 from ccmatic.contracts.proof import Constant, Proof, State
 
-EMPTY = replace(link_rate.CROSSED, leads_to=("C_L too high", "C_U too low", "true"))
+CROSSED, *STALE = link_rate.PROOF.states[:3]
+EMPTY = replace(CROSSED, leads_to=("C_L too high", "C_U too low", "true"))
 HIGH, LOW = (
     replace(state, leads_to=("true",), measures=tuple(replace(measure, after=None) for measure in state.measures))
-    for state in (link_rate.STALE_LOW, link_rate.STALE_HIGH)
+    for state in STALE
 )
 TRUE = State("true", "C_L ≤ C ≤ C_U", lambda x, t, c: link_rate.true(x, t))
 
