@@ -73,6 +73,28 @@ def test_none_of_a_template_has_it_which_is_checked(query, tmp_path):
     assert code == 0 and checked["covered"] and checked["candidates"] == 16 and checked["counterexamples"] < 16
 
 
+def test_nothing_is_as_wide_as_a_controller_without_it(query, tmp_path):
+    """One window breaks all envelopes around it, which is checked by replay."""
+    code, out, _ = run("widen", "cc_qdel", "--query", query(STATES), "--out", tmp_path / "wider", "--json")
+    (summary,) = lines(out)
+    assert code == 1 and (summary["envelopes"], summary["questions"]) == (0, 1) and summary["grid"] == 6561
+    code, out, _ = run("check-widening", tmp_path / "wider", "--allow-code", "--json")
+    assert code == 0 and lines(out)[0]["complete"]
+
+
+@pytest.mark.slow
+def test_the_widest_around_a_controller_that_have_it_are_found(query, tmp_path):
+    """While bytes wait, as little as one likes; else no envelope is wider by so much."""
+    floors = STATES.replace("1/2", "107/200") + 'utilisation = "11/20"\n'
+    asked = "--query", query(floors, 11), "--step", "1", "--out", tmp_path / "wider", "--json"
+    code, out, _ = run("widen", "cc_qdel", *asked)
+    *envelopes, summary = lines(out)
+    assert code == 0 and summary["grid"] == 16 and summary["undecided"] == 0
+    assert "between(0, 1 / 2 * C_L)" in envelopes[0]["source"] and "return 2 * C_L" in envelopes[0]["source"]
+    code, out, _ = run("check-widening", tmp_path / "wider", "--allow-code", "--json")
+    assert code == 0 and lines(out)[0]["complete"]
+
+
 @pytest.mark.slow
 def test_those_that_have_it_are_found(query, tmp_path):
     """Of the 16, cc_qdel's class has what is proved of it."""
