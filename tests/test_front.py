@@ -66,8 +66,9 @@ def test_what_dominates_is_as_good_in_all_and_better_in_one():
 def test_a_saved_proof_is_measured_as_its_report_has_it():
     """The rate doubles or halves: 2, 18 and 15 windows of 10 R_m."""
     result = load_result(ROOT / "proofs" / "cc_qdel_T11.json")
-    found = measuring.measured(load_definition("proofs", "PROOF", "cc_qdel"), result)
-    assert found == {"utilisation": Fraction(17, 20), "inflight": 5, "lossless_buffer": Fraction(9, 2), "settles": 350}
+    found = measuring.measured(load_definition("proofs", "PROOF", "cc_qdel"), result, Fraction(0))
+    guaranteed = {"utilisation": Fraction(17, 20), "inflight": 5, "lossless_buffer": Fraction(9, 2)}
+    assert found == {**guaranteed, "settles": 350, "freedom": 0}
 
 
 def attempted(controller, folder, listener, network, horizon, **options):
@@ -99,6 +100,23 @@ def test_every_member_that_no_counterexample_breaks_has_its_place(query, tmp_pat
     assert f"{len(best)} of {len(held)} that are proved, of {len(found)} controllers, are on the front" in text
 
 
+def test_envelopes_around_the_best_have_their_place(query, tmp_path, monkeypatch):
+    """One that guarantees as much as what it is around, and leaves a choice, dominates that."""
+    monkeypatch.setattr(search, "attempts", attempted)
+    code, out, _ = run("front", query(), "--step", "1/4", "--json", cwd=tmp_path)
+    points = {line["controller"]: line for line in lines(out)[:-1]}
+    assert code == 0 and lines(out)[-1]["front"] == ["query_1_wider_1"]
+    wider, inside = points["query_1_wider_1"], points["query_1"]
+    assert "return between(2 * C_L, 5 / 4 * (2 * C_L))" in wider["source"]
+    assert wider["measures"] == {**inside["measures"], "freedom": "1/10"} and inside["measures"]["freedom"] == "0"
+    assert inside["dominated_by"] == ["query_1_wider_1"]
+
+
+def test_a_step_that_is_none_is_refused_before_anything_is_asked(query, tmp_path):
+    code, _, err = run("front", query(), "--step", "2/5", cwd=tmp_path)
+    assert code == 2 and "expected a step that 1 is a multiple of" in err and not (tmp_path / "query-front").exists()
+
+
 def test_the_members_are_the_candidates_that_hold(query, tmp_path):
     asked = cm.load_query(query())
     cm.synthesise(asked, run=tmp_path / "run.db").solutions  # noqa: B018
@@ -109,7 +127,7 @@ def test_the_members_are_the_candidates_that_hold(query, tmp_path):
     judge = Judge(asked)
     holding = {body for body in bodies if judge.judge(parse(f"def rate(C_L, qdel_L, R_m, MSS):\n{body}")).holds}
     of_a_packet = {body for body in holding if "return MSS / R_m" in body}
-    assert {source.split('"""')[-1] for _, source in found} >= holding - of_a_packet and of_a_packet < holding
+    assert {member.source.split('"""')[-1] for member in found} >= holding - of_a_packet and of_a_packet < holding
     assert {body.replace("return MSS / R_m", "return 0") for body in of_a_packet} <= holding
 
 

@@ -67,18 +67,20 @@ def check(proof, solver, timeout, seed, allow_code, as_json):
 @click.command()
 @click.argument("query", metavar="QUERY.toml", shell_complete=options.names_of("queries"))
 @click.option("--out", help="Folder for run, proofs and figure; the same command goes on.  [default: QUERY-front]")
+@click.option("--step", help="Also prove the maximal envelopes around those on the front; the step is as of widen.")
 @options.jobs
 @options.cluster
 @options.solver
 @options.timeout
 @options.seed
 @options.as_json
-def front(query, out, jobs, cluster, solver, timeout, seed, as_json):
+def front(query, out, step, jobs, cluster, solver, timeout, seed, as_json):
     """Prove every controller of a query's classes by shapes, and find those that nothing dominates."""
     from ccmatic import api, base, front, synthesis
     from ccmatic.cli import proof_reports as report
 
     asked, asking = api.load_query(query), options.asking(solver, timeout, seed)
+    step = step and front.step_of(step)
     front.network_of(asked)
     folder = base.writable_folder(Path(out or f"{asked.name}-front"))
     run = folder / "synthesis.db"
@@ -87,21 +89,33 @@ def front(query, out, jobs, cluster, solver, timeout, seed, as_json):
     if not found:
         click.echo(report.front_end([], {}, None, as_json))
         return options.BROKEN
-    controllers = front.members(asked, synthesis.read_run(run)[1])
-    points = []
-    with options.Waiting(f"proving {len(controllers)} controllers") as waiting:
-        for point in front.prove_each(asked, controllers, folder / "proofs", jobs, cluster, **asking):
-            points.append(point)
-            waiting.what = f"proving {len(controllers)} controllers, {len(points)} decided"
+    where = {"folder": folder / "proofs", "jobs": jobs, "cluster": cluster, **asking}
+    points = _proved(asked, front.members(asked, synthesis.read_run(run)[1]), **where)
+    if step:
+        best = [point for point in points if front.dominated(points).get(point.name) == []]
+        with options.Waiting(f"widening {len(best)} controllers"):
+            wider = list(front.envelopes(asked, best, step, **asking))
+        points += _proved(asked, wider, **where)
     dominated = front.dominated(points)
     figure = folder / "front.svg" if dominated else None
     if figure:
         front.draw([point for point in points if point.name in dominated], dominated, figure)
-    numbers = {name: number for number, (name, _) in enumerate(controllers)}
-    for point in sorted(points, key=lambda point: numbers[point.name]):
+    for point in points:
         click.echo(report.front_point(point, dominated.get(point.name), as_json))
     click.echo(report.front_end(points, dominated, figure, as_json))
     return options.GOOD if dominated else options.outcome({point.verdict for point in points})
+
+
+def _proved(query, members, **where):
+    """The Point of each of the Members. where: as of `prove_each`."""
+    from ccmatic import front
+
+    found = {}
+    with options.Waiting(f"proving {len(members)} controllers") as waiting:
+        for point in front.prove_each(query, members, **where):
+            found[point.name] = point
+            waiting.what = f"proving {len(members)} controllers, {len(found)} decided"
+    return [found[member.name] for member in members]
 
 
 @click.command()

@@ -1,7 +1,18 @@
 """The front of what can be guaranteed on a network, and by whom of a template's controllers."""
 
 from ccmatic.front.figure import draw
-from ccmatic.front.points import MEASURES, Point, dominated
-from ccmatic.front.search import members, network_of, prove_each
+from ccmatic.front.points import MEASURES, Member, Point, dominated
+from ccmatic.front.search import envelopes, members, network_of, prove_each, step_of
 
-__all__ = ["MEASURES", "Point", "dominated", "draw", "members", "network_of", "prove_each"]
+__all__ = [
+    "MEASURES",
+    "Member",
+    "Point",
+    "dominated",
+    "draw",
+    "envelopes",
+    "members",
+    "network_of",
+    "prove_each",
+    "step_of",
+]

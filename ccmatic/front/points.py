@@ -5,12 +5,22 @@ from fractions import Fraction
 
 from ccmatic.proving import windows_after
 
-#: Of a proof, each with whether more of it is better: constants by name, and after how many R_m beliefs have converged
-#: again at the latest if the link rate halves or doubles, as the report of a proof counts them.
-MEASURES = {"utilisation": True, "inflight": False, "lossless_buffer": False, "settles": False}
+#: Each with whether more of it is better: constants of a proof by name; after how many R_m beliefs have converged again
+#: at the latest if the link rate halves or doubles, as the report of a proof counts them; and the freedom of a Member.
+MEASURES = {"utilisation": True, "inflight": False, "lossless_buffer": False, "settles": False, "freedom": True}
 
 #: By how much the link rate changes.
 CHANGE = Fraction(2)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A controller that may be on a front, or an envelope. source: its Python. freedom: the share of the most that may
+    be sent which lies above the least, the mean of all rates that it returns; nothing of a controller."""
+
+    name: str
+    source: str
+    freedom: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -31,9 +41,9 @@ class Point:
     why: str | None = None
 
 
-def measured(proof, result):
-    """The measures of a proof that holds: its definition, and its Result."""
-    found = {name: result.values[name] for name in MEASURES if name in result.values}
+def measured(proof, result, freedom):
+    """The measures of a proof that holds: its definition, and its Result; and the freedom of what it is of."""
+    found = {name: result.values[name] for name in MEASURES if name in result.values} | {"freedom": freedom}
     moved = [state for state in proof.states if state.measures and all(each.after for each in state.measures)]
     windows = [windows_after(state, CHANGE, result.values) for state in moved]
     return found if None in windows else {**found, "settles": Fraction(sum(windows) * (result.horizon - 1))}

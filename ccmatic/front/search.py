@@ -1,14 +1,21 @@
-"""The members of every class that a query has solutions of, each proved by the shapes of its network."""
+"""The members of every class that a query has solutions of, and envelopes, each proved by the shapes of its network."""
 
-from ccmatic.base import OutOfTime
+from fractions import Fraction
+from statistics import mean
+
+from ccmatic.base import OutOfTime, exact
 from ccmatic.contracts import load_definition
-from ccmatic.front.points import Point, measured
+from ccmatic.front.points import Member, Point, measured
 from ccmatic.language import parse
 from ccmatic.logic import isolated
 from ccmatic.proving import Listener, attempts, shapes_on
 from ccmatic.synthesis import COUNTEREXAMPLE, Team, generator
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, UNDECIDED
+from ccmatic.widening import Grid, envelope_name, factors, said_of, widen
+
+#: The largest factor by which the most that a controller sends is multiplied.
+MOST = Fraction(2)
 
 
 def network_of(query):
@@ -19,7 +26,7 @@ def network_of(query):
 
 
 def members(query, events):
-    """(name, source) of every candidate that no counterexample breaks, one of those that send the same, those of few
+    """A Member for every candidate that no counterexample breaks, one of those that send the same, those of few
     terms first. events: of a synthesis that has ended: then each is of a class that has a solution, or was not decided
     in time."""
     remaining = generator(query)
@@ -33,7 +40,9 @@ def members(query, events):
         found.setdefault(sent, forms)
     simple = sorted(found.values(), key=lambda forms: sum(len(form.coefficients) for form in forms))
     named = ((f"{query.name}_{number}", forms) for number, forms in enumerate(simple, start=1))
-    return [(name, query.template.source(forms, f"{name}: of the front of {query.name}.")) for name, forms in named]
+    return [
+        Member(name, query.template.source(forms, f"{name}: of the front of {query.name}.")) for name, forms in named
+    ]
 
 
 def _lowest(form):
@@ -41,17 +50,40 @@ def _lowest(form):
     return all(term == "MSS / R_m" and coefficient <= 1 for term, coefficient in form.coefficients)
 
 
-def prove_each(query, controllers, folder, jobs=1, cluster=None, **options):
-    """Yield the Point of each of the controllers, (name, source) pairs, as soon as it is known; the proofs go to a
+def step_of(text):
+    """The step of a Grid. Raises InputError for what is none."""
+    step = exact(text)
+    factors(step, MOST)
+    return step
+
+
+def envelopes(query, points, step, **asking):
+    """A Member for each maximal envelope around the controllers of Points for which a query holds. step, asking: as of
+    `widen`."""
+    for point in points:
+        grid = Grid(query.read(point.source, point.name), query.units(), step, MOST)
+        widening = widen(grid, query, **asking)
+        for number, place in enumerate(widening.maximal, start=1):
+            source = grid.source(place, said_of(widening, number))
+            yield Member(envelope_name(widening, number), source, _freedom(grid, place))
+
+
+def _freedom(grid, place):
+    moved = [end.factors[i] for end, i in zip(grid.ends, place, strict=True)]
+    return mean(1 - low / high for low, high in zip(moved[::2], moved[1::2], strict=True))
+
+
+def prove_each(query, members, folder, jobs=1, cluster=None, **options):
+    """Yield the Point of each of the Members as soon as it is known; the proofs go to a
     folder, in which the same call goes on. jobs, cluster: as of `synthesise`. options: of the Prover. Raises InputError
     where no shape is of the query's network, or of what a controller reads."""
     network = network_of(query)
     team = Team(jobs, cluster)
     try:
-        waiting = iter(controllers)
+        waiting = iter(members)
         while True:
-            for name, source in waiting:
-                team.submit(name, point, name, source, str(folder), network, query.horizon, options)
+            for member in waiting:
+                team.submit(member.name, point, member, str(folder), network, query.horizon, options)
                 if len(team) >= jobs:
                     break
             if not team:
@@ -63,12 +95,13 @@ def prove_each(query, controllers, folder, jobs=1, cluster=None, **options):
 
 
 @isolated
-def point(name, source, folder, network, horizon, options):
-    """The Point of a controller, by the first of a network's shapes that holds, or the last that was tried."""
+def point(member, folder, network, horizon, options):
+    """The Point of a Member, by the first of a network's shapes that holds, or the last that was tried."""
+    name, source = member.name, member.source
     try:
         *_, tried = attempts(parse(source, name), folder, Listener(), network=network, horizon=horizon, **options)
     except OutOfTime as error:
         return Point(name, source, None, UNDECIDED, None, {}, str(error))
     proof, held = load_definition("proofs", "PROOF", tried.shape), tried.verdict == HOLDS
-    measures = measured(proof, tried.result) if held else {}
+    measures = measured(proof, tried.result, member.freedom) if held else {}
     return Point(name, source, tried.shape, tried.verdict, str(tried.result.file), measures, tried.why)

@@ -1,6 +1,6 @@
 """How far a controller may be widened: all maximal envelopes around it that keep a query's property."""
 
-from ccmatic.widening.ends import End, Grid, Point
+from ccmatic.widening.ends import End, Grid, Point, factors
 from ccmatic.widening.file import (
     ABOUT,
     WideningReport,
@@ -24,6 +24,7 @@ __all__ = [
     "WideningReport",
     "check_widening",
     "envelope_name",
+    "factors",
     "said_of",
     "to_json",
     "trace_name",

@@ -28,6 +28,16 @@ class End:
     factors: tuple[Fraction, ...]
 
 
+def factors(step, most):
+    """Those of a least rate, and those of a most rate. Raises InputError for a step, or a largest factor, that is
+    none."""
+    if not 0 < step <= 1 or most < 1 or (1 / step).denominator > 1:
+        found = f"the step is {step}, the largest factor {most}"
+        raise InputError(f"{found}; expected a step that 1 is a multiple of, and a factor of at least 1")
+    lows, highs = int(1 / step) + 1, int((most - 1) / step) + 1
+    return tuple(1 - i * step for i in range(lows)), tuple(1 + i * step for i in range(highs))
+
+
 class Grid:
     """All envelopes around a controller whose least rates are multiplied by 1, 1 - step, … 0, and whose most rates by
     1, 1 + step, … `most`. A point says of each end which of its factors, by number; the larger these, the wider.
@@ -39,16 +49,12 @@ class Grid:
     def __init__(self, controller, beliefs, step, most):
         if not isinstance(controller, Controller):
             raise InputError("a controller with state is not widened; expected one of beliefs", controller.file)
-        if not 0 < step <= 1 or most < 1 or (1 / step).denominator > 1:
-            found = f"the step is {step}, the largest factor {most}"
-            raise InputError(f"{found}; expected a step that 1 is a multiple of, and a factor of at least 1")
         self.controller, self._beliefs, self.step, self.most = controller, beliefs, step, most
-        lows = tuple(1 - i * step for i in range(int(1 / step) + 1))
-        highs = tuple(1 + i * step for i in range(int((most - 1) / step) + 1))
+        allowed = factors(step, most)
         self.ends = tuple(
-            End(node.lineno, which, factors[:1] if _is_zero(rate) else factors)
+            End(node.lineno, which, each[:1] if _is_zero(rate) else each)
             for node in _returns(ast.parse(controller.source))
-            for which, factors, rate in zip(("low", "high"), (lows, highs), _between(node.value), strict=True)
+            for which, each, rate in zip(("low", "high"), allowed, _between(node.value), strict=True)
         )
         self.shape = tuple(len(end.factors) for end in self.ends)
         self.size = prod(self.shape)
