@@ -1,12 +1,16 @@
 """Asks again what CCAC's published tool was asked, on the model `ccac2021`, and compares.
 
-    python benchmarks/ccac.py FILE…
+    python benchmarks/ccac.py [--executions] FILE…
 
 A file maps names to queries with their cases, as tests/peer_verdicts/ccac has them; docs/stateful.md says what they
 mean. A case is sat if some execution is as all of `assume`, and `property`, say; these are parsed, and never run.
 Where no execution is as `assume` says, all that is asked is unsat, which says nothing, and which is told.
 Seconds are of processor time: CCAC's those in the file, which are the solver's alone, ours of all that is done here.
 The last line counts the verdicts that differ; if any does, the exit code is 1.
+
+With --executions it asks of what is true of executions in place of what is published: delays that are consistent,
+timeouts for losses that were not found, and a Copa whose acknowledgements may stall. So what differs is what the
+published verdicts owe to these.
 """
 
 import argparse
@@ -34,13 +38,14 @@ SLACK = {
     "gt_alpha": "more than a packet",
 }
 ENCODINGS = {"main": {}, "prefix": {"before": "sent"}, "fork": {"delay": "consistent", "begins": "anywhere"}}
+EXECUTIONS = {"delay": "consistent", "timeouts": "of losses not found"}
 #: What the token stands for: of each flow, service grows by a packet at least.
 QUANTUM = "ALLT(1, T, lambda t: Or(S_f[{n}][t] == S_f[{n}][t-1], S_f[{n}][t] >= S_f[{n}][t-1] + alpha))"
 
 
-def network(asked, encoding):
-    """The Network that a query is about."""
-    laws = {"flows": asked["N"], "R": asked["R"], "slack": SLACK[asked["epsilon"]], **ENCODINGS[encoding]}
+def network(asked, law):
+    """The Network that a query is about. law: the choices that its encoding makes."""
+    laws = {"flows": asked["N"], "R": asked["R"], "slack": SLACK[asked["epsilon"]], **law}
     laws["waste"] = "composing" if asked["compose"] else "non-composing"
     if asked["cca"] != "copa" and asked["N"] == 1:
         laws["delay"] = "not measured"
@@ -57,7 +62,7 @@ def network(asked, encoding):
     return Network(model, buffer, asked["T"], asked["D"], model_name="ccac2021")
 
 
-def controller(asked, query):
+def controller(asked, query, executions):
     """What decides, or None."""
     if asked["C"] != 1 or asked["cca"] not in CONTROLLERS:
         found = ", ".join(f"{name} {asked[name]}" for name in ("C", "cca"))
@@ -67,6 +72,8 @@ def controller(asked, query):
         name = "aimd_each_step"
     if asked["cca"] == "const" and asked["pacing"]:
         name = "constant_window_paced"
+    if asked["cca"] == "copa" and executions:
+        name = "copa_stalls"
     found = name and query.controller(name)
     if asked["cca"] == "aimd" and asked["pacing"]:
         begin, _, _ = found.source.partition("def send")
@@ -77,10 +84,11 @@ def controller(asked, query):
 class Case:
     """One query of a file, put to a solver; `ask` then asks each of its cases."""
 
-    def __init__(self, asked, encoding):
+    def __init__(self, asked, encoding, executions=False):
         property = load_definition("properties", "PROPERTY", "avoids")(what="T > 0")
-        query = Query(network(asked, encoding), property, names={"property": "avoids"})
-        decides = controller(asked, query)
+        law = ENCODINGS[encoding] | (EXECUTIONS if executions else {})
+        query = Query(network(asked, law), property, names={"property": "avoids"})
+        decides = controller(asked, query, executions)
         self.model, self.checker = query.model, Checker()
         self.x = query.execution(state=decides.state if decides else ())
         reads = decides.parameters if decides else ()
@@ -128,10 +136,10 @@ class Asked:
     empty: bool
 
 
-def ask(name, entry):
+def ask(name, entry, executions=False):
     """The Asked of a query."""
     with Environment():
-        case = Case(entry["query"], entry["encoding"])
+        case = Case(entry["query"], entry["encoding"], executions)
         answers = [case.ask(each) for each in entry["cases"]]
         return Asked(list(_differing(name, entry["cases"], answers)), SAT not in answers and case.is_empty())
 
@@ -145,12 +153,14 @@ def _differing(name, cases, answers):
 def main():
     """Print each verdict that differs, and the sums."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--executions", action="store_true")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    given = parser.parse_args()
     count = theirs = differ = empty = 0
     begin = process_time()
-    for file in parser.parse_args().files:
+    for file in given.files:
         for name, entry in parse_json(read_text(file), str(file)).items():
-            asked = ask(name, entry)
+            asked = ask(name, entry, given.executions)
             for line in asked.differing:
                 print(line, flush=True)
             if asked.empty:

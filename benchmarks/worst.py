@@ -4,7 +4,8 @@
 
 Of each controller, on each model and buffer (C·R_m): the least utilisation, the most that is lost in an R_m, and the
 most that waits (C·R_m), over one window of 5 steps from an empty start, and for ever, in executions that repeat
-themselves. "1 … 0.95" is an edge: nothing is worse than the first number, and a trace is worse than the second.
+themselves. Senders by a window are on `ideal_windows` where it says `ideal`, and so on. "1 … 0.95" is an edge: nothing
+is worse than the first number, and a trace is worse than the second.
 
 FOLDER/worst.json has what is found so far, from which the same command goes on; the traces are beside it. At the end
 worst.svg is drawn.
@@ -21,7 +22,8 @@ from ccmatic import traces
 from ccmatic.base import InputError
 from ccmatic.worst_case import NoExecution
 
-WINDOWS = ("constant_window", "aimd", "copa", "bbr", "bbr_v1", "cubic", "vegas", "illinois", "lp", "rocc")
+COPAS = ("copa", "copa_stalls")
+WINDOWS = ("constant_window", "aimd", *COPAS, "bbr", "bbr_v1", "cubic", "vegas", "illinois", "lp", "rocc")
 CONTROLLERS = (*WINDOWS, "cc_qdel", "cc_probe_slow", "wide_qdel")
 MODELS = ("ideal", "cbr_delay", "ccac", "ccac2021", "ccac2021_non_composing")
 BUFFERS = ("infinite", "2", "1", "1/4")
@@ -29,7 +31,7 @@ MEASURES = {"utilisation": {}, "loss": {"high": 4}, "queue": {"high": 8}}
 HORIZON, RESOLUTION = 6, "1/20"
 
 #: After how many steps each may be as it was: BBR's cycle has 4, or 8; a window that goes up and down needs them even.
-PERIODS = {**dict.fromkeys(WINDOWS, 4), "copa": 6, "bbr_v1": 8, "constant_window": 3}
+PERIODS = {**dict.fromkeys(WINDOWS, 4), **dict.fromkeys(COPAS, 6), "bbr_v1": 8, "constant_window": 3}
 PERIOD = 3
 
 COLOURS = {"one window": traces.NETWORK, "for ever": traces.SENDER}
@@ -56,7 +58,8 @@ def find(cell, folder, timeout):
     if cell["how"] == "for ever":
         period = PERIODS.get(name, PERIOD)
     horizon = HORIZON if period is None else 2 * period + 1
-    network = cm.Network(cell["model"], cell["buffer"], horizon, delay="executions")
+    model = cell["model"] if name not in WINDOWS or "2021" in cell["model"] else f"{cell['model']}_windows"
+    network = cm.Network(model, cell["buffer"], horizon, delay="executions")
     query = cm.Query(network, "avoids", what="T < 0")
     try:
         controller = cm.load_controller(name, query)

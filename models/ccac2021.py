@@ -7,7 +7,7 @@ SIGCOMM 2021, and its tool, venkatarun95/ccac at 229d398. docs/stateful.md has t
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ccmatic.models.window_sender import observations, senders
+from ccmatic.models.window_sender import found_losses, observations, senders
 
 from ccmatic.base import InputError
 from ccmatic.contracts import BYTES, LAST, Column, Model
@@ -18,6 +18,7 @@ CHOICES = {
     "waste": ("composing", "non-composing", "constant rate"),
     "slack": ("none", "less than a packet", "less than half a packet", "more than a packet"),
     "detection": ("duplicate acknowledgements", "oracle"),
+    "timeouts": ("published", "of losses not found"),
     "loss": ("free", "deterministic"),
     "delay": ("published", "consistent", "open at first", "not measured", "each flow's own"),
     "jitter": ("of the link", "each flow's own"),
@@ -34,12 +35,15 @@ class CCAC2021(Model):
     no more was admitted than there are tokens (composing), or than is served (non-composing), but for a slack; of a
     link of constant rate, all that are not used at once.
     detection: of losses. dupacks: bytes that must be acknowledged beyond a lost one, in packets; None leaves it open.
+    timeouts: fire whenever the queue is empty after any loss ever, and then nothing is lost (published); or where it is
+    and a loss is not found.
     loss: of what does not fit, the network may lose what it likes, or loses all of it at once. most_queue: the most
     bytes that wait, if not the buffer's; "any" is no limit. delay: how the delay of what was served is measured; each
     flow's own: of its own bytes, and all leave in the order in which they came; open at first: of what was there at
     first it may be any, or not known. jitter: whether it delays all alike, or each flow in a box of its own, behind a
     link of constant rate. begins: whether service is counted from 0, with no more tokens than come at the link rate.
-    before: what counts as older than the trace, for a sender that cannot know its delay.
+    before: what counts as older than the trace, for a sender that cannot know its delay. default_jitter: D, in steps,
+    unless a query says another.
     """
 
     name = "ccac2021"
@@ -49,6 +53,7 @@ class CCAC2021(Model):
     waste: str = "composing"
     slack: str = "none"
     detection: str = "duplicate acknowledgements"
+    timeouts: str = "published"
     dupacks: Fraction | None = Fraction(3)
     loss: str = "free"
     most_queue: Fraction | str | None = None
@@ -56,6 +61,7 @@ class CCAC2021(Model):
     jitter: str = "of the link"
     begins: str = "at origin"
     before: str = "admitted"
+    default_jitter: int = 1
 
     def __post_init__(self):
         for name, choices in CHOICES.items():
@@ -78,9 +84,12 @@ class CCAC2021(Model):
 
     @property
     def columns(self):
-        """Wasted tokens, and the delay where it is measured."""
-        boxes = (_let(number) for number in range(1, self.flows + 1)) if self._own_boxes else ()
-        return (_WASTED, *boxes, *((LAST,) if self.delay in ("published", "consistent", "open at first") else ()))
+        """Wasted tokens, what duplicate acknowledgements find, and the delay where it is measured."""
+        numbers = range(1, self.flows + 1)
+        boxes = map(_let, numbers) if self._own_boxes else ()
+        finds = [found_losses(self.flows, number) for number in numbers] if self.timeouts != "published" else ()
+        measured = self.delay in ("published", "consistent", "open at first")
+        return (_WASTED, *boxes, *finds, *((LAST,) if measured else ()))
 
     @property
     def _own_boxes(self):

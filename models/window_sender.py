@@ -2,8 +2,8 @@
 
 from functools import cache, partial
 
-from ccmatic.contracts import BYTES, CONDITION, RATE, TIME, Observation
-from ccmatic.logic import either, equal, every, implies, no, some
+from ccmatic.contracts import BYTES, CONDITION, RATE, TIME, Column, Observation
+from ccmatic.logic import either, equal, every, implies, is_max, no, some
 
 
 def senders(model, x, flow):
@@ -15,17 +15,37 @@ def senders(model, x, flow):
     if model.detection == "oracle":
         for t in range(flow.R, flow.horizon):
             yield "loss_detected_at_once", t, equal(flow.Ld[t], flow.L[t - flow.R])
-    else:
-        yield from _detection(flow, x.constants["dupacks"] if model.dupacks is None else model.dupacks * flow.alpha)
+        return
+    dupacks = x.constants["dupacks"] if model.dupacks is None else model.dupacks * flow.alpha
+    detection = _detection if model.timeouts == "published" else _detection_of_executions
+    yield from detection(flow, dupacks)
+
+
+def found_losses(flows, number):
+    """The column of what duplicate acknowledgements find, of one of so many flows, from 1."""
+    name = f"found{number if flows > 1 else ''}"
+    return Column(name, BYTES, "bytes found to be lost by duplicate acknowledgements")
 
 
 def timeout(flow, t):
     """An ideal timeout: all that was sent R_m ago was served or lost by then, and some of what was sent was not served.
-    It fires, as published, whenever the queue is empty after any loss ever."""
+    It fires, as published, whenever the queue is empty after any loss ever; where what duplicate acknowledgements find
+    is a column, whenever nothing is on its way and a loss was not found."""
     if t < flow.R:
         return False
-    then = t - flow.R
-    return every(flow.S[then] < flow.A[t - 1], equal(flow.S[then], flow.admitted(then)))
+    then, by_acks = t - flow.R, _found(flow)
+    empty = equal(flow.S[then], flow.admitted(then))
+    if by_acks is None:
+        return every(flow.S[then] < flow.A[t - 1], empty)
+    unknown = every(flow.Ld[t - 1] < flow.L[then], by_acks[t] < flow.L[then])
+    return every(empty, equal(flow.A[t - 1], flow.A[then]), unknown)
+
+
+def _found(flow):
+    """What duplicate acknowledgements find; None where the model has no such column."""
+    flows = flow.network.flows
+    number = next(number for number, each in enumerate(flows, 1) if each is flow)
+    return flow.network.own.get(found_losses(len(flows), number).name)
 
 
 def _bytes(model, flow):
@@ -61,6 +81,24 @@ def _detection(flow, dupacks):
             told = flow.admitted(u) + dupacks <= flow.S[t - R]
             yield "detected_by_dupacks", t, implies(every(no(late), told), flow.Ld[t] >= flow.L[u])
             yield "not_detected_before_dupacks", t, implies(every(no(late), no(told)), flow.Ld[t] <= flow.L[u])
+
+
+def _detection_of_executions(flow, dupacks):
+    """A loss is found by so many bytes acknowledged beyond it, or else by a timeout, R_m after it at the earliest. What
+    a timeout has found stays found."""
+    R, by_acks = flow.R, _found(flow)
+    for t in range(flow.horizon):
+        yield "found_is_detected", t, every(by_acks[t] >= (by_acks[t - 1] if t else 0), by_acks[t] <= flow.Ld[t])
+    for t in range(R, flow.horizon):
+        late, lost = timeout(flow, t), flow.L[t - R]
+        yield "timeout_detects_all", t, implies(late, equal(flow.Ld[t], lost))
+        either_way = is_max(flow.Ld[t], (True, flow.Ld[t - 1]), (True, by_acks[t]))
+        yield "detected_by_either", t, some(late, either_way)
+        yield "detected_after_R_m", t, flow.Ld[t] <= lost
+        for u in range(t - R + 1):
+            told = flow.admitted(u) + dupacks <= flow.S[t - R]
+            yield "detected_by_dupacks", t, implies(told, by_acks[t] >= flow.L[u])
+            yield "not_detected_before_dupacks", t, implies(no(told), by_acks[t] <= flow.L[u])
 
 
 @cache

@@ -20,11 +20,8 @@ from support import ROOT, kernel_updates
 from support.kernel_updates import Recorded
 from support.machine import needs_bpf, needs_compiler
 from support.sequences import HORIZON, PACKET, Agreement, Sequence
+from support.window_senders import CONTROLLERS
 
-CONTROLLERS = (
-    *("aimd", "aimd_any_start", "aimd_each_step", "bbr", "bbr_v1", "copa", "cubic"),
-    *("illinois", "lp", "reno", "rocc", "vegas"),
-)
 STRICT = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 ONE_THIRD = Fraction(4096 // 3, 4096)  # as it is kept
 

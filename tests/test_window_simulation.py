@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise, product
 from random import Random
 from types import SimpleNamespace
 
@@ -15,8 +16,10 @@ from ccmatic.contracts import Buffer, load_definition, observed
 from ccmatic.evaluate import runs
 from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow, windows
 from support.machine import needs_compiler
+from support.window_senders import CONTROLLERS
 
-MODEL = load_definition("models", "MODEL", "ccac2021")
+PUBLISHED = "ccac2021"
+OF_EXECUTIONS = {"ccac_windows": 1, "cbr_delay_windows": 1, "ideal_windows": 0}  # with D
 PACKET, STEPS, SEEDS = 1500, 30, range(4, 8)
 
 pytestmark = needs_compiler
@@ -27,41 +30,76 @@ def built(name):
     return Library(header.make(name))
 
 
-def execution(name, seed):
-    """A run of a controller from its beginning on, as an execution of the model: C·R_m is 1."""
+def execution(name, seed, begin=0, jittery=True):
+    """A run of a controller, from a step of it on, as an execution: C·R_m is 1, and what left more slowly than its
+    window allows left at its rate."""
     rng = Random(seed)
     bdp, room, jitter = rng.choice((4, 10, 25)), rng.choice((2, 8, 40)), rng.choice(sorted(JITTER))
     path = Path("cbr_delay", PACKET * bdp, 1, PACKET, 1, PACKET * room)
-    flow = WindowFlow(Simulation(path, seed, jitter=jitter), StatefulSender(built(name), PACKET))
-    lost, cwnd = [0], [1]
-    for _ in range(STEPS):
+    flow = WindowFlow(Simulation(path, seed, jitter=jitter if jittery else "none"), StatefulSender(built(name), PACKET))
+    lost, found, cwnd = [0], [0], [1]
+    for _ in range(begin + STEPS):
         flow.step()
         lost.append(flow.seen.lost // PACKET)
+        found.append(flow.found)
         cwnd.append(flow.sender.window() // PACKET)
-    samples = flow.simulation.run().samples
-    columns = {name: samples[name] for name in "ASL"} | {"Ld": lost, "cwnd": cwnd, "r": [10**6] * (STEPS + 1)}
-    columns["W"] = [t * bdp - K for t, K in enumerate(samples["K"])]
-    scaled = {name: [Fraction(int(n), bdp) for n in column] for name, column in columns.items()}
-    unknown = [delay if served else STEPS + 1 for delay, served in zip(samples["Q"], samples["S"], strict=True)]
+    samples = {name: list(map(int, column[begin:])) for name, column in flow.simulation.run().samples.items()}
+    columns = {"L": samples["L"], "Ld": lost[begin:], "found": found[begin:], "cwnd": cwnd[begin:]}
+    columns |= {name: [n - samples["S"][0] for n in samples[name]] for name in "ASK"}
+    A, K = columns["A"], columns.pop("K")
+    allowed = [S + Ld + cwnd for S, Ld, cwnd in zip(columns["S"], columns["Ld"][1:], columns["cwnd"][1:], strict=False)]
+    rates = [after - before for before, after in pairwise(A)]
+    windowed = [after == max(before, most) for (before, after), most in zip(pairwise(A), allowed, strict=True)]
+    columns["r"] = [10**6, *(10**6 if free else rate for rate, free in zip(rates, windowed, strict=True))]
+    columns["W"] = [t * bdp - tokens for t, tokens in enumerate(K)]
+    scaled = {name: [Fraction(n, bdp) for n in column] for name, column in columns.items()}
+    delays = [delay if served else STEPS + 1 for delay, served in zip(samples["Q"], samples["S"], strict=True)]
     return SimpleNamespace(
         horizon=STEPS + 1,
-        constants={"MSS": Fraction(1, bdp), "beta": Fraction(room, bdp)},
-        columns={**scaled, "Q": [int(delay) for delay in unknown]},
+        constants={"MSS": Fraction(1, bdp), "beta": Fraction(room, bdp), "tokens_at_first": 0},
+        columns={**scaled, "Q": delays},
     )
 
 
-def broken(recorded):
+def broken(recorded, model=PUBLISHED, D=1):
     """The names of the laws, of the network and of senders, that an execution breaks."""
-    beta = Buffer("exactly", recorded.constants["beta"])
-    return {law.name for law in MODEL.laws(observed(MODEL, beta, 1, recorded, ())) if law.formula is not True}
+    model, beta = load_definition("models", "MODEL", model), Buffer("exactly", recorded.constants["beta"])
+    return {law.name for law in model.laws(observed(model, beta, D, recorded, ())) if law.formula is not True}
 
 
 @pytest.mark.parametrize("name", ["aimd", "constant_window"])
-def test_runs_obey_the_laws(name):
-    """Windows of whole packets, and no rate."""
+def test_runs_obey_the_published_laws(name):
+    """From their beginning on."""
     runs_of = [execution(name, seed) for seed in SEEDS]
     assert [broken(recorded) for recorded in runs_of] == [set()] * len(SEEDS)
     assert name == "constant_window" or any(recorded.columns["L"][-1] for recorded in runs_of)
+
+
+@pytest.mark.parametrize("model", OF_EXECUTIONS)
+@pytest.mark.parametrize("name", CONTROLLERS)
+def test_runs_obey_the_laws_of_executions(name, model):
+    """Of every exported controller, from any step on."""
+    obeys_the_laws_of_executions(name, model, SEEDS[:1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", OF_EXECUTIONS)
+@pytest.mark.parametrize("name", CONTROLLERS)
+def test_many_runs_obey_the_laws_of_executions(name, model):
+    obeys_the_laws_of_executions(name, model, range(100))
+
+
+def obeys_the_laws_of_executions(name, model, seeds):
+    D = OF_EXECUTIONS[model]
+    for seed, begin in product(seeds, (0, 9)):
+        assert broken(execution(name, seed, begin, jittery=D > 0), model, D) == set(), (seed, begin)
+
+
+def test_losses_are_found_by_acknowledgements_and_by_timeouts():
+    """In runs that obey the laws."""
+    columns = [execution("reno", seed).columns for seed in range(12)]
+    assert any(run["found"][-1] for run in columns)
+    assert any(Ld > found for run in columns for Ld, found in zip(run["Ld"], run["found"], strict=True))
 
 
 def test_what_the_published_timeout_forbids_happens():
@@ -69,6 +107,15 @@ def test_what_the_published_timeout_forbids_happens():
     lose packets."""
     found = [broken(execution("reno", seed)) for seed in SEEDS]
     assert set().union(*found) == {"timeout_detects_all"} and set() in found
+
+
+@pytest.mark.parametrize("column, law", [("found", "detected_by_dupacks"), ("Ld", "detected_by_either")])
+def test_a_loss_that_is_not_found_in_time_breaks_a_law(column, law):
+    """Of executions: what acknowledgements, or timeouts, find a step later."""
+    late = [execution("reno", seed) for seed in range(12)]
+    for run in late:
+        run.columns[column] = [0, *run.columns[column][:-1]]
+    assert any(law in broken(run, "cbr_delay_windows") for run in late)
 
 
 def test_a_loss_found_too_early_breaks_a_law(monkeypatch):

@@ -16,7 +16,7 @@ DUPACKS = 3
 
 class WindowFlow:
     """A flow over a Simulation of a link of fixed rate; InputError for another. sender: a StatefulSender. `seen`: what
-    it was told last, a Seen.
+    it was told last, a Seen; `found`: packets that later ones have told to be lost.
 
     A timeout fires when nothing is on its way any more of what was sent, and a loss is not found: at once, as in the
     model, but not for losses that are known.
@@ -26,7 +26,7 @@ class WindowFlow:
         if simulation.path.model.bottleneck != "fixed rate":
             name = simulation.path.model.name
             raise InputError(f"a window is simulated on links of fixed rate only; {name} has no such link")
-        self.simulation, self.sender, self.seen = simulation, sender, None
+        self.simulation, self.sender, self.seen, self.found = simulation, sender, None, 0
         self._acked = self._lost = self._steps = self._budget = 0
         self._before = []  # of each packet lost: how many were sent before it and not lost
 
@@ -45,9 +45,11 @@ class WindowFlow:
     def _look(self):
         seen, packet = self.simulation.observation, self.simulation.path.packet
         measured, self._acked = seen.delivered > self._acked, seen.delivered
-        found = bisect_right(self._before, seen.delivered // packet - DUPACKS)
-        timeout = seen.delivered + seen.dropped == seen.sent and found * packet < seen.dropped
-        self._lost = max(self._lost, len(self._before) if timeout else found)
+        self.found = bisect_right(self._before, seen.delivered // packet - DUPACKS)
+        self._lost = max(self._lost, self.found)
+        timeout = seen.delivered + seen.dropped == seen.sent and self._lost * packet < seen.dropped
+        if timeout:
+            self._lost = len(self._before)
         self._steps += 1
         return Seen(
             acked=seen.delivered,

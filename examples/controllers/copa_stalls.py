@@ -1,0 +1,23 @@
+"""Copa as CCAC has it, but that its window stays where the bounds of a delay allow neither more nor less, as where
+acknowledgements stall: what no execution of copa does. See docs/stateful.md.
+"""
+
+window: bytes = above(0)
+
+
+def update(window, measured, delay, before_trace, MSS, R_m, D, step):
+    least = max(0, delay - step)
+    may_increase = measured and window * least <= MSS * (R_m + least)
+    may_decrease = (measured and window * delay[D] >= MSS * (R_m + delay[D])) or before_trace
+    more = window + MSS * step / R_m
+    less = max(MSS, window - MSS * step / R_m)
+    if may_increase and may_decrease:
+        window = any_of(more, less)
+    elif may_increase:
+        window = more
+    elif may_decrease:
+        window = less
+
+
+def send(window, R_m):
+    return window, window / R_m
