@@ -35,8 +35,9 @@ def changed(folder, **parts):
 
 
 @isolated
-def faults(controller, proof="aimd"):
-    return Prover(proof, controller, 4).faults({})
+def faults(controller, proof="aimd", horizon=4):
+    prover = Prover(proof, controller, horizon)
+    return prover.faults({constant.name: constant.high for constant in prover.proof.constants})
 
 
 def test_the_published_windows_do_not_join():
@@ -145,6 +146,7 @@ def test_windows_of_copa_do_not_join():
         "copa reads `before_trace`, which begins anew in each window",
         "copa decides from step 2 of a window on, and windows have but one step in common",
     ]
+    assert "need not do, of a delay that it does not know" in faults("copa", "copa_any_start", 6)[-1]
 
 
 BOUNDS = {

@@ -9,7 +9,8 @@ from ccmatic.base import InputError, markup
 from ccmatic.language.printer import became, listing, text
 from ccmatic.language.stateful.program import Program
 from ccmatic.language.stateful.reader import Memory, read_stateful
-from ccmatic.language.stateful.step import Step
+from ccmatic.language.stateful.step import Step, Told
+from ccmatic.logic import every, implies, no
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,14 @@ class Stateful:
         """The first step of a view at which it decides; None if it does at none, as where it has no state."""
         steps = (Step(self, view, t, None) for t in range(view.horizon))
         return next((step.t for step in steps if self._decides(step, False)), None)
+
+    def does_less_untold(self, view):
+        """The formula that its state becomes what it could not if fewer comparisons with a delay held: of a delay that
+        is not known none does, and what is so of a controller begun anywhere has to be so of any."""
+        t = self.first_decision(view)
+        told, untold = Told(self, view, t, "told"), Told(self, view, t, "untold")
+        becomes = told.becomes(self.update), no(untold.becomes(self.update))
+        return every(*becomes, [implies(untold.holds[each], holds) for each, holds in told.holds.items()])
 
     def followed(self, view):
         """What it would remember where it observes what a view of numbers has: columns by name. Its own Python says so

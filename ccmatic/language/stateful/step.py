@@ -23,7 +23,7 @@ from ccmatic.language.tree import (
     parts,
     value,
 )
-from ccmatic.logic import either, equal, every, linear, some
+from ccmatic.logic import boolean, either, equal, every, linear, some
 
 
 class Step(Encoder):
@@ -201,6 +201,20 @@ class Step(Encoder):
             message = f"`{leaf.name}` of {back} steps before {found}; expected a whole number of steps, at least 0"
             raise InputError(message, self.file, leaf.line)
         return self.controller.observations[leaf.name].read(self.view, self.t - int(back)) if back <= self.t else None
+
+
+class Told(Step):
+    """The same where each comparison that reads a number of whole steps may hold or not: `holds` has unknowns of that,
+    by comparison, of a name."""
+
+    def __init__(self, controller, view, t, name):
+        super().__init__(controller, view, t, None)
+        self.name, self.holds = name, {}
+
+    def comparison(self, tree):
+        if next(self.few_in(tree), None) is None:
+            return super().comparison(tree)
+        return self.holds.setdefault(tree, boolean(f"{self.name}_{len(self.holds)}"))
 
 
 def _reached(tree, known):
