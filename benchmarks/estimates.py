@@ -10,13 +10,13 @@ FOLDER/estimates.json has the runs that are done, from which the same command go
 """
 
 import argparse
-import json
 import time
 from fractions import Fraction
 from itertools import product
 from math import inf
 from pathlib import Path
 
+import cells
 import numpy as np
 
 import ccmatic as cm
@@ -267,13 +267,7 @@ def main():
     parser.add_argument("--folder", type=Path, default=Path("estimates"))
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "estimates.json"
-    known = json.loads(file.read_text()) if file.exists() else []
-    for run in runs():
-        if not any(run.items() <= each.items() for each in known):
-            known.append(measure(run))
-            file.write_text(json.dumps(known))
-            print(*run.values(), sep=", ", flush=True)
+    known = cells.found(runs(), folder / "estimates.json", measure, lambda run: f"{run['seconds']['exact']:.2g} s")
     known = [with_particles(run) for run in known]
     print(*table(known), "", *gains(known), "", sep="\n")
     for who in COLOURS:

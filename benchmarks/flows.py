@@ -13,15 +13,13 @@ FOLDER/flows.json has what is found so far, from which the same command goes on:
 again. The traces are beside it.
 """
 
-import argparse
-import json
 from contextlib import suppress
-from fractions import Fraction
 from itertools import product
-from pathlib import Path
+
+import cells
 
 import ccmatic as cm
-from ccmatic.worst_case import UNDECIDED, NoExecution
+from ccmatic.worst_case import NoExecution
 
 CONTROLLERS = ("aimd", "copa", "bbr", "cc_qdel_sender", "cc_probe_slow_sender")
 HOW = ("for ever", "one window")
@@ -47,8 +45,7 @@ def find(first, second, how, folder, timeout):
         return {"why": "no such execution"}
     if worst.trace:
         worst.trace.save(folder / f"{first}-{second}-{how.replace(' ', '_')}.json")
-    sides = {side: None if (x := getattr(worst, side)) is None else str(x) for side in ("none", "some")}
-    return {**sides, "verdict": worst.verdict, "seconds": round(worst.seconds, 1)}
+    return cells.edge(worst)
 
 
 def for_ever(names, timeout):
@@ -83,30 +80,19 @@ def undecided(names, network):
     return max(2, *(each.first_decision(flow) for each, flow in zip(controllers.each, flows, strict=True)))
 
 
-def told_in_time(cell):
-    """Whether what was found is all that there is."""
-    return cell.get("verdict") != UNDECIDED
-
-
 def told(cell):
     """A cell of the table, in a few characters."""
-    if "why" in cell:
-        return cell["why"]
-    none, some = (None if cell[side] is None else f"{float(Fraction(cell[side])):g}" for side in ("none", "some"))
-    unsure = "" if told_in_time(cell) else " ?"
-    if none is None:
-        return f"< {some}{unsure}" if some else "not told in time"
-    return f"{none}{unsure}" if some is None else f"{none} … {some}{unsure}"
+    return cells.told(cell, "<")
 
 
 def table(found, names=CONTROLLERS):
     """A table for each of HOW, Markdown: a row for each controller, a column for each that it is beside."""
     lines = []
     for how in HOW:
-        cells = {(cell["first"], cell["second"]): told(cell) for cell in found if cell["how"] == how}
+        known = {(cell["first"], cell["second"]): told(cell) for cell in found if cell["how"] == how}
         heads = [f"beside {name}" for name in names]
         lines += [f"| {how} | " + " | ".join(heads) + " |", "|---" * (1 + len(heads)) + "|"]
-        told_of = {name: [cells.get((name, other), "not asked") for other in names] for name in names}
+        told_of = {name: [known.get((name, other), "not asked") for other in names] for name in names}
         lines += [f"| {name} | " + " | ".join(row) + " |" for name, row in told_of.items()]
         lines.append("")
     return "\n".join(lines)
@@ -114,25 +100,16 @@ def table(found, names=CONTROLLERS):
 
 def main():
     """Find what is not known yet, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=CONTROLLERS)
-    parser.add_argument("--folder", type=Path, default=Path("flows"))
-    parser.add_argument("--timeout", type=float, default=60, help="seconds for each question")
-    arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    file = arguments.folder / "flows.json"
-    known = [each for each in json.loads(file.read_text()) if told_in_time(each)] if file.exists() else []
-    found = []
-    for how, first, second in product(HOW, arguments.controllers, arguments.controllers):
-        cell = {"first": first, "second": second, "how": how}
-        done = next((each for each in known if cell.items() <= each.items()), None)
-        if done is None:
-            done = cell | find(**cell, folder=arguments.folder, timeout=arguments.timeout)
-            known.append(done)
-            file.write_text(json.dumps(known, indent=0))
-            print(*cell.values(), told(done), sep=", ", flush=True)
-        found.append(done)
-    print(table(found, arguments.controllers))
+    asked = cells.asked(__doc__, CONTROLLERS, folder="flows", timeout=60)
+    every = product(HOW, asked.controllers, asked.controllers)
+    found = cells.found(
+        [{"first": first, "second": second, "how": how} for how, first, second in every],
+        asked.folder / "flows.json",
+        lambda cell: find(**cell, folder=asked.folder, timeout=asked.timeout),
+        told,
+        cells.told_in_time,
+    )
+    print(table(found, asked.controllers))
 
 
 if __name__ == "__main__":

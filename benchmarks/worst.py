@@ -11,11 +11,10 @@ FOLDER/worst.json has what is found so far, from which the same command goes on;
 worst.svg is drawn.
 """
 
-import argparse
-import json
 from fractions import Fraction
 from itertools import groupby
-from pathlib import Path
+
+import cells
 
 import ccmatic as cm
 from ccmatic import traces
@@ -42,8 +41,8 @@ PACKETS = {"constant_window": "alpha == 2"}
 SMALL, BEGINS = "alpha < 1/4", "ALLT(0, {}, lambda t: c_f[0][t] <= C * R)"
 
 
-def cells(names):
-    """Every cell: its keys."""
+def every(names):
+    """The keys of every cell."""
     for name in names:
         for model in MODELS:
             for buffer in BUFFERS:
@@ -77,8 +76,7 @@ def find(cell, folder, timeout):
         return {"why": "no such execution"}
     if worst.trace:
         worst.trace.save(folder / f"{'-'.join(cell.values()).replace('/', '_').replace(' ', '_')}.json")
-    found = {"none": worst.none, "some": worst.some, "verdict": worst.verdict, "seconds": round(worst.seconds, 1)}
-    return {key: str(value) if key in ("none", "some") and value is not None else value for key, value in found.items()}
+    return cells.edge(worst)
 
 
 def undecided(controller, query):
@@ -89,14 +87,7 @@ def undecided(controller, query):
 
 def told(cell):
     """A cell of the table, in a few characters: the two sides of the edge, the one that is forced last."""
-    if "why" in cell:
-        return cell["why"]
-    none, some = (None if cell[side] is None else f"{float(Fraction(cell[side])):g}" for side in ("none", "some"))
-    more = "<" if cell["of"] == "utilisation" else ">"
-    unsure = "" if cell["verdict"] == "found" else " ?"
-    if none is None:
-        return f"{more} {some}{unsure}" if some else "not told in time"
-    return f"{none}{unsure}" if some is None else f"{none} … {some}{unsure}"
+    return cells.told(cell, "<" if cell["of"] == "utilisation" else ">")
 
 
 def rows(found):
@@ -145,25 +136,15 @@ def _edge(axes, place, cell):
 
 def main():
     """Find what is not known yet; print the table, and draw."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=CONTROLLERS)
-    parser.add_argument("--folder", type=Path, default=Path("worst"))
-    parser.add_argument("--timeout", type=float, default=30, help="seconds for each question")
-    arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    file = arguments.folder / "worst.json"
-    known = json.loads(file.read_text()) if file.exists() else []
-    found = []
-    for cell in cells(arguments.controllers):
-        done = next((each for each in known if cell.items() <= each.items()), None)
-        if done is None:
-            done = cell | find(cell, arguments.folder, arguments.timeout)
-            known.append(done)
-            file.write_text(json.dumps(known, indent=0))
-            print(*cell.values(), told(done), sep=", ", flush=True)
-        found.append(done)
+    asked = cells.asked(__doc__, CONTROLLERS, folder="worst", timeout=30)
+    found = cells.found(
+        every(asked.controllers),
+        asked.folder / "worst.json",
+        lambda cell: find(cell, asked.folder, asked.timeout),
+        told,
+    )
     print(table(found))
-    draw(found, arguments.folder / "worst.svg")
+    draw(found, asked.folder / "worst.svg")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """The table of what two flows leave each other: the page shows what the benchmark found."""
 
 import json
-import runpy
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,8 +10,9 @@ import ccmatic as cm
 from ccmatic import query as queries
 from ccmatic.verification import Outcome, check_trace
 from support import ROOT
+from support.benchmarks import defined_by
 
-BENCHMARK = runpy.run_path(str(ROOT / "benchmarks" / "flows.py"))
+BENCHMARK = defined_by("flows.py")
 FOUND = json.loads((ROOT / "docs" / "flows.json").read_text())
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import ccmatic
 from support import ROOT
+from support.benchmarks import BENCHMARKS
 from support.cli import run
 
-BENCHMARKS = ROOT / "benchmarks"
 TINY = {
     "bounds.py": ("--runs", "1", ROOT / "proofs" / "cc_qdel_T10.json"),
     "export.py": ("cc_qdel",),

@@ -70,7 +70,7 @@ class Export:
             self._beliefs(),
         ]
         parts += [shipped("c", "arithmetic.h"), shipped("c", "window.h"), *self._runtimes(), self._model()]
-        parts += [*self._decisions(), shipped("c", "sender.h"), shipped("c", "pacing.h")]
+        parts += [*self._decisions(), *(shipped("c", f"{name}.h") for name in ("sender", "step", "pacing"))]
         parts += [self._names(), "#endif\n"]
         return "\n".join(parts)
 

@@ -56,7 +56,7 @@ class StatefulExport:
         ]
         parts = [title(self.name, f"the model {self.model.name}", controller.source), self._constants(), self._state()]
         parts += [shipped("c", f"{name}.h") for name in ("arithmetic", "decision", "seen")]
-        return "\n".join([*parts, *functions, shipped("c", "stateful.h"), "#endif\n"])
+        return "\n".join([*parts, *functions, shipped("c", "stateful.h"), shipped("c", "step.h"), "#endif\n"])
 
     def _writer(self):
         return Update(self.controller, self.model.R, self.jitter)

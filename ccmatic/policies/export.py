@@ -37,7 +37,8 @@ class PolicyExport:
         about = f"A policy of {file.history} intervals, a network of {sizes}, trained for the reward {file.reward}."
         text = [parts.title(self.name, f"{file.observe} observations", about), "#include <math.h>\n", self._constants()]
         text += [files.shipped("c", f"{name}.h") for name in ("arithmetic", "measured", "network")]
-        return "\n".join([*text, self._network(), files.shipped("c", "policy.h"), "#endif\n"])
+        text += [self._network(), *(files.shipped("c", f"{name}.h") for name in ("policy", "step"))]
+        return "\n".join([*text, "#endif\n"])
 
     def _constants(self):
         file, interval = self.policy.file, self.policy.interval

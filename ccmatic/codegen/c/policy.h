@@ -18,6 +18,8 @@ struct ccm_sender {
     uint64_t last_rtt; /* of the last of them */
 };
 
+static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns); /* below */
+
 static inline float ccm_seconds(uint64_t ns)
 {
     return (float)ns / 1e9f;
@@ -47,23 +49,6 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     *s = (struct ccm_sender){.packet = packet, .start = now_ns, .step = ccm_step_of(rtt), .rtt = rtt};
     ccm_know_first(s, rtt);
     return rtt == rtt_ns && packet > 0;
-}
-
-/* The RTT given at first is only a guess: no interval is over until ccm_rtt. */
-static inline void ccm_guessed(struct ccm_sender *s)
-{
-    s->guessed = true;
-}
-
-/* Intervals of this length, whatever RTTs are measured; false if it is 0 or more than CCM_LONGEST_STEP. */
-static inline bool ccm_fix_step(struct ccm_sender *s, uint64_t step_ns)
-{
-    if (!step_ns || step_ns > CCM_LONGEST_STEP)
-        return false;
-    s->step = step_ns;
-    s->rtt = 0;
-    s->guessed = false;
-    return true;
 }
 
 /* An RTT was measured. A smaller R_m makes shorter intervals, from the next on. */
@@ -127,14 +112,6 @@ static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
     }
     if (ccm_less(now_ns, s->start) > s->step)
         s->start = now_ns;
-}
-
-static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
-{
-    if (s->guessed)
-        s->start = ccm_at_least(s->start, now_ns);
-    else if (ccm_less(now_ns, s->start) > s->step)
-        ccm_take_steps(s, now_ns);
 }
 
 static inline void ccm_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)

@@ -48,6 +48,8 @@ struct ccm_sender {
     uint64_t wanted, wanted_in; /* of an envelope's rates, bytes per second; of the step that began then */
 };
 
+static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns); /* below */
+
 static inline uint64_t ccm_step_of(const struct ccm_sender *s, uint64_t rtt)
 {
     return ccm_at_least(1, ccm_up(rtt * CCM_STEP_NUMERATOR, CCM_STEP_DENOMINATOR)) + s->more;
@@ -111,28 +113,11 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     return s->rtt == rtt_ns && packet > 0;
 }
 
-/* The RTT given at first is only a guess: it tells the rate to begin with, but no belief is formed until ccm_rtt. */
-static inline void ccm_guessed(struct ccm_sender *s)
-{
-    s->guessed = true;
-}
-
 /* Right after ccm_init: D is longer by so much, as where packets are sent in bursts that take this time at the rate. */
 static inline void ccm_more_jitter(struct ccm_sender *s, uint32_t ns)
 {
     s->more = ns;
     s->step = ccm_step_of(s, s->rtt);
-}
-
-/* Steps of this length, whatever RTTs are measured; false if it is 0 or more than CCM_LONGEST_STEP. */
-static inline bool ccm_fix_step(struct ccm_sender *s, uint64_t step_ns)
-{
-    if (!step_ns || step_ns > CCM_LONGEST_STEP)
-        return false;
-    s->step = step_ns;
-    s->rtt = 0;
-    s->guessed = false;
-    return true;
 }
 
 static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
@@ -275,15 +260,6 @@ static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
             ccm_look(s, 0);
         }
     }
-}
-
-/* Most calls come within a step, and so pay for one comparison. */
-static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
-{
-    if (s->guessed)
-        s->start = ccm_at_least(s->start, now_ns);
-    else if (ccm_less(now_ns, s->start) > s->step)
-        ccm_take_steps(s, now_ns);
 }
 
 static inline void ccm_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)

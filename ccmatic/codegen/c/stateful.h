@@ -22,6 +22,8 @@ struct ccm_sender {
     uint64_t last_sent; /* when the last acknowledged of them was sent */
 };
 
+static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns); /* below */
+
 static inline uint64_t ccm_step_of(uint64_t rtt)
 {
     return ccm_at_least(1, rtt / CCM_R);
@@ -46,28 +48,11 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     return s->rtt == rtt_ns && packet > 0;
 }
 
-/* The RTT given at first is only a guess: no step is over until ccm_rtt. */
-static inline void ccm_guessed(struct ccm_sender *s)
-{
-    s->guessed = true;
-}
-
 static inline void ccm_set_step(struct ccm_sender *s, uint64_t step)
 {
     if (s->step != step)
         ccm_rescale(&s->state, step, s->step);
     s->step = step;
-}
-
-/* Steps of this length, whatever RTTs are measured; false if it is 0 or more than CCM_LONGEST_STEP. */
-static inline bool ccm_fix_step(struct ccm_sender *s, uint64_t step_ns)
-{
-    if (!step_ns || step_ns > CCM_LONGEST_STEP)
-        return false;
-    s->step = step_ns;
-    s->rtt = 0;
-    s->guessed = false;
-    return true;
 }
 
 /* An RTT was measured. A smaller R_m makes shorter steps, from the next on. */
@@ -132,15 +117,6 @@ CCM_GLOBAL int ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
     if (ccm_less(now_ns, s->start) > s->step)
         s->start = now_ns;
     return 0;
-}
-
-/* An event at the very end of a step is of that step. Most calls come within one, and so pay for one comparison. */
-static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
-{
-    if (s->guessed)
-        s->start = ccm_at_least(s->start, now_ns);
-    else if (ccm_less(now_ns, s->start) > s->step)
-        ccm_take_steps(s, now_ns);
 }
 
 static inline void ccm_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
