@@ -90,7 +90,7 @@ def test_the_widest_around_a_controller_that_have_it_are_found(query, tmp_path):
     code, out, _ = run("widen", "cc_qdel", *asked)
     *envelopes, summary = lines(out)
     assert code == 0 and summary["grid"] == 16 and summary["undecided"] == 0
-    assert "between(0, 1 / 2 * C_L)" in envelopes[0]["source"] and "return 2 * C_L" in envelopes[0]["source"]
+    assert "between(0, C_L / 2)" in envelopes[0]["source"] and "return 2 * C_L" in envelopes[0]["source"]
     code, out, _ = run("check-widening", tmp_path / "wider", "--allow-code", "--json")
     assert code == 0 and lines(out)[0]["complete"]
 
