@@ -38,7 +38,7 @@ SLACK = {
     "gt_alpha": "more than a packet",
 }
 ENCODINGS = {"main": {}, "prefix": {"before": "sent"}, "fork": {"delay": "consistent", "begins": "anywhere"}}
-EXECUTIONS = {"delay": "consistent", "timeouts": "of losses not found"}
+EXECUTIONS = {"delay": "consistent", "timer": "of losses not found"}
 #: What the token stands for: of each flow, service grows by a packet at least.
 QUANTUM = "ALLT(1, T, lambda t: Or(S_f[{n}][t] == S_f[{n}][t-1], S_f[{n}][t] >= S_f[{n}][t-1] + alpha))"
 

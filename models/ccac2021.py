@@ -18,7 +18,7 @@ CHOICES = {
     "waste": ("composing", "non-composing", "constant rate"),
     "slack": ("none", "less than a packet", "less than half a packet", "more than a packet"),
     "detection": ("duplicate acknowledgements", "oracle"),
-    "timeouts": ("published", "of losses not found"),
+    "timer": ("published", "of losses not found"),
     "loss": ("free", "deterministic"),
     "delay": ("published", "consistent", "open at first", "not measured", "each flow's own"),
     "jitter": ("of the link", "each flow's own"),
@@ -35,7 +35,7 @@ class CCAC2021(Model):
     no more was admitted than there are tokens (composing), or than is served (non-composing), but for a slack; of a
     link of constant rate, all that are not used at once.
     detection: of losses. dupacks: bytes that must be acknowledged beyond a lost one, in packets; None leaves it open.
-    timeouts: fire whenever the queue is empty after any loss ever, and then nothing is lost (published); or where it is
+    timer: fires whenever the queue is empty after any loss ever, and then nothing is lost (published); or where it is
     and a loss is not found.
     loss: of what does not fit, the network may lose what it likes, or loses all of it at once. most_queue: the most
     bytes that wait, if not the buffer's; "any" is no limit. delay: how the delay of what was served is measured; each
@@ -53,7 +53,7 @@ class CCAC2021(Model):
     waste: str = "composing"
     slack: str = "none"
     detection: str = "duplicate acknowledgements"
-    timeouts: str = "published"
+    timer: str = "published"
     dupacks: Fraction | None = Fraction(3)
     loss: str = "free"
     most_queue: Fraction | str | None = None
@@ -87,7 +87,7 @@ class CCAC2021(Model):
         """Wasted tokens, what duplicate acknowledgements find, and the delay where it is measured."""
         numbers = range(1, self.flows + 1)
         boxes = map(_let, numbers) if self._own_boxes else ()
-        finds = [found_losses(self.flows, number) for number in numbers] if self.timeouts != "published" else ()
+        finds = [found_losses(self.flows, number) for number in numbers] if self.timer != "published" else ()
         measured = self.delay in ("published", "consistent", "open at first")
         return (_WASTED, *boxes, *finds, *((LAST,) if measured else ()))
 

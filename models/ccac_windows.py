@@ -6,4 +6,4 @@ fires where a loss was not found (docs/stateful.md).
 
 from ccmatic.models.ccac2021 import CCAC2021
 
-MODEL = CCAC2021(begins="anywhere", delay="consistent", timeouts="of losses not found")
+MODEL = CCAC2021(begins="anywhere", delay="consistent", timer="of losses not found")

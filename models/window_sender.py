@@ -17,7 +17,7 @@ def senders(model, x, flow):
             yield "loss_detected_at_once", t, equal(flow.Ld[t], flow.L[t - flow.R])
         return
     dupacks = x.constants["dupacks"] if model.dupacks is None else model.dupacks * flow.alpha
-    detection = _detection if model.timeouts == "published" else _detection_of_executions
+    detection = _detection if model.timer == "published" else _detection_of_executions
     yield from detection(flow, dupacks)
 
 
