@@ -85,7 +85,7 @@ def test_what_is_no_sender_is_refused():
             sender(name, environment)
     with pytest.raises(InputError, match="expected act='rate', not 'custard'"):
         sender("oracle", Environment(Asked()))
-    with pytest.raises(InputError, match="'cc_qdel' leaves no choice; expected an envelope"):
+    with pytest.raises(InputError, match="act is 'envelope:cc_qdel', which leaves no choice; expected an envelope"):
         Environment(Asked(), act="envelope:cc_qdel")
     with pytest.raises(InputError, match="needs R_m to be whole intervals"):
         sender("reno", Environment(Asked(interval=2), act="rate"))

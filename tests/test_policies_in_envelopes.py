@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from ccmatic.language.literals import Rates
-from ccmatic.proving import Trial, load_result, policies, simulation_test
+from ccmatic.proving import Trial, load_result, policies
 
 RESULT = load_result(Path(__file__).parents[1] / "proofs" / "cc_qdel-cc_qdel_wide_T11.json")
 every_policy = pytest.mark.parametrize("kind", policies.KINDS, ids=lambda kind: kind.__name__.strip("_"))
@@ -39,8 +39,7 @@ def test_hostile_policies_are_hostile():
 
 
 @every_policy
-def test_no_window_breaks_a_lemma(kind, monkeypatch):
-    monkeypatch.setattr(simulation_test, "policy", kind)
-    trial = Trial(RESULT)
+def test_no_window_breaks_a_lemma(kind):
+    trial = Trial(RESULT, kind)
     trial.run(7)
     assert not trial.broken and sum(trial.windows.values()) > 5

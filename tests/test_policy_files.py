@@ -30,7 +30,7 @@ def pointer(array):
 @pytest.mark.parametrize("observe, history, sizes", [("aurora", 10, (32, 16)), ("custard", 10, (32, 32, 32))])
 def test_c_computes_what_numpy_does(observe, history, sizes, tmp_path):
     given = policy(tmp_path / "made.json", observe=observe, history=history, sizes=sizes)
-    network = Library(policies.PolicyExport(given))["network"]
+    network = Library(policies.exported(given))["network"]
     network.restype, network.argtypes = ctypes.c_float, [FLOATS]
     observations = np.random.default_rng(2).normal(size=(200, len(given.layers[0][0]))).astype(np.float32)
     found = [network(pointer(row)) for row in observations]
@@ -49,7 +49,7 @@ def test_c_observes_and_acts_as_the_environment_does(observe, reward, delay, tmp
     from ccmatic.learning import signals
 
     given = policy(tmp_path / "made.json", observe=observe, reward=reward, delay=delay)
-    library = Library(policies.PolicyExport(given))
+    library = Library(policies.exported(given))
     sender, history = Called(library, 1500, 20 * 10**6), np.zeros((3 + delay, policies.OBSERVATIONS[observe]))
     decide = library["decide"]
     decide.restype, decide.argtypes = (
@@ -80,7 +80,7 @@ def test_a_sender_measures_its_intervals(tmp_path):
     """What is sent, acknowledged and lost in an interval of R_m is told of it: here 12 packets and a loss of 1/9."""
     slope = np.zeros((6, 1))
     slope[0], slope[2] = 100, 10
-    library = Library(policies.PolicyExport(policy(tmp_path / "made.json", [(slope, [0])], history=1)))
+    library = Library(policies.exported(policy(tmp_path / "made.json", [(slope, [0])], history=1)))
     sender, packet, rm = Called(library, 1500, 20_000_000), 1500, 20_000_000
     assert sender.rate(0) == 10 * packet / 0.02
     for i in range(1, 13):

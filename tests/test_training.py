@@ -111,11 +111,23 @@ def test_a_checkpoint_runs_nothing_and_is_refused_where_it_is_none(whole):
     ("history = 2", 'observe = "orca"', "tiny.toml:2: no policy is exported that observes 'orca'"),
     ("[agent]", '[agent]\ndevice = "gpu"', "no device 'gpu' here; JAX has cpu"),
     ("steps = 11", "steps =", "tiny.toml: not TOML"),
+    ("history = 2", 'history = 2\nact = "envelope:cc_qdel"', "tiny.toml:3: act is 'envelope:cc_qdel', which leaves no"),
+    ("rtt = 32", 'rtt = 32\njitter = 8\nact = "envelope:cc_qdel_wide"', "interval is 1 R_m, and R_m with jitter takes"),
 ])  # fmt: skip
 def test_what_cannot_be_trained_is_said(old, new, message, tmp_path):
     (tmp_path / "tiny.toml").write_text(TINY.replace(old, new))
     code, _, error = run("train", "tiny.toml", cwd=tmp_path)
     assert code == 2 and message in error and sorted(tmp_path.iterdir()) == [tmp_path / "tiny.toml"]
+
+
+@pytest.mark.slow
+def test_a_policy_is_trained_in_an_envelope(tmp_path):
+    (tmp_path / "tiny.toml").write_text(TINY.replace("history = 2", 'history = 2\nact = "envelope:cc_qdel_wide"'))
+    code, _, error = run("train", "tiny.toml", cwd=tmp_path)
+    assert code == 0, error
+    policy = policies.load(tmp_path / "tiny.json")
+    assert policy.file.act == "envelope:cc_qdel_wide" and policy.envelope.name == "cc_qdel_wide"
+    assert "between(3 / 2 * C_L, 2 * C_L)" in policies.exported(policy).header()
 
 
 @pytest.mark.slow

@@ -62,15 +62,25 @@ class Export:
         """Of the controller, and of its files."""
         return self.controller.name
 
+    @property
+    def source(self):
+        """Of what it was made, as text."""
+        return self.controller.source
+
+    def within(self):
+        """Yields C that chooses in the envelope, in the sender itself: there is none."""
+        yield from ()
+
     def header(self):
         """The text of NAME.h. Raises InputError for what C cannot hold."""
         parts = [
-            title(self.name, f"the model {self.model.name}", self.controller.source),
-            self._constants(),
+            title(self.name, f"the model {self.model.name}", self.source),
+            constants(self.name, self.constants),
             self._beliefs(),
         ]
         parts += [shipped("c", "arithmetic.h"), shipped("c", "window.h"), *self._runtimes(), self._model()]
-        parts += [*self._decisions(), *(shipped("c", f"{name}.h") for name in ("sender", "step", "pacing"))]
+        parts += [*self._decisions(), *self.within()]
+        parts += [shipped("c", f"{name}.h") for name in ("sender", "step", "pacing")]
         parts += [self._names(), "#endif\n"]
         return "\n".join(parts)
 
@@ -79,8 +89,10 @@ class Export:
         """The length of a step in R_m: what the model's jitter takes in D steps is all delay but for queueing."""
         return (1 + self.jitter) / self.model.default_jitter
 
-    def _constants(self):
-        values = {
+    @property
+    def constants(self):
+        """C's constants, by name, each with its value and maybe a comment."""
+        return {
             "CCM_D": f"{self.model.default_jitter} /* the model's jitter, in steps */",
             "CCM_STEPS": f"{self.horizon} /* a window and the step before it: beliefs time out once a window */",
             "CCM_STEP_NUMERATOR": f"{self.step.numerator} /* a step in R_m */",
@@ -93,7 +105,6 @@ class Export:
             "CCM_REORDERING": "1 /* packets later than one of which an acknowledgement tells that it is lost */",
             "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* packets in a step, more than which end the start */",
         }
-        return constants(self.name, values)
 
     def _beliefs(self):
         names = ", ".join(belief.name for belief in self.model.beliefs)

@@ -14,9 +14,6 @@ from ccmatic.emulate import flows, machine
 
 _BTF = Path("/sys/kernel/btf/vmlinux")
 
-#: T of the proofs of shipped envelopes: guards' beliefs time out as theirs.
-PROVED_HORIZON = 11
-
 
 class Udp:
     """A controller that sends over UDP. On a schedule it takes the schedule's steps and beliefs, first sends its queue,
@@ -48,7 +45,7 @@ class Policy(Udp):
     """A trained policy that sends over UDP, with its network compiled into the sender."""
 
     def __init__(self, file):
-        self.export = policies.PolicyExport(policies.load(file))
+        self.export = policies.exported(policies.load(file))
 
 
 def _start(export, beliefs):
@@ -88,7 +85,7 @@ class Guard(Bpf):
         if not envelope:
             found = f"found 'guard:{argument}'; expected an envelope and what to put it around"
             raise InputError(f"{found}, such as guard:cc_qdel_wide:cubic")
-        self.export = header.make_guard(envelope, around, horizon=PROVED_HORIZON)
+        self.export = header.make_guard(envelope, around, horizon=policies.PROVED_HORIZON)
         if not flows.in_kernel(around):
             raise InputError(f"this kernel has no {around} to guard; expected one of {', '.join(flows.available())}")
 

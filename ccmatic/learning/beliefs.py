@@ -52,6 +52,11 @@ class Bounds(NamedTuple):
         """Steps of queueing delay, at most."""
         return self.Q + 1
 
+    @property
+    def horizon(self):
+        """Steps of a window and the one before it."""
+        return len(self.A)
+
     def named(self):
         """The beliefs by name."""
         return {name: getattr(self, name) for name in ("C_L", "C_U", "C_Llambda", "qdel_L", "qdel_U", "q_U")}
@@ -72,7 +77,7 @@ class Bounds(NamedTuple):
         moved, over = self._moved(sent, acked, lost, Q, F)
         p = self.p + 1
         return jax.tree.map(
-            lambda first, last, other: jnp.where(p == 0, first, jnp.where(p == HORIZON - 1, last, other)),
+            lambda first, last, other: jnp.where(p == 0, first, jnp.where(p == self.horizon - 1, last, other)),
             begun,
             over,
             moved,
@@ -81,7 +86,7 @@ class Bounds(NamedTuple):
     def _begun(self, sent, acked, lost, Q, F):
         """The first window begins, with the beliefs that are given."""
         out = self.A[0] + sent - acked - lost
-        state = self._replace(A=self.A.at[0].set(out), q=self.q.at[0].set(out), qdel_L=_least_delay(Q, self.D))
+        state = self._replace(A=self.A.at[0].set(out), q=self.q.at[0].set(out), qdel_L=self._least_delay(Q))
         return state._window(Q, F)
 
     def _window(self, Q, F):
@@ -117,7 +122,7 @@ class Bounds(NamedTuple):
         )
         busy = jnp.where((Q >= D + 1) | (lost > 0), self.busy + 1, 0)
         quiet = jnp.where(((F >= D + 2) & (acked > 0)) | (lost > 0), 0, self.quiet + 1)
-        place = jnp.arange(HORIZON).reshape(-1, 1, 1)
+        place = jnp.arange(self.horizon).reshape(-1, 1, 1)
         over = t - place  # steps from each place to now
         gained = S[t] - S
         most = jnp.where(over > 0, gained / jnp.maximum(over + D, 1), 0)
@@ -145,7 +150,7 @@ class Bounds(NamedTuple):
             C_L=C_L,
             C_U=C_U,
             C_Llambda=C_Llambda,
-            qdel_L=_least_delay(Q, D),
+            qdel_L=self._least_delay(Q),
         )
         return moved, moved._timed_out(most.max(0), self.C_U, unacknowledged)._window(Q, F)
 
@@ -168,11 +173,14 @@ class Bounds(NamedTuple):
             q=self.q.at[self.p].set(jnp.where(self.refuted, unacknowledged, queued)),
         )
 
+    def _least_delay(self, Q):
+        return jnp.maximum(0, jnp.minimum(Q, self.horizon) - self.D)
 
-def begin(D, packet):
+
+def begin(D, packet, horizon=HORIZON):
     """The Bounds of senders that know nothing of their links, but that a packet goes through in a step. D: (f, n)
-    steps. packet: bytes."""
-    none, column = jnp.zeros(D.shape, jnp.float32), jnp.zeros((HORIZON, *D.shape), jnp.float32)
+    steps. packet: bytes. horizon: steps of a window and the one before it."""
+    none, column = jnp.zeros(D.shape, jnp.float32), jnp.zeros((horizon, *D.shape), jnp.float32)
     least, most, no = none + packet, none + MOST, jnp.zeros(D.shape, bool)
     return Bounds(
         jnp.int32(-1), D, least, column, column, column, column, column, none, none, none, no, (least, most),
@@ -180,10 +188,6 @@ def begin(D, packet):
     )  # fmt: skip
 
 
-def of_links(links, slots):
-    """The Bounds at first on Links whose intervals have so many slots."""
-    return begin(jnp.ceil((links.rtt + links.jitter) / slots - HAIR), links.packet.astype(jnp.float32))
-
-
-def _least_delay(Q, D):
-    return jnp.maximum(0, jnp.minimum(Q, HORIZON) - D)
+def of_links(links, slots, horizon=HORIZON):
+    """The Bounds at first on Links whose intervals have so many slots; horizon: as `begin`."""
+    return begin(jnp.ceil((links.rtt + links.jitter) / slots - HAIR), links.packet.astype(jnp.float32), horizon)

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from ccmatic import policies
 from ccmatic.base import InputError, suggest
-from ccmatic.language import load
 from ccmatic.learning import beliefs, fluid, signals
 from ccmatic.learning.links import Asked
 from ccmatic.learning.trees import rates
@@ -73,16 +73,15 @@ class Environment:
         """Whether beliefs are formed."""
         return self.observe == "beliefs" or self.envelope is not None
 
+    @property
+    def horizon(self):
+        """Steps of a window of beliefs, and the one before it: in an envelope those of its proof."""
+        return beliefs.HORIZON if self.envelope is None else policies.PROVED_HORIZON
+
     @cached_property
     def envelope(self):
         """The controller whose choice an action is; None if it is none."""
-        word, _, name = self.act.partition(":")
-        if word != "envelope":
-            return None
-        controller = load(name)
-        if not controller.is_envelope:
-            raise InputError(f"'{name}' leaves no choice; expected an envelope, which returns between(low, high)")
-        return controller
+        return policies.envelope(self.act)
 
     @property
     def size(self):
@@ -102,7 +101,7 @@ class Environment:
         known = signals.first(
             self.seconds(links),
             links.rtt * links.slot,
-            beliefs.of_links(links, self.asked.slots) if self.believes else None,
+            beliefs.of_links(links, self.asked.slots, self.horizon) if self.believes else None,
         )
         history = jnp.zeros((n, self.asked.flows, self.history + self.delay, self.features))
         return links, State(jnp.int32(0), rate, queues, known, history)
@@ -134,7 +133,7 @@ class Environment:
         if self.envelope is None:
             asked = signals.ACTIONS[self.act][0](action.T, rate, known)
         else:
-            low, high = rates(self.envelope, known.bounds)
+            low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, known.bounds))
             asked = (low + (jnp.clip(action.T, -1, 1) + 1) / 2 * (high - low)) / known.now.seconds
         return jnp.clip(asked, links.packet / (links.slot * self.asked.slots), most / links.slot)
 

@@ -106,6 +106,11 @@ class Asked:
         """The most whole slots in D, at least 1."""
         return max(1, int(self.jitter.ends[1] * self.per_rtt / self.rtt.ends[0]))
 
+    @property
+    def longest_delay(self):
+        """The most that R_m and jitter take, in intervals."""
+        return (self.longest_rtt + self.jitter.ends[1] / self.rtt.ends[0] * self.per_rtt) / self.slots
+
     @cached_property
     def largest_slot(self):
         """The most bytes that a link serves in a slot."""

@@ -1,7 +1,30 @@
 """Trained policies: their files, their networks in NumPy, and their export to C and to ONNX. Nothing here needs JAX."""
 
-from ccmatic.policies.export import PolicyExport, export
+from ccmatic.policies.export import GuidedExport, PolicyExport, export, exported
 from ccmatic.policies.onnx_file import write_onnx
-from ccmatic.policies.policy import ACTIONS, OBSERVATIONS, REWARDS, Policy, load, save
+from ccmatic.policies.policy import (
+    ACTIONS,
+    OBSERVATIONS,
+    PROVED_HORIZON,
+    REWARDS,
+    Policy,
+    envelope,
+    load,
+    save,
+)
 
-__all__ = ["ACTIONS", "OBSERVATIONS", "REWARDS", "Policy", "PolicyExport", "export", "load", "save", "write_onnx"]
+__all__ = [
+    "ACTIONS",
+    "OBSERVATIONS",
+    "PROVED_HORIZON",
+    "REWARDS",
+    "GuidedExport",
+    "Policy",
+    "PolicyExport",
+    "envelope",
+    "export",
+    "exported",
+    "load",
+    "save",
+    "write_onnx",
+]

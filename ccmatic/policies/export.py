@@ -1,12 +1,17 @@
-"""A policy as one C header: its network, and a sender around it that measures intervals."""
+"""A policy as one C header: its network, and a sender around it that measures intervals; in an envelope that envelope's
+sender, in which the network chooses."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from ccmatic.base import InputError, c_name, writable_folder
-from ccmatic.codegen import files, parts
+from ccmatic.codegen import files, header
+from ccmatic.codegen import parts as headers
+from ccmatic.policies import network
 from ccmatic.policies.onnx_file import write_onnx
-from ccmatic.policies.policy import ACTIONS, OBSERVATIONS, Policy, load
+from ccmatic.policies.policy import PROVED_HORIZON, Policy, load
+
+_MATH = "#include <math.h>\n"
 
 
 @dataclass(frozen=True)
@@ -17,9 +22,6 @@ class PolicyExport:
 
     library, remembers, around, is_envelope = "policy_library.c", True, None, False
 
-    def __post_init__(self):
-        c_name(self.name, "the name of the policy's file")
-
     @property
     def name(self):
         """Of the policy's file, and of what is written."""
@@ -28,50 +30,75 @@ class PolicyExport:
     @property
     def kernel_program(self):
         """There is none. Raises InputError."""
-        raise InputError(f"{self.name} computes with fractions, which the kernel has not; expected --target udp or c")
+        raise _no_fractions(self.name)
 
     def header(self):
         """The text of NAME.h."""
-        file = self.policy.file
-        sizes = "-".join(str(len(layer.bias)) for layer in file.layers)
-        about = f"A policy of {file.history} intervals, a network of {sizes}, trained for the reward {file.reward}."
-        text = [parts.title(self.name, f"{file.observe} observations", about), "#include <math.h>\n", self._constants()]
-        text += [files.shipped("c", f"{name}.h") for name in ("arithmetic", "measured", "network")]
-        text += [self._network(), *(files.shipped("c", f"{name}.h") for name in ("policy", "step"))]
+        about = f"{self.policy.file.observe} observations"
+        text = [headers.title(self.name, about, self.policy.about), _MATH, headers.constants(self.name, self._values())]
+        text += [files.shipped("c", "arithmetic.h"), *network.parts(self.policy)]
+        text += [files.shipped("c", f"{name}.h") for name in ("policy", "step")]
         return "\n".join([*text, "#endif\n"])
 
-    def _constants(self):
-        file, interval = self.policy.file, self.policy.interval
-        values = {
-            "CCM_HISTORY": f"{file.history} /* intervals of an observation */",
-            "CCM_DELAY": f"{file.delay} /* latest intervals that are not in it */",
-            "CCM_FEATURES": f"{OBSERVATIONS[file.observe]} /* numbers of an interval in it */",
-            "CCM_OBSERVE": f"ccm_observe_{file.observe}",
-            "CCM_REWARD": f"ccm_reward_{file.reward}",
-            "CCM_ACT": f"ccm_act_{file.act}",
-            "CCM_MOST_ACTION": _float(ACTIONS[file.act]),
+    def _values(self):
+        interval = self.policy.interval
+        return network.constants(self.policy) | {
+            "CCM_ACT": f"ccm_act_{self.policy.file.act}",
             "CCM_INTERVAL_NUMERATOR": f"{interval.numerator} /* an interval in R_m */",
             "CCM_INTERVAL_DENOMINATOR": interval.denominator,
             "CCM_ENVELOPE": "0 /* it leaves no choice of rates */",
             "CCM_COLUMNS": '"rtt_ns"',
             "CCM_REORDERING": "3 /* packets later than one of which acknowledgements tell that it is lost */",
         }
-        return parts.constants(self.name, values)
 
-    def _network(self):
-        """Its weights, a row for each input, and the layers in turn."""
-        arrays, calls = [], []
-        taken, last = "x", len(self.policy.layers)
-        for number, (weights, bias) in enumerate(self.policy.layers, 1):
-            inputs, outputs = weights.shape
-            arrays += [_array(f"ccm_weights_{number}", weights.ravel()), _array(f"ccm_bias_{number}", bias)]
-            given = f"layer_{number}"
-            calls.append(f"    float {given}[{outputs}];")
-            about = f"ccm_weights_{number}, ccm_bias_{number}, {inputs}, {outputs}, {int(number < last)}"
-            calls.append(f"    ccm_layer({taken}, {given}, {about});")
-            taken = given
-        body = ["static inline float ccm_network(const float *x)", "{", *calls, f"    return {taken}[0];", "}\n"]
-        return "\n".join([*arrays, "/* The action for an observation. */", *body])
+
+@dataclass(frozen=True)
+class GuidedExport(header.Export):
+    """An envelope in which a policy chooses: once a step, of the rates that it leaves."""
+
+    policy: Policy = field(kw_only=True)
+
+    library = "guided_library.c"
+
+    @property
+    def name(self):
+        """Of the policy's file, and of what is written."""
+        return self.policy.name
+
+    @property
+    def source(self):
+        """What is said of the policy, and the envelope."""
+        return f"{self.policy.about}\n\nIt chooses in an envelope:\n\n{self.controller.source}"
+
+    @property
+    def kernel_program(self):
+        """There is none. Raises InputError."""
+        raise _no_fractions(self.name)
+
+    @property
+    def constants(self):
+        """As header.Export.constants."""
+        chosen = {"CCM_ENVELOPE": "0 /* the network chooses in it */", "CCM_NETWORK": 1}
+        return super().constants | network.constants(self.policy) | chosen
+
+    def within(self):
+        """As header.Export.within: the network."""
+        yield _MATH
+        yield from network.parts(self.policy)
+
+
+def exported(policy):
+    """The PolicyExport or the GuidedExport of a Policy. Raises InputError if C cannot hold it."""
+    c_name(policy.name, "the name of the policy's file")
+    if policy.envelope is None:
+        return PolicyExport(policy)
+    made = header.make(policy.envelope.file, horizon=PROVED_HORIZON, guarding=True)
+    jitter = policy.interval * made.model.default_jitter - 1  # so that a step is an interval
+    if jitter < 0:
+        expected = "an R_m at least, as the beliefs of envelopes are of what happens in one"
+        raise InputError(f"{policy.name} measures intervals of {policy.interval} R_m; expected {expected}")
+    given = {each.name: getattr(made, each.name) for each in fields(made)}
+    return GuidedExport(**{**given, "jitter": jitter}, policy=policy)
 
 
 def export(file, target, out=None) -> list[Path]:
@@ -81,14 +108,8 @@ def export(file, target, out=None) -> list[Path]:
     folder = out or policy.name
     if target == "onnx":
         return [write_onnx(policy, writable_folder(folder) / f"{policy.name}.onnx")]
-    return files.write(PolicyExport(policy), target, folder)
+    return files.write(exported(policy), target, folder)
 
 
-def _array(name, values):
-    lines = [", ".join(_float(value) for value in values[i : i + 8]) for i in range(0, len(values), 8)]
-    return f"static const float {name}[{len(values)}] = {{\n    " + ",\n    ".join(lines) + "};\n"
-
-
-def _float(value):
-    """A float32 in C, exactly."""
-    return f"{float(value)!r}f"
+def _no_fractions(name):
+    return InputError(f"{name} computes with fractions, which the kernel has not; expected --target udp or c")

@@ -7,17 +7,34 @@ from pathlib import Path
 
 import numpy as np
 
-from ccmatic import records
-from ccmatic.base import InputError, read_text, shown, suggest, write_text
+from ccmatic import language, records
+from ccmatic.base import InputError, located, read_text, shown, suggest, write_text
 
 #: What exported code can observe, with how many numbers a vector has; its actions, each with the largest; its rewards.
-#: They are those of ccmatic.learning of these names.
+#: They are those of ccmatic.learning of these names. Besides, an action may be `envelope:NAME`.
 OBSERVATIONS = {"custard": 6, "aurora": 3}
 ACTIONS = {"custard": 10.0, "aurora": 10.0}
 REWARDS = ("custard", "power", "vivace_loss", "aurora")
 
 #: The most intervals in an observation, of its delay, and the most outputs of a layer.
 LARGEST = 1024
+
+#: T of the proofs of shipped envelopes: beliefs of senders in them time out as theirs.
+PROVED_HORIZON = 11
+
+
+def envelope(act):
+    """The controller in which an action `envelope:NAME` chooses, from -1, its least rate, to 1, its most; None of other
+    actions. Raises InputError if it leaves no choice."""
+    word, _, name = act.partition(":")
+    if word != "envelope":
+        return None
+    controller = language.load(name)
+    if not getattr(controller, "is_envelope", False):
+        raise InputError(
+            f"act is '{act}', which leaves no choice; expected an envelope, which returns between(low, high)"
+        )
+    return controller
 
 
 @dataclass(frozen=True)
@@ -37,6 +54,24 @@ class Policy:
         """A monitor interval in the least R_m."""
         return Fraction(self.file.interval)
 
+    @cached_property
+    def envelope(self):
+        """The controller in which it chooses; None if it is in none."""
+        return envelope(self.file.act)
+
+    @property
+    def most_action(self):
+        """The largest action; the smallest is less that."""
+        return ACTIONS.get(self.file.act, 1.0)
+
+    @property
+    def about(self):
+        """What it is, for people."""
+        sizes = "-".join(str(len(layer.bias)) for layer in self.file.layers)
+        return (
+            f"A policy of {self.file.history} intervals, a network of {sizes}, trained for {self.file.reward}'s reward."
+        )
+
     def __call__(self, observations):
         """The actions (n) for observations (n, numbers), float32, before they are limited to what may be asked."""
         x = np.float32(observations)
@@ -50,9 +85,10 @@ def load(path):
     """The Policy in a file. Raises InputError, which names it, for what is none, or does not fit its own query."""
     file = records.read(read_text(path), records.PolicyFile, str(path))
     for name, table in (("observe", OBSERVATIONS), ("act", ACTIONS), ("reward", REWARDS)):
-        if getattr(file, name) not in table:
-            raise InputError(f"unknown {name} '{shown(getattr(file, name))}'; {suggest(getattr(file, name), table)}",
-                             str(path))  # fmt: skip
+        found = getattr(file, name)
+        with located(str(path)):
+            if found not in table and not (name == "act" and envelope(found)):
+                raise InputError(f"unknown {name} '{shown(found)}'; {suggest(found, table)}")
     for name, least in (("history", 1), ("delay", 0)):
         if not least <= getattr(file, name) <= LARGEST:
             raise InputError(f"{name} is {getattr(file, name)}; expected {least} to {LARGEST}", str(path))

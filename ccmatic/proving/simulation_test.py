@@ -20,15 +20,16 @@ STEPS, CHANGES = 130, (40, 85)
 
 
 class Trial:
-    """The test of one proof, a Result, run by run.
+    """The test of one proof, a Result, run by run. policy: makes what chooses the rates of an envelope, as
+    policies.policy.
 
     windows: how many were looked at, by the state in which they begin. broken: how many of them broke a lemma, by its
     name; none should. closest: by objective, the index in its constant's grid of the best value that every window so
     far would allow.
     """
 
-    def __init__(self, result):
-        self.result = result
+    def __init__(self, result, policy=policy):
+        self.result, self.policy = result, policy
         self.prover = Prover(result.proof, result.controller, result.horizon)
         self.lemmas = [lemma for lemma in self.prover.lemmas.values() if not lemma.paper]
         self.windows, self.broken, self.closest = Counter(), Counter(), {}
@@ -51,7 +52,7 @@ class Trial:
             hiding=rng.choice(sorted(HIDING)),
             rates=rates,
         )
-        choose = policy(self.result, rng, simulation) if self.result.controller.is_envelope else None
+        choose = self.policy(self.result, rng, simulation) if self.result.controller.is_envelope else None
         sender = Deployed(model, self.result.controller, path, self.result.horizon - 1, first, choose=choose)
         for step in range(1, STEPS + 1):
             simulation.step(sender(simulation.observation))

@@ -98,8 +98,12 @@ def _check_exported(environment):
     tables = {"observes": ("observe", policies.OBSERVATIONS), "acts by": ("act", policies.ACTIONS)}
     for what, (name, table) in {**tables, "is rewarded by": ("reward", policies.REWARDS)}.items():
         found = getattr(environment, name)
-        if found not in table:
+        if found not in table and not (name == "act" and environment.envelope):
             raise InputError(f"no policy is exported that {what} '{found}'; expected {name} of {', '.join(table)}")
+    asked = environment.asked
+    if environment.envelope and asked.longest_delay > 1:
+        found = f"interval is {asked.interval} R_m, and R_m with jitter takes up to {asked.longest_delay:g} of it"
+        raise InputError(f"{found}; expected an interval as long, as the beliefs of an envelope's proof are of such")
 
 
 def _check_length(training):

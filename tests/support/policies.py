@@ -7,14 +7,18 @@ import numpy as np
 from ccmatic import policies, records
 
 
-def policy(path, layers=None, observe="custard", reward="custard", history=3, delay=0, sizes=(8, 4)):
-    """A Policy, written to a file. layers: (weights, bias) of each; None: of random numbers and these sizes."""
+def policy(
+    path, layers=None, observe="custard", reward="custard", history=3, delay=0, sizes=(8, 4), act=None, interval="1"
+):
+    """A Policy, written to a file. layers: (weights, bias) of each; None: of random numbers and these sizes. act: None:
+    named as what it observes."""
     if layers is None:
         rng, widths = np.random.default_rng(1), [history * policies.OBSERVATIONS[observe], *sizes, 1]
         ends = list(pairwise(widths))
         layers = [(rng.normal(size=(taken, given)) / taken**0.5, rng.normal(size=given)) for taken, given in ends]
     written = [records.LayerRecord(np.float32(w).tolist(), np.float32(b).tolist()) for w, b in layers]
-    asked = {"observe": observe, "act": observe, "reward": reward, "history": history, "delay": delay, "interval": "1"}
+    asked = {"observe": observe, "act": act or observe, "reward": reward, "history": history, "delay": delay}
+    asked["interval"] = interval
     policies.save(records.PolicyFile(query={}, seed=1, layers=written, curve=[], **asked), path)
     return policies.load(path)
 

@@ -24,14 +24,14 @@ static inline float ccm_throughput(const struct ccm_interval *i)
     return i->acked / i->seconds / CCM_MBIT;
 }
 
-static inline float ccm_limited(float value, float low, float high)
+static inline float ccm_within(float value, float low, float high)
 {
     return fminf(fmaxf(value, low), high);
 }
 
 static inline float ccm_gradient(const struct ccm_known *k)
 {
-    return ccm_limited((k->now.rtt_end - k->before.rtt_end) / k->now.seconds, -10.0f, 10.0f);
+    return ccm_within((k->now.rtt_end - k->before.rtt_end) / k->now.seconds, -10.0f, 10.0f);
 }
 
 /* Rewards, observations and actions are those of ccmatic/learning/signals.py. */

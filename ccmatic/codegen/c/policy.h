@@ -1,29 +1,20 @@
 /* A sender that sends at one rate in a monitor interval, which the network chooses by what was measured in those before.
- * Time is in nanoseconds from any origin. An interval is a part or a multiple of R_m, the least RTT. */
+ * Time is in nanoseconds from any origin. */
 #define CCM_CATCH_UP 16 /* intervals that one call takes; of a longer pause the rest is left out */
 #define CCM_FIRST_PACKETS 10 /* that are sent in the first R_m (RFC 6928) */
 #define CCM_FASTEST 1e10f /* bytes per second */
 
 struct ccm_sender {
-    float history[(CCM_HISTORY + CCM_DELAY) * CCM_FEATURES]; /* vectors of numbers, the latest last */
-    struct ccm_known known;
+    struct ccm_watch watch;
     float rate; /* bytes per second */
     uint64_t packet; /* bytes */
     uint64_t start, step; /* when the interval under way began, and its length */
     uint64_t rtt; /* R_m; 0 if the length of an interval is fixed */
     bool guessed; /* it was not measured: until then no interval is over */
     uint64_t sent, acked, lost; /* bytes so far */
-    uint64_t sent_before, acked_before, lost_before; /* by the start of the interval */
-    double waited; /* by each byte acknowledged since, in all, byte seconds */
-    uint64_t last_rtt; /* of the last of them */
 };
 
 static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns); /* below */
-
-static inline float ccm_seconds(uint64_t ns)
-{
-    return (float)ns / 1e9f;
-}
 
 static inline uint64_t ccm_step_of(uint64_t rtt)
 {
@@ -33,11 +24,8 @@ static inline uint64_t ccm_step_of(uint64_t rtt)
 /* Nothing was measured but R_m. */
 static inline void ccm_know_first(struct ccm_sender *s, uint64_t rtt)
 {
-    const float seconds = ccm_seconds(rtt);
-    const struct ccm_interval nothing = {.seconds = ccm_seconds(s->step), .rtt = seconds, .rtt_end = seconds};
-
-    s->known = (struct ccm_known){nothing, nothing, seconds};
-    s->rate = CCM_FIRST_PACKETS * (float)s->packet / seconds;
+    ccm_watch_from(&s->watch, rtt, s->step);
+    s->rate = CCM_FIRST_PACKETS * (float)s->packet / ccm_seconds(rtt);
 }
 
 /* now_ns: when sending begins. rtt_ns: the least RTT known so far. packet: bytes in one. False, and no sender to use, if
@@ -67,45 +55,17 @@ static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
 /* An interval is over in which this was measured, and the next of so many seconds begins. */
 static inline void ccm_decide(struct ccm_sender *s, const struct ccm_interval *measured, float seconds)
 {
-    struct ccm_known *known = &s->known;
-    float *latest = s->history + (CCM_HISTORY + CCM_DELAY - 1) * CCM_FEATURES;
-
-    known->before = known->now;
-    known->now = *measured;
-    known->least_rtt = fminf(known->least_rtt, fminf(measured->rtt, measured->rtt_end));
-    memmove(s->history, s->history + CCM_FEATURES, sizeof s->history - CCM_FEATURES * sizeof *s->history);
-    CCM_OBSERVE(known, CCM_REWARD(known), latest);
-    const float action = ccm_limited(ccm_network(s->history), -CCM_MOST_ACTION, CCM_MOST_ACTION);
-    s->rate = ccm_limited(CCM_ACT(s->rate, action), (float)s->packet / seconds, CCM_FASTEST);
-}
-
-/* What was measured in the interval that is over. */
-static inline struct ccm_interval ccm_look(const struct ccm_sender *s)
-{
-    const struct ccm_interval *before = &s->known.now;
-    const uint64_t acked = s->acked - s->acked_before;
-
-    return (struct ccm_interval){
-        .seconds = ccm_seconds(s->step),
-        .sent = (float)(s->sent - s->sent_before),
-        .acked = (float)acked,
-        .lost = (float)(s->lost - s->lost_before),
-        .rtt = acked ? (float)(s->waited / (double)acked) : before->rtt,
-        .rtt_end = acked ? ccm_seconds(s->last_rtt) : before->rtt_end,
-    };
+    ccm_observe(&s->watch, measured);
+    s->rate = ccm_within(CCM_ACT(s->rate, ccm_action(&s->watch)), (float)s->packet / seconds, CCM_FASTEST);
 }
 
 /* Takes the intervals that were over before now. */
 static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
 {
     for (unsigned i = 0; i < CCM_CATCH_UP && ccm_less(now_ns, s->start) > s->step; i++) {
-        const struct ccm_interval measured = ccm_look(s);
+        const struct ccm_interval measured = ccm_watched(&s->watch, s->step, s->sent, s->acked, s->lost);
 
         s->start += s->step;
-        s->sent_before = s->sent;
-        s->acked_before = s->acked;
-        s->lost_before = s->lost;
-        s->waited = 0;
         if (s->rtt)
             s->step = ccm_step_of(s->rtt);
         ccm_decide(s, &measured, ccm_seconds(s->step));
@@ -125,8 +85,7 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
 {
     ccm_advance(s, now_ns);
     s->acked += bytes;
-    s->last_rtt = ccm_less(now_ns, sent_ns);
-    s->waited += (double)bytes * (double)s->last_rtt / 1e9;
+    ccm_watch_acked(&s->watch, ccm_less(now_ns, sent_ns), bytes);
 }
 
 /* Bytes acknowledged now that had been found lost: found they stay. */
@@ -176,10 +135,10 @@ static inline void ccm_record(const struct ccm_sender *s, uint64_t rate, struct 
         .step = s->step,
         .packet = s->packet,
         .rate = rate,
-        .sent = s->sent_before,
-        .acked = s->acked_before,
-        .lost = s->lost_before,
-        .rtt = (uint64_t)(1e9f * s->known.now.rtt),
+        .sent = s->watch.sent,
+        .acked = s->watch.acked,
+        .lost = s->watch.lost,
+        .rtt = (uint64_t)(1e9f * s->watch.known.now.rtt),
     };
 }
 

@@ -13,6 +13,6 @@ float NAME_network(const float *x)
 float NAME_decide(struct ccm_sender *s, const struct ccm_interval *measured, float seconds, float *observation)
 {
     ccm_decide(s, measured, seconds);
-    memcpy(observation, s->history, CCM_HISTORY * CCM_FEATURES * sizeof *observation);
+    memcpy(observation, s->watch.history, CCM_HISTORY * CCM_FEATURES * sizeof *observation);
     return s->rate;
 }

@@ -46,6 +46,9 @@ struct ccm_sender {
     uint64_t planned; /* the step, by when it began, of which `budget` is: bytes that may be sent in it, */
     uint64_t budget, left; /* with what was left of the step before, less than a packet */
     uint64_t wanted, wanted_in; /* of an envelope's rates, bytes per second; of the step that began then */
+#ifdef CCM_NETWORK
+    struct ccm_watch watch; /* by which a network says what is wanted */
+#endif
 };
 
 static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns); /* below */
@@ -75,6 +78,71 @@ static inline void ccm_begin_window(struct ccm_sender *s)
     ccm_look(s, 0);
     ccm_start_beliefs(&s->w, &s->w.beliefs[0]);
 }
+
+/* The rate for the beliefs at the end of the step last over, where this one is wanted; both bytes per step, and at least a
+ * packet. */
+static inline uint64_t ccm_allowed(const struct ccm_sender *s, uint64_t wanted)
+{
+    const unsigned t = s->t;
+    const struct ccm_beliefs *b = &s->w.beliefs[t < CCM_STEPS ? t : 0];
+    const uint64_t packet = s->w.packet;
+    const uint64_t rate = s->started ? ccm_decide(b, packet, wanted) : ccm_decide_at_start(b, packet, wanted);
+
+    return ccm_at_most(CCM_MOST, ccm_at_least(packet, rate));
+}
+
+#ifdef CCM_NETWORK
+/* A step begins: the network's action, from -1 to 1, is where between the least and the most rate it wants the step's. */
+static inline void ccm_choose(struct ccm_sender *s)
+{
+    const uint64_t least = ccm_allowed(s, 0), room = ccm_less(ccm_allowed(s, CCM_MOST), least);
+    const uint64_t wanted = least + (uint64_t)((ccm_action(&s->watch) + 1.0f) / 2.0f * (float)room);
+
+    s->wanted = ccm_at_most(CCM_MOST_WANTED, ccm_scaled(wanted, 1000000000, s->step, true));
+}
+
+/* Nothing is known but R_m. */
+static inline void ccm_begin_to_watch(struct ccm_sender *s)
+{
+    s->watch = (struct ccm_watch){0};
+    ccm_watch_from(&s->watch, s->rtt, s->step);
+    ccm_choose(s);
+}
+
+static inline void ccm_watch_rtt(struct ccm_sender *s, uint64_t rtt, uint64_t bytes)
+{
+    ccm_watch_acked(&s->watch, rtt, bytes);
+}
+
+/* A step is over: what was measured in it. What was given up counts as lost. */
+static inline void ccm_watch_step(struct ccm_sender *s)
+{
+    const uint64_t lost = s->lost + s->lost_early + s->doubted;
+    const struct ccm_interval measured = ccm_watched(&s->watch, s->step, s->sent, s->acked, lost);
+
+    ccm_observe(&s->watch, &measured);
+}
+#else
+static inline void ccm_choose(struct ccm_sender *s)
+{
+    (void)s;
+}
+
+static inline void ccm_begin_to_watch(struct ccm_sender *s)
+{
+    (void)s;
+}
+
+static inline void ccm_watch_rtt(struct ccm_sender *s, uint64_t rtt, uint64_t bytes)
+{
+    (void)s, (void)rtt, (void)bytes;
+}
+
+static inline void ccm_watch_step(struct ccm_sender *s)
+{
+    (void)s;
+}
+#endif
 
 static inline void ccm_begin_again(struct ccm_sender *s)
 {
@@ -110,6 +178,7 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     s->wanted = CCM_MOST_WANTED;
     s->wanted_in = UINT64_MAX;
     ccm_begin_window(s);
+    ccm_begin_to_watch(s);
     return s->rtt == rtt_ns && packet > 0;
 }
 
@@ -131,6 +200,7 @@ static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
         s->guessed = false;
         s->rtt = s->rtt_before = rtt_ns;
         s->step = ccm_step_of(s, rtt_ns);
+        ccm_begin_to_watch(s);
     }
     s->rtt = ccm_at_most(s->rtt, rtt_ns);
 }
@@ -246,7 +316,9 @@ static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
             s->any = false;
         }
         ccm_count_timely(s);
+        ccm_watch_step(s);
         ccm_end_step(s);
+        ccm_choose(s);
         s->lost += s->lost_early;
         s->lost_early = 0;
         s->first_out_before = s->first_out;
@@ -326,6 +398,7 @@ static inline void ccm_count_acked(struct ccm_sender *s, uint64_t now_ns, uint64
     if (s->doubted_until == UINT64_MAX && sent_ns > s->doubted_sent)
         s->doubted_until = now_ns + s->step;
     s->acked += bytes;
+    ccm_watch_rtt(s, ccm_less(now_ns, sent_ns), bytes);
     s->last_sent = sent_ns;
     s->newest = ccm_at_least(s->newest, sent_ns);
     if (!s->any)
@@ -393,12 +466,7 @@ static inline void ccm_want(struct ccm_sender *s, uint64_t now_ns, uint64_t want
 /* The rate of the step under way, bytes per step: at least a packet. */
 static inline uint64_t ccm_rate_per_step(const struct ccm_sender *s)
 {
-    const unsigned t = s->t;
-    const struct ccm_beliefs *b = &s->w.beliefs[t < CCM_STEPS ? t : 0];
-    const uint64_t wanted = ccm_scaled(s->wanted, s->step, 1000000000, false), packet = s->w.packet;
-    const uint64_t rate = s->started ? ccm_decide(b, packet, wanted) : ccm_decide_at_start(b, packet, wanted);
-
-    return ccm_at_most(CCM_MOST, ccm_at_least(s->w.packet, rate));
+    return ccm_allowed(s, ccm_scaled(s->wanted, s->step, 1000000000, false));
 }
 
 /* The rate to send at from now on, in bytes per second. */

@@ -36,6 +36,12 @@ enum { HELD_NS = 20000 };
 /* A packet that is late is made up for by those after it, which follow at up to twice the rate; but of what is more
  * than so many packets late, nothing: a stall does not end in a burst that a shallow buffer loses. */
 enum { BEHIND = 4 };
+/* In an envelope not even that, of the step before: what is sent in a step is within its bounds. */
+#if CCM_ENVELOPE || defined CCM_NETWORK
+enum { IN_ENVELOPE = 1 };
+#else
+enum { IN_ENVELOPE = 0 };
+#endif
 /* A packet is lost when so many later ones are acknowledged (the models' networks keep order), when it is unanswered
  * for this long and longer than usual, or when so many are in flight; it may be acknowledged nevertheless. */
 enum { REORDERING = CCM_REORDERING, TIMEOUT_NS = 1000000000, WINDOW = 1 << 17 };
@@ -172,12 +178,13 @@ static void lose_all(uint64_t now)
     }
 }
 
-static void set_rate(uint64_t now)
+/* Whether a step has begun since. */
+static bool set_rate(uint64_t now)
 {
     struct ccm_record record;
     flow.rate = ccm_rate(&flow.sender, now);
     if (flow.sender.start == flow.logged)
-        return;
+        return false;
     flow.logged = flow.sender.start;
 #if CCM_ENVELOPE
     ccm_record(&flow.sender, flow.rate, &record);
@@ -187,6 +194,7 @@ static void set_rate(uint64_t now)
     ccm_record(&flow.sender, flow.rate, &record);
     if (flow.log)
         log_record(flow.log, &record);
+    return true;
 }
 
 /* Wait for an acknowledgement, or so long; an end of a step, and a new rate with it, is not announced. */
@@ -280,12 +288,14 @@ static void run(void)
     while (!stopped && (now = clock_ns()) < end) {
         take_all();
         lose_all(now);
-        set_rate(now);
+        bool begun = set_rate(now);
         if (flow.sent - flow.delivered - flow.lost + options->packet > ccm_window(&flow.sender, now)) {
             wait_for(LOOK_NS);
             continue;
         }
         uint64_t gap = flow.rate ? options->packet * 1000000000 / flow.rate : options->duration_ns;
+        if (IN_ENVELOPE && begun)
+            planned = ccm_at_least(planned, now - ccm_at_most(now, gap));
         uint64_t due = ccm_at_least(planned + gap, last + gap / 2);
         if (due < now + flow.spin_ns) {
             last = send_at(due);

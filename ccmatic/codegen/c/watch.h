@@ -1,0 +1,70 @@
+/* What a network observes: vectors of what was measured in an interval. Time is in nanoseconds, and an interval is a part
+ * or a multiple of R_m, the least RTT. */
+struct ccm_watch {
+    float history[(CCM_HISTORY + CCM_DELAY) * CCM_FEATURES]; /* vectors of numbers, the latest last */
+    struct ccm_known known;
+    uint64_t sent, acked, lost; /* bytes by the start of the interval under way */
+    double waited; /* by each byte acknowledged since, in all, byte seconds */
+    uint64_t last_rtt; /* of the last of them */
+};
+
+static inline float ccm_seconds(uint64_t ns)
+{
+    return (float)ns / 1e9f;
+}
+
+/* Nothing was measured but R_m. */
+static inline void ccm_watch_from(struct ccm_watch *w, uint64_t rtt, uint64_t step)
+{
+    const float seconds = ccm_seconds(rtt);
+    const struct ccm_interval nothing = {.seconds = ccm_seconds(step), .rtt = seconds, .rtt_end = seconds};
+
+    w->known = (struct ccm_known){nothing, nothing, seconds};
+}
+
+static inline void ccm_watch_acked(struct ccm_watch *w, uint64_t rtt, uint64_t bytes)
+{
+    w->last_rtt = rtt;
+    w->waited += (double)bytes * (double)rtt / 1e9;
+}
+
+/* An interval is over: what was measured in it, given the bytes so far; and the next begins. */
+static inline struct ccm_interval ccm_watched(struct ccm_watch *w, uint64_t step, uint64_t sent, uint64_t acked,
+                                              uint64_t lost)
+{
+    const struct ccm_interval *before = &w->known.now;
+    const uint64_t news = acked - w->acked;
+    const struct ccm_interval measured = {
+        .seconds = ccm_seconds(step),
+        .sent = (float)(sent - w->sent),
+        .acked = (float)news,
+        .lost = (float)ccm_less(lost, w->lost),
+        .rtt = news ? (float)(w->waited / (double)news) : before->rtt,
+        .rtt_end = news ? ccm_seconds(w->last_rtt) : before->rtt_end,
+    };
+
+    w->sent = sent;
+    w->acked = acked;
+    w->lost = lost;
+    w->waited = 0;
+    return measured;
+}
+
+/* What was measured becomes the latest vector. */
+static inline void ccm_observe(struct ccm_watch *w, const struct ccm_interval *measured)
+{
+    struct ccm_known *known = &w->known;
+    float *latest = w->history + (CCM_HISTORY + CCM_DELAY - 1) * CCM_FEATURES;
+
+    known->before = known->now;
+    known->now = *measured;
+    known->least_rtt = fminf(known->least_rtt, fminf(measured->rtt, measured->rtt_end));
+    memmove(w->history, w->history + CCM_FEATURES, sizeof w->history - CCM_FEATURES * sizeof *w->history);
+    CCM_OBSERVE(known, CCM_REWARD(known), latest);
+}
+
+/* The network's action. */
+static inline float ccm_action(const struct ccm_watch *w)
+{
+    return ccm_within(ccm_network(w->history), -CCM_MOST_ACTION, CCM_MOST_ACTION);
+}

@@ -1,0 +1,125 @@
+"""Policies that choose in an envelope: what they send lies in it, whatever the network says."""
+
+import ctypes
+import runpy
+from collections import deque
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ccmatic import policies
+from ccmatic.base import InputError
+from ccmatic.codegen.library import Called, Library, Sender
+from ccmatic.emulate import kinds, link, run
+from ccmatic.emulate.measures import measures
+from ccmatic.language import load
+from ccmatic.proving import load_result
+from support.cli import run as command
+from support.machine import needs_compiler, on_time
+from support.policies import policy
+
+ROOT, ENVELOPE = Path(__file__).parents[1], "cc_qdel_wide"
+PROOF = ROOT / "proofs" / "cc_qdel-cc_qdel_wide_T11.json"
+
+PACKET, RM = 1500, 20 * 10**6
+
+#: Networks that answer always alike, and one of random weights.
+ALWAYS = {"least": -9, "middle": 0, "most": 9}
+
+
+def guided(path, action=None, **options):
+    """A policy in the envelope. action: what it always says; None: of random weights."""
+    layers = None if action is None else [(np.zeros((18, 1)), [action])]
+    return policy(path, layers, act=f"envelope:{ENVELOPE}", **options)
+
+
+class Guided(Called):
+    """One flow of it."""
+
+    beliefs = Sender.beliefs
+
+    def allowed(self, wanted):
+        """The rate nearest to one that is wanted, bytes per step."""
+        return self._call("allowed", ctypes.c_uint64, (ctypes.c_uint64, wanted))
+
+    def observation(self, size):
+        """What it has observed."""
+        seen = np.zeros(size, np.float32)
+        self._call("observation", None, (ctypes.c_void_p, seen.ctypes.data))
+        return seen
+
+
+def steps(sender, rate, count):
+    """Send over a link of `rate` packets a step for so many steps of R_m; after each the rate, in bytes a step."""
+    served, due, answers = 0, 0, deque()
+    for end in range(RM, count * RM + 1, RM):
+        while min(due, answers[0][0] if answers else due) <= end:
+            if answers and answers[0][0] <= due:
+                sender.acked(*answers.popleft(), PACKET)
+                continue
+            sender.sent(due, PACKET)
+            served = max(due, served) + RM // rate
+            answers.append((served + RM, due))
+            due += PACKET * 10**9 // sender.rate(due)
+        yield sender.rate(end + 1) * RM / 10**9
+
+
+@needs_compiler
+@pytest.mark.parametrize("action", [None, *ALWAYS.values()], ids=["random", *ALWAYS])
+def test_c_sends_where_in_the_envelope_the_network_says(action, tmp_path):
+    given, envelope = guided(tmp_path / "made.json", action), load(ENVELOPE)
+    library = Library(policies.exported(given))
+    sender, chosen, known = Guided(library, PACKET, RM), set(), 0
+    for rate in steps(sender, 40, 80):
+        low, high = envelope.allowed({**sender.beliefs(), "MSS": PACKET, "R_m": 1, "D": 1})
+        said = float(np.clip(given(sender.observation(18).reshape(1, -1))[0], -1, 1))
+        assert low - 1 <= rate <= high + 1
+        assert rate == pytest.approx(float(low + (high - low) * (said + 1) / 2), rel=1e-4, abs=2)
+        chosen.add((rate > 3000, low == 0))
+        known = max(known, sender.beliefs()["C_L"])
+    assert known > 20 * PACKET and len(chosen) > 1
+
+
+def test_the_kernel_takes_none(tmp_path):
+    guided(tmp_path / "made.json")
+    code, _, error = command("export", tmp_path / "made.json", "--target", "bpf", "--out", tmp_path / "out")
+    assert code == 2 and "expected --target udp or c" in error and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"act": "envelope:cc_qdel"}, "act is 'envelope:cc_qdel', which leaves no choice; expected an envelope"),
+    ({"act": "envelope:cc_qdel_wode"}, "cc_qdel_wode"),
+    ({"act": "envelope:cc_qdel_wide", "interval": "1/2"}, "measures intervals of 1/2 R_m; expected an R_m at least"),
+])  # fmt: skip
+def test_what_cannot_be_kept_to_is_said(options, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        policies.exported(policy(tmp_path / "made.json", **options))
+
+
+def test_it_sends_over_an_emulated_link_and_no_step_is_outside(emulator, tmp_path):
+    guided(tmp_path / "made.json")
+    asked = kinds.asked(f"policy:{tmp_path}/made.json")
+    done = on_time(
+        lambda: run.emulate(link.of_texts("12mbit", "20ms", "12bdp"), [asked], 3),
+        lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
+    )
+    [found] = measures(done, 1.5).flows
+    assert found.guard.above == 0 and found.guard.steps > 80 and found.utilisation > 0.5
+
+
+@pytest.fixture
+def envelopes():
+    """benchmarks/envelopes.py."""
+    for name in ("jax", "gymnasium", "pettingzoo"):
+        pytest.importorskip(name, reason=f"no {name}: pip install -e '.[rl]'")
+    return runpy.run_path(str(ROOT / "benchmarks" / "envelopes.py"))
+
+
+def test_bounds_hold_of_a_policy_in_the_envelope_and_break_without_it(envelopes, tmp_path):
+    result, broken = load_result(PROOF), {}
+    for name, made in {"inside": guided(tmp_path / "in.json"), "outside": policy(tmp_path / "out.json")}.items():
+        trial = envelopes["counted"](result, made, 2)
+        assert trial.windows.total() > 10
+        broken[name] = trial.broken.total()
+    assert broken["inside"] == 0 < broken["outside"]
