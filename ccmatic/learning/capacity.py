@@ -1,6 +1,6 @@
 """Kinds of links: how many bytes a bottleneck may serve in each slot of an episode, by the name of the kind."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import jax
 import jax.numpy as jnp
@@ -84,7 +84,7 @@ class Exported:
     point it goes on at its rate."""
 
     file: str
-    schedule: Schedule
+    schedule: Schedule = field(compare=False)
 
     def rates(self, asked, rate, slot, luck):
         """As Constant.rates."""
@@ -92,11 +92,12 @@ class Exported:
 
     def tables(self, slots, per_rtt):
         """Bytes admitted and released in each slot, of which there are so many in R_m: two (T) arrays of whole
-        numbers."""
+        numbers. What a schedule admits at its very beginning is of the first slot."""
         times, *curves = np.array(self.schedule.points, float).T
-        ends = np.arange(slots + 1) * (self.schedule.step / per_rtt)
+        ends = np.arange(1, slots + 1) * (self.schedule.step / per_rtt)
         beyond = np.maximum(0, ends - times[-1]) / 1e9 * float(self.schedule.rate)
-        return [np.diff(np.floor(np.interp(ends, times, curve) + beyond)).astype(np.int32) for curve in curves]
+        by = [np.floor(np.interp(ends, times, curve) + beyond) for curve in curves]
+        return [np.diff(curve, prepend=0).astype(np.int32) for curve in by]
 
 
 #: Kinds that need no file, and those that do, by their names.

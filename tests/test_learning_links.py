@@ -1,0 +1,70 @@
+"""Links that follow a file: an exported counterexample does to who sends as in it what it did there, and a link trace
+of mahimahi serves when it says."""
+
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
+from fractions import Fraction
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ccmatic.learning import Asked, fluid
+from ccmatic.trace_export import Scale, export
+from ccmatic.traces import Trace
+
+GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
+
+#: At which a trace is made bytes and seconds: 24 Mbit/s, 40 ms.
+SCALE = Scale(Fraction(3_000_000), Fraction(1, 25), 1500)
+BDP = int(SCALE.rate * SCALE.rtt)
+
+
+def drawn(links, **options):
+    """A link that follows a file."""
+    return Asked(links=links, **options).draw(jax.random.key(1), 1)[0]
+
+
+@pytest.mark.parametrize("name", ["late_drain", "cc_qdel_small_buffer"])
+def test_a_counterexample_happens_again_to_who_sends_as_in_it(name, tmp_path):
+    trace = Trace.load(GALLERY / f"{name}.json")
+    (tmp_path / "schedule.csv").write_bytes(export(trace, "schedule", SCALE)[0])
+    links = drawn(f"schedule:{tmp_path}/schedule.csv", steps=trace.horizon - 1, rate=24, rtt=40)
+    A, S, L = (np.array([float(value) for value in trace.columns[column]]) * BDP for column in "ASL")
+    assert links.queue[0] == pytest.approx(A[0] - L[0] - S[0], abs=1500) and links.slot[0] == pytest.approx(0.04)
+
+    def slot(queues, sent):
+        t, bytes_ = sent
+        return fluid.advance(links, queues, t, bytes_.reshape(1, 1))
+
+    each = jnp.array(np.round(np.diff(A)).astype(np.int32))
+    _, seen = jax.lax.scan(slot, fluid.begin(links, 32, 1, 1), (jnp.arange(len(each)), each))
+    released, dropped = (np.cumsum(np.asarray(column)[:, 0, 0]) for column in (seen.released, seen.dropped))
+    np.testing.assert_allclose(released, S[1:] - S[0], atol=1500)
+    np.testing.assert_allclose(dropped, L[1:] - L[0], atol=1500)
+    acked = np.cumsum(np.asarray(seen.acked)[:, 0, 0])
+    np.testing.assert_array_equal(acked[1:], released[:-1])
+    assert (dropped[-1] > 0) == (name == "cc_qdel_small_buffer")
+
+
+def test_a_link_trace_serves_when_it_says(tmp_path):
+    """Four packets in 50 ms, three of which in two of them: ten slots of 5 ms, whichever it begins with."""
+    (tmp_path / "link").write_text("10\n11\n11\n50\n")
+    links = drawn(f"mahimahi:{tmp_path}/link", rate=1, rtt=20, interval="1/4", steps=40)
+    served = np.asarray(links.capacity)[:, 0]
+    assert links.slot[0] == pytest.approx(0.005)
+    for start in range(10):
+        ten = served[start : start + 10]
+        assert ten.sum() == pytest.approx(4 * 1500, abs=10) and (ten == 0).sum() >= 7 and ten.max() >= 1500
+
+
+def test_counterexamples_are_mixed_with_other_links():
+    file = Path(__file__).parent / "saved" / "schedule.csv"
+    asked = Asked(links={f"schedule:{file}": 0.25, "constant": 0.75}, steps=10, rate=[16, 64], rtt=32)
+    links = jax.tree.map(np.asarray, asked.draw(jax.random.key(2), 400)[0])
+    assert links.keeps.mean() == pytest.approx(0.25, abs=0.07)
+    assert links.slot == pytest.approx(np.where(links.keeps, 0.04, 0.032))
+    rates = links.capacity[:, ~links.keeps] / 0.032 / 125_000
+    assert (np.ptp(rates, axis=0) == 0).all() and {*np.round(rates[0])} == {16, 64}
