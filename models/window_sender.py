@@ -43,9 +43,8 @@ def timeout(flow, t):
 
 def _found(flow):
     """What duplicate acknowledgements find; None where the model has no such column."""
-    flows = flow.network.flows
-    number = next(number for number, each in enumerate(flows, 1) if each is flow)
-    return flow.network.own.get(found_losses(len(flows), number).name)
+    x = flow.network
+    return x.own.get(found_losses(len(x.flows), flow.number).name)
 
 
 def _bytes(model, flow):

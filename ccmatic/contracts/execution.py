@@ -63,6 +63,7 @@ class Flow(_Bytes):
     state: Mapping[str, Sequence[Number]] = field(default_factory=dict)
     kept: Sequence[Kept] = ()
     R: int = 1
+    number: int = 1
     cwnd: Sequence[Number] = ()
     unlimited: Number = Fraction(100)
     carrier: "Execution | None" = None
@@ -101,7 +102,8 @@ class Execution(_Bytes):
         self.Q, self.F, self.limited = flow.Q, flow.F, flow.limited
         self.timely, self.excess = flow.timely, flow.excess
         self.beliefs, self.before_timeout, self.state = flow.beliefs, flow.before_timeout, flow.state
-        self.kept, self.R, self.cwnd, self.unlimited = flow.kept, flow.R, flow.cwnd, flow.unlimited
+        self.kept, self.R, self.number = flow.kept, flow.R, flow.number
+        self.cwnd, self.unlimited = flow.cwnd, flow.unlimited
 
     def __getattr__(self, name: str) -> Sequence[Number]:
         own: Mapping[str, Sequence[Number]] = self.__dict__.get("own", {})
@@ -327,6 +329,7 @@ def _windows(model: Model, horizon: int, buffer: Buffer, jitter: int, source: So
                 horizon=horizon,
                 D=jitter,
                 R=model.round_trip(number),
+                number=number,
                 alpha=source.alpha,
                 known=source.known,
                 A=A,

@@ -41,8 +41,9 @@ class FlowView(Protocol):
     of a window of a deployed controller. state: what the controller keeps from step to step, columns by name;
     a condition is 1 where it holds, else 0. kept: the same, as declared.
 
-    R: R_m, in steps. cwnd: of a sender that sends by one, the most bytes that it may have in flight. unlimited: a
-    rate that is so large that it limits nothing. network: that carries it, for what is observed of all flows.
+    R: R_m, in steps. number: of the flow among the network's, from 1. cwnd: of a sender that sends by one, the most
+    bytes that it may have in flight. unlimited: a rate that is so large that it limits nothing. network: that carries
+    it, for what is observed of all flows.
     """
 
     horizon: int
@@ -64,6 +65,7 @@ class FlowView(Protocol):
     state: Mapping[str, Sequence[Number]]
     kept: Sequence[Kept]
     R: int
+    number: int
     cwnd: Sequence[Number]
     unlimited: Number
 
