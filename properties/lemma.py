@@ -58,7 +58,7 @@ class LemmaHolds(Property):
         return all(objectives.values())
 
     def _reason(self, model, x):
-        lemmas = {lemma.name: lemma for lemma in self.definition.all_lemmas(model)}
+        lemmas = {lemma.name: lemma for lemma in self.definition.about(x.flows[0].kept).all_lemmas(model)}
         if self.lemma not in lemmas:
             raise InputError(f"{self.proof} has no lemma '{self.lemma}'; {suggest(self.lemma, lemmas)}")
         lemma, constants = lemmas[self.lemma], Reads(self._values())

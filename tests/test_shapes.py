@@ -65,7 +65,7 @@ def test_on_a_network_on_which_a_shape_holds_no_weaker_one_is_tried(monkeypatch)
         assert shape != "link_rate_used"
         if shape == "link_rate_large":
             error = NoValue("none will do", "queue", None)
-            error.result = SimpleNamespace(constants={"sent": 2})
+            error.result = SimpleNamespace(constants={"sent": 2}, controller=SimpleNamespace(state=()))
             raise error
         return SimpleNamespace(verdict="holds", result=None)
 

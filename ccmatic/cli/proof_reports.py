@@ -59,10 +59,11 @@ class Progress(Listener):
 
     def constant(self, declared, found):
         """A constant was found."""
-        name, edge = declared.name, found.edge
+        name, edge, dropped = declared.name, found.edge, declared.dropped(found.value)
+        front = [list(pair) for pair in found.front]
         self._say(
-            ConstantLine(name, found.value, declared.paper, [list(pair) for pair in found.front], edge and edge.lemma),
-            f"{name:<20} {number(found.value):<8} {declared.says}; the paper: {declared.paper}"
+            ConstantLine(name, found.value, declared.paper, front, edge and edge.lemma, dropped or ABSENT),
+            f"{name:<20} {'none' if dropped else number(found.value):<8} {declared.says}; the paper: {declared.paper}"
             + (f"\n{'':<30}one better breaks '{edge.lemma}'" if edge else ""),
         )
 

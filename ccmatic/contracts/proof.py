@@ -10,13 +10,14 @@ is then of its first `common` steps, and what it says of its end of its last one
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 from ccmatic.base import InputError, suggest
+from ccmatic.contracts.column import Kept
 from ccmatic.contracts.execution import ending
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.steps import Number
@@ -36,6 +37,7 @@ class Constant:
     better: `larger` or `smaller`. at: a value that the author chose, for one that trades off with the next constant;
     front: other values of such a one, at which the next one is found too. paper: what the paper has. joined: it and the
     constant before it limit each other, as bounds do that are kept only all at once, and are found together.
+    droppable: at its loosest value it bounds nothing.
     """
 
     name: str
@@ -48,11 +50,16 @@ class Constant:
     front: tuple[Fraction, ...] = ()
     paper: str = "–"
     joined: bool = False
+    droppable: bool = False
 
     def grid(self) -> list[Fraction]:
         """The values, Fractions, from the loosest to the best."""
         values = [self.low + i * self.step for i in range(int((self.high - self.low) / self.step) + 1)]
         return values if self.better == "larger" else values[::-1]
+
+    def dropped(self, value: Fraction) -> bool:
+        """Whether at this value it bounds nothing."""
+        return self.droppable and value == self.grid()[0]
 
 
 @dataclass(frozen=True)
@@ -146,8 +153,9 @@ class Lemma:
 class Proof:
     """model, buffer, jitter, horizon: the network, as in queries. beliefs: those that the proof reads. states,
     constants: in the order in which they are reached, and found. lemmas: others. common: steps that a window and the
-    next one have in common; senders by a window alone may have more than one. formerly: SHA-256 of earlier texts of the
-    definition that said the same: what was proved by them is."""
+    next one have in common; senders by a window alone may have more than one. of: the proof in place of this one, by
+    what the controller remembers. formerly: SHA-256 of earlier texts of the definition that said the same: what was
+    proved by them is."""
 
     model: str
     buffer: str
@@ -158,6 +166,7 @@ class Proof:
     horizon: int = 10
     lemmas: tuple[Lemma, ...] = ()
     common: int = 1
+    of: "Callable[[Sequence[Kept]], Proof] | None" = None
     formerly: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -194,6 +203,10 @@ class Proof:
                 break
             together = [*together, other] if other.joined else [other]
         return together
+
+    def about(self, kept: Sequence[Kept]) -> "Proof":
+        """The proof of a controller that remembers so much."""
+        return self.of(kept) if self.of else self
 
     def end(self, x: NetworkView) -> int:
         """The step of a window x at which the next one begins."""

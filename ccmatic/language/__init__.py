@@ -2,7 +2,7 @@
 
 from ccmatic.language.controller import Controller, load, parse, shipped_beliefs
 from ccmatic.language.decision import way_taken
-from ccmatic.language.given import given
+from ccmatic.language.given import given, sends_by_window
 from ccmatic.language.printer import text
 from ccmatic.language.several import Several, each_of
 from ccmatic.language.stateful import Stateful, is_stateful
@@ -56,6 +56,7 @@ __all__ = [
     "load",
     "parse",
     "parts",
+    "sends_by_window",
     "shipped_beliefs",
     "text",
     "way_taken",

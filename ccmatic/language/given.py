@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 from textwrap import dedent
 
-from ccmatic.base import InputError, shown
+from ccmatic.base import InputError, definitions, read_text, shown
 from ccmatic.language.controller import Controller, load, parse
 from ccmatic.language.several import Several
-from ccmatic.language.stateful import Stateful
+from ccmatic.language.stateful import Stateful, is_stateful
 
 
 def given(controller, beliefs=None, observations=None) -> Controller | Stateful | Several:
@@ -33,6 +33,18 @@ def given(controller, beliefs=None, observations=None) -> Controller | Stateful 
         return parse(source, name, beliefs=beliefs, observations=observations)
     expected = "a function, the name or path of a file, or source text"
     raise InputError(f"{shown(controller)} is no controller; expected {expected}")
+
+
+def sends_by_window(controller) -> bool:
+    """Whether a controller, as of `given`, sends by a window and may remember. Raises InputError where there is no such
+    file."""
+    if isinstance(controller, Stateful):
+        return True
+    if not isinstance(controller, str | Path):
+        return False
+    if isinstance(controller, str) and "\n" in controller:
+        return is_stateful(controller)
+    return is_stateful(read_text(definitions.find_file(definitions.CONTROLLERS, controller, ".py")))
 
 
 def _several(controllers):

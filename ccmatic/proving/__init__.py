@@ -6,7 +6,7 @@ from ccmatic.proving.proof_search import ACCEPTED, REJECTED, UNKNOWN, Check, Lis
 from ccmatic.proving.prover import NoValue, Prover, search, verdicts
 from ccmatic.proving.report import OF_NONE, number
 from ccmatic.proving.result import Result, load_result
-from ccmatic.proving.shapes import Attempt, attempts, shapes_on
+from ccmatic.proving.shapes import Attempt, attempts, shapes_on, window_shapes
 from ccmatic.proving.simulation_test import Trial
 
 __all__ = [
@@ -31,5 +31,6 @@ __all__ = [
     "search",
     "shapes_on",
     "verdicts",
+    "window_shapes",
     "windows_after",
 ]

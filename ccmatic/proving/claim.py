@@ -58,12 +58,13 @@ def sentences(proof, model, horizon, c):
     name."""
     length = f"{horizon - proof.common} R_m"
     for state in proof.states:
-        says, ensured = in_words(state, c), "; ".join(in_words(objective, c) for objective in state.ensures)
+        says = in_words(state, proof, c)
+        ensured = "; ".join(in_words(objective, proof, c) for objective in state.ensures)
         if not state.leads_to:
             meets = f": {ensured}" if ensured else ""
             yield f"From '{state.name}' on ({says}), for ever while the link rate {stays(model)}{meets}."
             continue
-        excuse = " and ".join(in_words(objective, c) for objective in state.unless)
+        excuse = " and ".join(in_words(objective, proof, c) for objective in state.unless)
         counted = f", those not counted in which {excuse}" if excuse else ""
         meanwhile = f" Meanwhile: {ensured}." if ensured else ""
         again = [measure.name for measure in state.measures[1:]] if state.ordered else []
@@ -74,9 +75,10 @@ def sentences(proof, model, horizon, c):
         )
 
 
-def in_words(what, c):
-    """What a State or an Objective says, with the constants' values."""
-    return what.says.format_map({name: _short(value) for name, value in c.items()})
+def in_words(what, proof, c):
+    """What a State or an Objective says, with the values of the proof's constants; one that is dropped is ∞."""
+    dropped = {constant.name for constant in proof.constants if constant.dropped(c[constant.name])}
+    return what.says.format_map({name: "∞" if name in dropped else _short(value) for name, value in c.items()})
 
 
 def _short(number):

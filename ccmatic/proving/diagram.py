@@ -13,20 +13,20 @@ def draw(proof, result, file):
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, 9), ylim=(-height, 0), frameon=False, xticks=(), yticks=())
         centres = {state.name: -TOP - index * STEP for index, state in enumerate(proof.states)}
         for state in proof.states:
-            _state(axes, state, centres[state.name], result.values)
+            _state(axes, state, proof, centres[state.name], result.values)
         for state in proof.states:
             for lane, name in enumerate(state.leads_to):
                 _arrow(axes, centres[state.name], centres[name], lane)
 
 
-def _state(axes, state, y, c):
-    lines = [in_words(state, c), *(in_words(objective, c) for objective in state.ensures)]
+def _state(axes, state, proof, y, c):
+    lines = [in_words(state, proof, c), *(in_words(objective, proof, c) for objective in state.ensures)]
     axes.text(0.5, y + 0.28, state.name, weight="bold", va="center")
     axes.text(0.5, y - 0.08, "\n".join(lines), va="center", fontsize=8)
     axes.add_patch(_box(0.3, y - 0.5, BOX, 1.0))
     if state.measures:
         steps = [_step(measure, c) for measure in state.measures]
-        excuse = " and ".join(in_words(objective, c) for objective in state.unless)
+        excuse = " and ".join(in_words(objective, proof, c) for objective in state.unless)
         axes.text(
             0.5,
             y - 0.42,

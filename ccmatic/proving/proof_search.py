@@ -75,14 +75,17 @@ class Proved:
         return markup.paragraphs(lines) + constants + markup.table(("lemma", "verdict"), self.lemmas.items())
 
 
-def prove(proof, controller, folder=None, horizon=None, certify=False, listener=None, **options) -> Proved:
+def prove(
+    proof, controller, folder=None, horizon=None, certify=False, listener=None, if_joined=False, **options
+) -> Proved:
     """Find the constants of a proof, each to its edge, and decide every lemma.
 
     proof: a name in proofs/, or the path of a file that defines a PROOF. controller: as of `language.given`.
     folder: where each step is saved, with traces and a report; the same call then goes on. None: nothing is saved.
     horizon: steps of a window; None: the proof's own. certify: also write a certificate of each lemma that holds.
-    listener: is told how it goes. options: of the `Prover`. Raises InputError for bad input, NoValue, an InputError,
-    where no value of a constant will do, OutOfTime where that could not be told, and Disagreement.
+    listener: is told how it goes. if_joined: nothing is searched for where windows do not join: that is a NoValue.
+    options: of the `Prover`. Raises InputError for bad input, NoValue, an InputError, where no value of a constant will
+    do, OutOfTime where that could not be told, and Disagreement.
     """
     listener = listener or Listener()
     if certify and folder is None:
@@ -93,6 +96,8 @@ def prove(proof, controller, folder=None, horizon=None, certify=False, listener=
     result = begin_result(folder, prover, proof)
     prover.learn(earlier_windows(folder, result))
     try:
+        if if_joined and not result.constants:
+            prover.require_joined()
         for constant in search(prover, result.constants, earlier_values(folder, result)):
             result.save()
             listener.constant(constant, result.constants[constant.name])

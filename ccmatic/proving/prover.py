@@ -61,7 +61,7 @@ class Prover:
     @blamed()
     def __init__(self, name, controller, horizon=None, timeout=None, **options):
         self.name = definitions.absolute(name)
-        self.proof = proof = load_definition("proofs", "PROOF", name, allow_code=True)
+        proof = load_definition("proofs", "PROOF", name, allow_code=True)
         horizon = proof.horizon if horizon is None else horizon
         self.query = queries.make(
             proof.model,
@@ -73,6 +73,7 @@ class Prover:
             {"proof": self.name, "lemma": ""},
         )
         self.controller = self.query.controller(controller)
+        self.proof = proof = proof.about(self.controller.state)
         require_order(self.controller, self.query.jitter)
         if proof.common > 1 and not (self.query.model.windows and proof.common < horizon):
             found = f"windows of {horizon} steps have {proof.common} in common on {self.query.model.name}"
@@ -177,9 +178,22 @@ class Prover:
     @blamed()
     def faults(self, values):
         """Why the lemmas, each true, would not add up to a proof."""
-        model, x, common = self.query.model, self._part.x, self.proof.common
-        of_sender = progress.faults_of(self.controller, x, common) if model.windows else ()
-        return [*progress.faults(self.proof, model, x, Reads(values)), *of_sender]
+        faults = progress.faults(self.proof, self.query.model, self._part.x, Reads(values))
+        return [*faults, *self._faults_of_sender()]
+
+    def require_joined(self):
+        """Raise NoValue where windows do not join, whatever the constants are; OutOfTime where that is not known."""
+        joined = "windows join"
+        answer, faults = self.ask(self.lemmas[joined], {}), self._faults_of_sender()
+        if answer.verdict == UNDECIDED:
+            raise OutOfTime(f"no answer in time on '{joined}'")
+        if faults or answer.trace:
+            told = [*faults, *([f"'{joined}' is {answer.verdict}"] if answer.trace else [])]
+            raise NoValue("; ".join(told), joined, answer.trace)
+
+    def _faults_of_sender(self):
+        model = self.query.model
+        return [*progress.faults_of(self.controller, self._part.x, self.proof.common)] if model.windows else []
 
     @blamed()
     def question(self, lemma, constants):

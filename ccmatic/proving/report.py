@@ -45,7 +45,8 @@ def _report(result, prover, picture):
     for constant in proof.constants:
         found = result.constants[constant.name]
         edge = found.edge.lemma if found.edge else "chosen" if constant.at is not None else "end of the range"
-        yield f"| `{constant.name}` | {number(found.value)} | {constant.paper} | {constant.says} | {edge} |"
+        value = "none" if constant.dropped(found.value) else number(found.value)
+        yield f"| `{constant.name}` | {value} | {constant.paper} | {constant.says} | {edge} |"
     yield from _fronts(proof, result)
     yield "\n## Lemmas\n"
     yield "| lemma | verdict | s |"

@@ -47,19 +47,32 @@ def shapes_on(network) -> list[str]:
     return found
 
 
+def window_shapes(controller) -> list[str]:
+    """The same for a controller that sends by a window: their networks measure a delay if it reads one."""
+
+    def fits(name):
+        model = load_definition("models", "MODEL", load_definition("proofs", "PROOF", name).model)
+        loaded = language.given(controller, observations=model.observations)
+        read = [model.observations[each] for each in loaded.parameters if each in model.observations]
+        return bool(model.measures) == any(each.few for each in read)
+
+    return [name for name in definitions.chosen("proofs", "WINDOW_SHAPES") if fits(name)]
+
+
 def attempts(controller, folder, listener, network=None, **options) -> Generator[Attempt]:
     """Prove a controller by each of its shapes, but for those of a network on which one before them holds. controller:
     as of `language.given`; network: as of `shapes`; the rest: as of `prove`."""
-    loaded, proved_on = language.given(controller), set()
-    for name in shapes(loaded, network):
+    by_window, proved_on = language.sends_by_window(controller), set()
+    names = window_shapes(controller) if by_window else shapes(language.given(controller), network)
+    for name in names:
         proof = load_definition("proofs", "PROOF", name)
         if _network(proof) in proved_on:
             continue
         listener.begins(name)
         try:
-            proved = prove(name, controller, folder, listener=listener, **options)
+            proved = prove(name, controller, folder, listener=listener, if_joined=by_window, **options)
         except NoValue as error:
-            declared = [constant.name for constant in proof.constants]
+            declared = [constant.name for constant in proof.about(error.result.controller.state).constants]
             missing = tuple(each for each in declared if each not in error.result.constants)
             yield Attempt(name, VIOLATED, error.result, missing, error.message)
         else:
@@ -76,7 +89,7 @@ def _fits(proof, controller):
     model = load_definition("models", "MODEL", proof.model)
     offered = {belief.name for belief in model.beliefs}
     unfollowed = {belief.name for belief in model.carried_over()} - {*proof.beliefs}
-    return not controller.state and _read(controller) <= offered - unfollowed
+    return _read(controller) <= offered - unfollowed
 
 
 def _read(controller):

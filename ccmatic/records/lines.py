@@ -176,13 +176,14 @@ class CoverLine(Record):
 
 
 class ConstantLine(Record):
-    """A constant of `prove`. limited_by: the lemma that the next better value breaks."""
+    """A constant of `prove`. limited_by: the lemma that the next better value breaks. dropped: it bounds nothing."""
 
     constant: str
     value: Fraction
     paper: str
     front: list[tuple[Fraction, Fraction | None]]
     limited_by: str | None
+    dropped: bool | Absent = ABSENT
 
 
 class LemmaLine(Record):

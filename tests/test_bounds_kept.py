@@ -1,0 +1,66 @@
+"""`prove` without a proof, of a controller that sends by a window: bounds are searched for, or dropped."""
+
+import json
+
+import pytest
+
+import ccmatic as cm
+from ccmatic.logic import isolated
+from ccmatic.proving import ACCEPTED, check, load_result, window_shapes
+from ccmatic.verification import Outcome, replay
+from support import ROOT
+from support.cli import run
+from support.json_schemas import validate
+
+#: Its window is a packet; what it remembers runs away.
+RUNS_AWAY = """window: bytes = above(0)
+mark: bytes = anything()
+def update(window, mark, MSS):
+    window = MSS
+    mark = mark + 100 * MSS
+def send(window):
+    return window
+"""
+SEARCHED = ROOT / "proofs" / "window_kept-aimd_any_start_T8.json"
+
+
+@pytest.fixture
+def runs_away(tmp_path):
+    (tmp_path / "runs_away.py").write_text(RUNS_AWAY)
+    return tmp_path / "runs_away.py"
+
+
+def test_a_bound_that_no_window_keeps_is_dropped_and_the_others_are_found(runs_away, tmp_path):
+    code, out, _ = run("prove", runs_away, "--horizon", "3", "--out", tmp_path, "--json")
+    lines = [json.loads(line) for line in out.splitlines()]
+    found = {line["constant"]: line for line in lines if "constant" in line}
+    validate(found["mark ahead"], "ConstantLine")
+    assert code == 0 and {name for name, line in found.items() if "dropped" in line} == {"mark ahead", "window ahead"}
+    assert {found[name]["value"] for name in ("window", "undetected", "peak")} == {"0"}
+    result = load_result(tmp_path / "window_kept-runs_away_T3.json")
+    assert replay(result.constants["mark ahead"].edge.trace).outcome is Outcome.BREAKS
+    assert "mark - what was admitted - 3·MSS ≤ ∞·C·R_m" in lines[-2]["claim"][0]
+    assert isolated(lambda: check(result).verdict)() == ACCEPTED
+
+
+def test_where_windows_do_not_join_nothing_is_searched_for(tmp_path):
+    code, out, _ = run("prove", "aimd", "--horizon", "4", "--out", tmp_path, "--json")
+    (line,) = map(json.loads, out.splitlines())
+    assert code == 1 and line["found"] == [] and line["missing"][0] == "window"
+    assert line["why"].startswith("aimd reads `time`, which begins anew in each window; 'windows join' is violated")
+    assert cm.replay(tmp_path / "window_kept-aimd_T4-traces" / "no_windows_join.json").outcome is Outcome.BREAKS
+
+
+@pytest.mark.parametrize("controller, shape", [("aimd", "window_kept"), ("copa_any_start", "copa_any_start")])
+def test_the_network_measures_a_delay_if_the_controller_reads_one(controller, shape):
+    assert window_shapes(controller) == [shape]
+
+
+def test_what_is_published_of_aimd_is_found():
+    values = load_result(SEARCHED).values
+    assert (values["window"], values["undetected"]) == (2, 2)
+
+
+@pytest.mark.slow
+def test_what_was_found_of_aimd_is_checked_anew():
+    assert isolated(lambda: check(load_result(SEARCHED)).verdict)() == ACCEPTED
