@@ -20,7 +20,7 @@ def run(*arguments):
 AT = ("--rate", "24mbit", "--rtt", "40ms")
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind != "holds"])
 def test_command_writes_a_file_and_says_what_is_left_out(kind, tmp_path):
     done = run(SMALL, "--format", kind, *AT, "--out", tmp_path / "out", "--json")
     answer = json.loads(done.stdout)

@@ -17,8 +17,8 @@ from ccmatic.cli import options
 )
 @click.option(
     "--schedule",
-    help="Take the link from this file instead: a schedule of `ccmatic trace export`, or, with --rtt, a link trace of "
-    "mahimahi, whose buffer is infinite unless --buffer says otherwise.",
+    help="Take the link from this file instead: a schedule or holds of `ccmatic trace export`, or, with --rtt, a link "
+    "trace of mahimahi, whose buffer is infinite unless --buffer says otherwise.",
 )
 @click.option(
     "--flow",

@@ -79,7 +79,7 @@ def trace_group():
     "kind",
     type=options.Names("ccmatic.trace_export", "FORMATS"),
     required=True,
-    help="A link trace of mahimahi, a schedule of the emulator, or arrays, an element a step.",
+    help="A link trace of mahimahi, a schedule of the emulator, or holds of flows, or arrays, an element a step.",
 )
 @click.option("--rate", required=True, help="What the trace's C is, such as 24mbit.")
 @click.option("--rtt", required=True, help="What the trace's R_m is, such as 40ms.")

@@ -3,7 +3,7 @@
 import ast
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
+from math import ceil, floor
 
 from ccmatic.base import CONSTANTS, RATE, InputError, c_name, definitions
 from ccmatic.codegen import update
@@ -57,6 +57,15 @@ class StatefulExport:
         parts = [title(self.name, f"the model {self.model.name}", controller.source), self._constants(), self._state()]
         parts += [shipped("c", f"{name}.h") for name in ("arithmetic", "decision", "seen")]
         return "\n".join([*parts, *functions, shipped("c", "stateful.h"), shipped("c", "step.h"), "#endif\n"])
+
+    def kept(self, state):
+        """State by name, in bytes, bytes per step, steps and numbers, as C keeps it: whole, rounded down. Raises
+        InputError for a name that is none of its state's."""
+        units = {memory.name: memory.unit for memory in self.controller.state}
+        if state.keys() - units:
+            found = f"{self.name} remembers {', '.join(units) or 'nothing'}, and is to begin with {', '.join(state)}"
+            raise InputError(f"{found}; expected what remembers the same")
+        return {name: floor(value * update.ONE[units[name]]) for name, value in state.items()}
 
     def _writer(self):
         return Update(self.controller, self.model.R, self.jitter)

@@ -14,7 +14,7 @@ from ccmatic.emulate.link import SECOND
 from ccmatic.emulate.machine import require
 from ccmatic.emulate.measures import as_text, measures, warm_up
 from ccmatic.emulate.run import emulate
-from ccmatic.trace_export import Schedule
+from ccmatic.trace_export import Holds, Schedule
 from ccmatic.traces import require as require_drawing
 
 __all__ = ["as_text", "run"]
@@ -26,10 +26,10 @@ SECONDS = 10
 def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
     """Emulate; a records.MeasuresFile.
 
-    link: options by name, as link.of_texts takes them, or a `schedule`: a schedule file alone, or a link trace of
-    mahimahi with what link.of_opportunities takes. flows: as kinds.timetable reads them. seconds: as long as the
-    schedule by default, else SECONDS, or as a link trace that is longer. warmup: seconds that are not measured, by
-    default as measures.warm_up says. out: a folder, in which the log (packets.npy, see run.RECORD), the measures
+    link: options by name, as link.of_texts takes them, or a `schedule`: a file of a schedule or of holds alone, or a
+    link trace of mahimahi with what link.of_opportunities takes. flows: as kinds.timetable reads them. seconds: as long
+    as the schedule by default, else SECONDS, or as a link trace that is longer. warmup: seconds that are not measured,
+    by default as measures.warm_up says. out: a folder, in which the log (packets.npy, see run.RECORD), the measures
     (measures.json) and the log as mm-link writes it (link.log) are kept. plot: a file to draw to. Raises InputError.
     """
     found = _link(**link)
@@ -41,7 +41,7 @@ def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
     if plot:
         require_drawing(plot)
     chosen = timetable(flows, seconds)
-    if found.schedule and any(each.rtt for each in chosen):
+    if (found.schedule or found.holds) and any(each.rtt for each in chosen):
         raise InputError("a flow's rtt on a schedule, which says what is delivered when; expected none")
     require()
     folder = writable_folder(out) if out else None
@@ -82,7 +82,7 @@ def _of_file(schedule, given):
     refuse([name for name in ("rate", "change") if name in given])
     if Schedule.begins(schedule):
         refuse(given)
-        return links.of_schedule(schedule)
+        return (links.of_holds if Holds.begins(schedule) else links.of_schedule)(schedule)
     if "rtt" not in given:
         raise InputError("--rtt missing; a link trace of mahimahi says nothing of propagation")
     return links.of_opportunities(schedule, **given)

@@ -52,21 +52,26 @@ static void die(const char *format, ...)
 
 /* ---- the configuration ---- */
 
-enum pattern { NONE, UNIFORM, AGGREGATION };
+enum pattern { NONE, UNIFORM, AGGREGATION, OWN };
 
 /* From `time` on `bits` a second; or a point of the curves of a schedule, in bytes, and how they go on from there: by
  * `admitting` and `serving` bytes in `length` ns. */
 struct rate { int64_t time, bits; };
 struct point { int64_t time, admitted, served, length, admitting, serving; };
 
+/* A box of a flow's own: what is let through at an instant of its period is released at another. */
+struct hold { int64_t let, released; };
+
 static struct config {
     int64_t duration, buffer, propagation, jitter, pattern, port, rates_count, points_count;
     int64_t opportunities_count, opportunity; /* bytes that one carries */
     int64_t flows_count, *propagations; /* of flows that have one of their own */
+    int64_t period, boxes_count; /* of boxes of flows' own */
     uint64_t seed;
     struct rate *rates;
     struct point *points;
     int64_t *opportunities;
+    struct hold **boxes;
 } config;
 
 static int64_t number(void)
@@ -74,6 +79,20 @@ static int64_t number(void)
     int64_t value;
     if (scanf("%" SCNd64, &value) != 1) die("the configuration is incomplete");
     return value;
+}
+
+static void read_boxes(void)
+{
+    config.period = number();
+    config.boxes_count = number();
+    config.boxes = calloc(config.boxes_count + 1, sizeof(struct hold *));
+    if (!config.boxes) die("no memory");
+    for (int i = 0; i < config.boxes_count; i++) {
+        int64_t count = number();
+        struct hold *box = config.boxes[i] = calloc(count, sizeof(struct hold));
+        if (!box) die("no memory");
+        for (int j = 0; j < count; j++) box[j].let = number(), box[j].released = number();
+    }
 }
 
 static void read_config(void)
@@ -108,6 +127,7 @@ static void read_config(void)
     }
     config.points[config.points_count].time = NEVER;
     for (int i = 0; i < config.opportunities_count; i++) config.opportunities[i] = number();
+    read_boxes();
 }
 
 /* ---- what the link decides: in integers only ---- */
@@ -155,8 +175,19 @@ static void serve(wide work)
     }
 }
 
+/* When the box of a flow lets go what was admitted: between two points in proportion, after the last from the first. */
+static int64_t release_of_own(int64_t admitted, int flow)
+{
+    if (flow < 0 || flow >= config.boxes_count) return admitted;
+    int64_t within = admitted % config.period;
+    const struct hold *hold = config.boxes[flow];
+    while (hold[1].let <= within) hold++;
+    wide gain = hold[1].released - hold->released;
+    return admitted - within + hold->released + (int64_t)(gain * (within - hold->let) / (hold[1].let - hold->let));
+}
+
 /* When a packet that was admitted is let go, before propagation. */
-static int64_t release_of(int64_t admitted)
+static int64_t release_of(int64_t admitted, int flow)
 {
     static int64_t last;
     int64_t wish = admitted;
@@ -168,12 +199,14 @@ static int64_t release_of(int64_t admitted)
     case AGGREGATION: /* the end of a batch: of all that is admitted since the end of the one before */
         while (last < admitted) last += 1 + below(config.jitter);
         return last;
+    case OWN:
+        return release_of_own(admitted, flow);
     default:
         return wish;
     }
 }
 
-static struct decision by_clock(int64_t now, int64_t size)
+static struct decision by_clock(int64_t now, int64_t size, int flow)
 {
     wide work = (wide)size * 8 * SECOND;
     while (config.rates[clock_of_link.now + 1].time <= now) clock_of_link.now++;
@@ -182,7 +215,7 @@ static struct decision by_clock(int64_t now, int64_t size)
         clock_of_link.end = now, clock_of_link.rest = 0, clock_of_link.last = clock_of_link.now;
     serve(work);
     int64_t admitted = clock_of_link.end + (clock_of_link.rest > 0);
-    return (struct decision){0, admitted, release_of(admitted)};
+    return (struct decision){0, admitted, release_of(admitted, flow)};
 }
 
 /* When the opportunity of that number, from 1 on, is; after the last they begin again. */
@@ -192,7 +225,7 @@ static int64_t instant(int64_t n)
     return cycle * config.opportunities[count - 1] + config.opportunities[(n - 1) % count];
 }
 
-static struct decision by_opportunities(int64_t now, int64_t size)
+static struct decision by_opportunities(int64_t now, int64_t size, int flow)
 {
     static int64_t passed, taken; /* bytes that the opportunities carry which are over or which accepted packets take */
     while (instant(passed + 1) <= now) passed++;
@@ -201,7 +234,7 @@ static struct decision by_opportunities(int64_t now, int64_t size)
     if (taken - over + size > config.buffer) return (struct decision){1, -1, -1};
     taken += size;
     int64_t admitted = instant((taken + config.opportunity - 1) / config.opportunity);
-    return (struct decision){0, admitted, release_of(admitted)};
+    return (struct decision){0, admitted, release_of(admitted, flow)};
 }
 
 /* The first whole ns at which a curve that starts at `value` and grows by `gain` in `length` ns reaches `position`. */
@@ -230,7 +263,7 @@ static struct decision by_curves(int64_t now, int64_t size)
 static struct decision decide(int64_t now, int64_t size, int flow)
 {
     if (config.points_count) return by_curves(now, size);
-    struct decision decision = config.opportunities_count ? by_opportunities(now, size) : by_clock(now, size);
+    struct decision decision = config.opportunities_count ? by_opportunities(now, size, flow) : by_clock(now, size, flow);
     if (!decision.lost)
         decision.planned += flow >= 0 && flow < config.flows_count ? config.propagations[flow] : config.propagation;
     return decision;

@@ -17,7 +17,8 @@ _BTF = Path("/sys/kernel/btf/vmlinux")
 
 class Udp:
     """A controller that sends over UDP. On a schedule it takes the schedule's steps and beliefs, first sends its queue,
-    and no belief times out before the end."""
+    and no belief times out before the end. One that remembers takes the steps of holds, and what they say that it
+    remembers at first."""
 
     def __init__(self, controller):
         self.export = header.make(controller)
@@ -32,7 +33,11 @@ class Udp:
         options = ["--packet", context.link.mtu, "--duration", context.seconds + 60, "--log", log]
         if schedule:
             export = replace(export, horizon=len(schedule.points) + 1, at_start=None)
-            options += ["--step", schedule.step, "--queue", schedule.queue, *_start(export, schedule.beliefs)]
+            known = {belief.name for belief in export.model.beliefs}
+            beliefs = {name: value for name, value in schedule.beliefs.items() if name in known}
+            options += ["--step", schedule.step, "--queue", schedule.queue, *_begins_with(beliefs)]
+        if context.link.holds and export.remembers:
+            options += _remembered(export, context.link.holds, context.number)
         sender, receiver = build.build_udp(_written(export, "udp", context))
         yield flows.Commands(
             [receiver, context.port],
@@ -48,9 +53,14 @@ class Policy(Udp):
         self.export = policies.exported(policies.load(file))
 
 
-def _start(export, beliefs):
-    names = [belief.name for belief in export.model.beliefs if belief.name in beliefs]
-    return ["--start", ",".join(f"{name}={beliefs[name]}" for name in names)] if names else []
+def _remembered(export, holds, number):
+    """The steps of a flow's sender, and what it remembers at first."""
+    given = holds.state[number] if number < len(holds.state) else {}
+    return ["--step", holds.step // export.model.R, *_begins_with(export.kept(given))]
+
+
+def _begins_with(values):
+    return ["--start", ",".join(f"{name}={value}" for name, value in values.items())] if values else []
 
 
 class Bpf:

@@ -39,6 +39,7 @@ class Context:
     """Where a flow runs.
 
     address, port: of its receiver; packets are its own by the port to which they go, over TCP or UDP.
+    number: of the flow, from 0.
     senders, receivers: the names of the network namespaces (`ip netns exec NAME …`).
     folder:  for files, gone after the run.
     seconds: how long the link is emulated, from the first packet on. Commands need not end by themselves.
@@ -47,6 +48,7 @@ class Context:
 
     address: str
     port: int
+    number: int
     senders: str
     receivers: str
     folder: Path

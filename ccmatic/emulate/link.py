@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ccmatic.base import InputError, quantities, suggest
-from ccmatic.trace_export import OPPORTUNITY, Opportunities, Schedule
+from ccmatic.trace_export import OPPORTUNITY, Holds, Opportunities, Schedule
 
 SECOND, MS = 10**9, 10**6
 
@@ -16,6 +16,9 @@ MTU, ENDLESS = 1500, 2**61
 #: paper: batches of C·agg_delay bytes, agg_delay uniform in [0, D)).
 PATTERNS = ("none", "uniform", "aggregation")
 
+#: Each flow's packets are held in a box of its own, as Holds say.
+OWN = "own"
+
 
 @dataclass(frozen=True)
 class Link:
@@ -26,7 +29,8 @@ class Link:
     buffer:  β, bytes that may be accepted and not yet admitted; ENDLESS if infinite. Admitted is what the bottleneck
              has served by a virtual clock, byte by byte; of a packet that is being served the rest still waits.
     jitter:  D in ns, 0 if the pattern is `none`.
-    pattern: one of PATTERNS. seed: of its choices.
+    pattern: one of PATTERNS, or OWN. seed: of its choices.
+    holds:   Holds, where the pattern is OWN, or None.
     schedule: a Schedule that says what is admitted and what is released when, or None.
     opportunities: Opportunities that say when the bottleneck serves, or None; rates are then their mean.
     rtts:    R_m of each flow, in ns, by its number; of further ones, and of all if it is empty, `rtt`.
@@ -41,6 +45,7 @@ class Link:
     schedule: Schedule | None = None
     opportunities: Opportunities | None = None
     rtts: tuple = ()
+    holds: Holds | None = None
 
     def rtt_of(self, flow):
         """R_m of a flow, by its number, -1 for packets of none; in ns."""
@@ -53,7 +58,8 @@ class Link:
     @property
     def mtu(self):
         """Bytes of the largest packet."""
-        return self.schedule.packet if self.schedule else MTU
+        told = self.schedule or self.holds
+        return told.packet if told else MTU
 
     @property
     def bdp(self):
@@ -72,11 +78,13 @@ class Link:
         """What the emulator reads: a run of `duration` ns, flows told apart by their ports, `port` and up."""
         points = self.schedule.segments(self.rates[0][1]) if self.schedule else ()
         instants = [ms * MS for ms in self.opportunities.milliseconds] if self.opportunities else ()
+        boxes = self.holds.boxes if self.holds else ()
         numbers = [
-            duration, self.buffer, self.propagation(), self.jitter, PATTERNS.index(self.pattern), self.seed, port,
-            len(self.rates), len(points), len(instants), OPPORTUNITY, len(self.rtts),
+            duration, self.buffer, self.propagation(), self.jitter, (*PATTERNS, OWN).index(self.pattern), self.seed,
+            port, len(self.rates), len(points), len(instants), OPPORTUNITY, len(self.rtts),
             *map(self.propagation, range(len(self.rtts))), *(n for rate in self.rates for n in rate),
-            *(n for p in points for n in p), *instants,
+            *(n for p in points for n in p), *instants, self.holds.period if boxes else 0, len(boxes),
+            *(n for box in boxes for n in (len(box), *(n for point in box for n in point))),
         ]  # fmt: skip
         return "\n".join(map(str, numbers)) + "\n"
 
@@ -110,6 +118,15 @@ def of_schedule(file):
     bits = _whole(schedule.rate * 8, "rate", "bits per second")
     buffer = ENDLESS if schedule.buffer is None else schedule.buffer
     return Link(((0, bits),), schedule.step, _fitting(buffer, schedule.packet), schedule=schedule)
+
+
+def of_holds(file):
+    """The Link of a file of holds, on which each flow that has a box has its R_m. Raises InputError."""
+    holds = Holds.load(file)
+    bits = _whole(holds.rate * 8, "rate", "bits per second")
+    buffer = _fitting(ENDLESS if holds.buffer is None else holds.buffer, holds.packet)
+    rtts = (holds.step,) * len(holds.boxes)
+    return Link(((0, bits),), holds.step, buffer, holds.jitter, OWN, rtts=rtts, holds=holds)
 
 
 def _bits(text):

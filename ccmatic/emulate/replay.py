@@ -3,6 +3,9 @@
 emulator.c decides the same, packet by packet, while it runs.
 """
 
+from bisect import bisect_right
+from operator import itemgetter
+
 from ccmatic.emulate.link import MS, SECOND
 from ccmatic.trace_export import OPPORTUNITY
 
@@ -18,7 +21,7 @@ def decisions(link, arrivals, sizes, flows=None):
     propagation = {flow: link.propagation(flow) for flow in range(-1, len(link.rtts))}
     flows = [-1] * len(sizes) if flows is None else [flow if flow in propagation else -1 for flow in map(int, flows)]
     packets = zip(map(int, arrivals), map(int, sizes), flows, strict=True)
-    return [_delayed(bottleneck.offer(now, size), propagation[flow]) for now, size, flow in packets]
+    return [_delayed(bottleneck.offer(now, size, flow), propagation[flow]) for now, size, flow in packets]
 
 
 LOST = (True, -1, -1)
@@ -38,7 +41,7 @@ class VirtualClock:
         self.link, self.release = link, Release(link)
         self.end = self.rest = 0
 
-    def offer(self, now, size):
+    def offer(self, now, size, flow):
         """The decision on a packet that arrives."""
         work = size * 8 * SECOND
         if self._backlog(now) + work > self.link.buffer * 8 * SECOND:
@@ -47,7 +50,7 @@ class VirtualClock:
             self.end, self.rest = now, 0
         self._serve(work)
         admitted = self.end + (self.rest > 0)
-        return False, admitted, self.release.after(admitted)
+        return False, admitted, self.release.after(admitted, flow)
 
     def _backlog(self, now):
         """What is accepted and not served, in bits · 10^-9."""
@@ -72,7 +75,7 @@ class Ticks:
         self.link, self.opportunities, self.release = link, link.opportunities, Release(link)
         self.taken = 0
 
-    def offer(self, now, size):
+    def offer(self, now, size, flow):
         """The decision on a packet that arrives. `taken`: bytes that the opportunities carry which are over or which
         accepted packets take."""
         over = self.opportunities.by(now // MS) * OPPORTUNITY
@@ -81,27 +84,35 @@ class Ticks:
             return LOST
         self.taken = over + waiting + size
         admitted = self.opportunities.instant(-(-self.taken // OPPORTUNITY)) * MS
-        return False, admitted, self.release.after(admitted)
+        return False, admitted, self.release.after(admitted, flow)
 
 
 class Release:
-    """When packets that are admitted are let go, in order, at most D later."""
+    """When packets of a flow that are admitted are let go, in order, at most D later."""
 
     def __init__(self, link):
-        self.jitter, self.state, self.last = link.jitter, link.seed, 0
+        self.jitter, self.state, self.last, self.holds = link.jitter, link.seed, 0, link.holds
         self.after = getattr(self, f"_{link.pattern}")
 
-    def _none(self, admitted):
+    def _none(self, admitted, flow):
         return admitted
 
-    def _uniform(self, admitted):
+    def _uniform(self, admitted, flow):
         self.last = max(self.last, admitted + self._below(self.jitter + 1))
         return self.last
 
-    def _aggregation(self, admitted):
+    def _aggregation(self, admitted, flow):
         while self.last < admitted:
             self.last += 1 + self._below(self.jitter)
         return self.last
+
+    def _own(self, admitted, flow):
+        if not 0 <= flow < len(self.holds.boxes):
+            return admitted
+        box, within = self.holds.boxes[flow], admitted % self.holds.period
+        after = bisect_right(box, within, key=itemgetter(0))
+        (start, first), (end, last) = box[after - 1], box[after]
+        return admitted - within + first + (last - first) * (within - start) // (end - start)
 
     def _below(self, bound):
         """A random number below the bound: SplitMix64 (Steele, Lea, Flood, 2014)."""
@@ -121,7 +132,7 @@ class Curves:
         self.accepted = self.here = 0
         self.at = {"admitted": 0, "served": 0}
 
-    def offer(self, now, size):
+    def offer(self, now, size, flow):
         """The decision on a packet that arrives."""
         segments = self.segments
         while self.here + 1 < len(segments) and segments[self.here + 1][0] <= now:

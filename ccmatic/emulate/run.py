@@ -142,7 +142,7 @@ def emulate(link, flows, seconds):
         emulator.wait_until_ready()
         turns = []
         for number, asked in enumerate(flows):
-            context = Context(machine.RECEIVER, PORT + number, senders, receivers, folder, seconds, link)
+            context = Context(machine.RECEIVER, PORT + number, number, senders, receivers, folder, seconds, link)
             turns.append(stack.enter_context(Turn(asked, number, context)))
         for turn in turns:
             turn.receive()

@@ -97,8 +97,8 @@ class RateRecord(Record):
 
 class LinkRecord(Record):
     """The link that was asked for. buffer_bytes: null if infinite. bdp_bytes: C·R_m at the first rate.
-    pattern: of jitter. scheduled: it is a schedule's. opportunities: how many the link trace of mahimahi has whose
-    mean the rate is."""
+    pattern: of jitter; `own` of each flow's own. scheduled: it is a schedule's. opportunities: how many the link trace
+    of mahimahi has whose mean the rate is."""
 
     rates: list[RateRecord]
     rtt_ms: float

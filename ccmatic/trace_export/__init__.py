@@ -3,7 +3,8 @@
 from ccmatic import records
 from ccmatic.base import InputError, located
 from ccmatic.records import TraceExportLine
-from ccmatic.trace_export import arrays, mahimahi, schedule
+from ccmatic.trace_export import arrays, holds, mahimahi, schedule
+from ccmatic.trace_export.holds import Holds
 from ccmatic.trace_export.opportunities import LATEST, OPPORTUNITY, Opportunities
 from ccmatic.trace_export.scaled import Scale, Scaled
 from ccmatic.trace_export.schedule import Schedule
@@ -15,8 +16,8 @@ _WRITERS = {
     "json": arrays.json_text,
     "npz": arrays.npz_bytes,
 }
-FORMATS = tuple(_WRITERS)
-__all__ = ["FORMATS", "LATEST", "OPPORTUNITY", "Opportunities", "Scale", "Schedule", "answer", "export"]
+FORMATS = (*_WRITERS, "holds")
+__all__ = ["FORMATS", "LATEST", "OPPORTUNITY", "Holds", "Opportunities", "Scale", "Schedule", "answer", "export"]
 
 
 def export(trace, kind, scale, file=None, allow_code=False, lead=0):
@@ -27,8 +28,11 @@ def export(trace, kind, scale, file=None, allow_code=False, lead=0):
     if lead and kind != "mahimahi":
         raise InputError(f"a lead is for mahimahi, whose clock starts before anything can send; '{kind}' takes none")
     with located(file):
-        scaled = Scaled(trace, scale, allow_code)
-        content, notes = _WRITERS[kind](scaled, lead) if lead else _WRITERS[kind](scaled)
+        if kind == "holds":
+            content, notes = holds.content(trace, scale, allow_code)
+        else:
+            scaled = Scaled(trace, scale, allow_code)
+            content, notes = _WRITERS[kind](scaled, lead) if lead else _WRITERS[kind](scaled)
     if trace.altered:
         notes = ["the trace was altered since it was saved; `ccmatic replay` says which laws it breaks", *notes]
     return content if isinstance(content, bytes) else content.encode(), notes

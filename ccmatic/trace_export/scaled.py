@@ -152,6 +152,16 @@ class Scaled:
             raise InputError(f"not an execution: {fault} at t={t}")
 
 
+def packet_notes(limit, scale):
+    """Yield a note where the trace's MSS, `limit` bytes at this scale, is not a packet."""
+    if limit != scale.packet:
+        yield (
+            f"the trace's MSS is {number(limit)} bytes at this scale, a packet is {scale.packet}: a "
+            "controller that reads MSS, or sends at MSS/R_m, its least, will do otherwise than in the trace; "
+            f"rate·rtt = {number(scale.packet / (limit / scale.bdp))} bytes makes them the same"
+        )
+
+
 def number(value):
     """A Fraction for people: whole, or with some decimals."""
     return str(value) if value.denominator == 1 else f"{Decimal(value.numerator) / value.denominator:.6g}"

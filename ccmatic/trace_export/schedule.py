@@ -6,14 +6,12 @@ from fractions import Fraction
 from itertools import pairwise
 from math import floor
 
-from ccmatic.base import InputError, exact, located, read_text
-from ccmatic.trace_export.scaled import number
+from ccmatic.base import InputError, located, read_text
+from ccmatic.trace_export import head
+from ccmatic.trace_export.scaled import packet_notes
 
 FORMAT = "# ccmatic schedule 1"
 COLUMNS = ["time_ns", "admitted", "served"]
-
-#: The largest number in a schedule, and of a belief.
-LARGEST, MOST_BELIEVED = 10**15, 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Schedule:
 
     def text(self):
         """The schedule as a file's text, which `load` reads."""
-        head = {
+        known = {
             "rate": self.rate,
             "step": self.step,
             "packet": self.packet,
@@ -61,8 +59,7 @@ class Schedule:
             "lost": self.lost,
             "beliefs": ",".join(f"{name}={value}" for name, value in self.beliefs.items()) or "none",
         }
-        lines = [FORMAT, *(f"# {key} {value}" for key, value in head.items()), ",".join(COLUMNS)]
-        return "\n".join([*lines, *(",".join(map(str, point)) for point in self.points)]) + "\n"
+        return head.text(FORMAT, known, COLUMNS, (",".join(map(str, point)) for point in self.points))
 
     @staticmethod
     def begins(path):
@@ -77,51 +74,23 @@ class Schedule:
 
 
 def _parse(lines):
-    if not lines or lines[0].strip() != FORMAT:
-        raise InputError(f"expected a schedule, whose first line is '{FORMAT}'", line=1)
-    head = {}
-    for count, line in enumerate(lines[1:], 2):  # noqa: B007 (read below: where the head ends)
-        if not line.startswith("#"):
-            break
-        key, _, value = line[1:].strip().partition(" ")
-        head[key] = value.split()[0] if value.strip() else ""
-    else:
-        raise InputError("the schedule has no points")
-    if (names := line.strip().split(",")) != COLUMNS:
-        raise InputError(f"columns {','.join(names):.80}; expected {','.join(COLUMNS)}", line=count)
+    given, rows, start = head.read(lines, "schedule", FORMAT, COLUMNS)
     return Schedule(
-        rate=_exact(head, "rate"),
-        step=_number(head, "step", 1),
-        packet=_number(head, "packet", 576, 65535),
-        buffer=None if head.get("buffer") == "infinite" else _number(head, "buffer", 1),
-        queue=_number(head, "queue", 0),
-        points=_points(lines[count:], count + 1),
-        lost=_number(head, "lost", 0) if "lost" in head else 0,
-        beliefs=_beliefs(head.get("beliefs", "none")),
+        rate=head.exactly(given, "rate"),
+        step=head.number(given, "step", 1),
+        packet=head.number(given, "packet", *head.PACKETS),
+        buffer=head.buffer(given),
+        queue=head.number(given, "queue", 0),
+        points=_points(rows, start),
+        lost=head.number(given, "lost", 0) if "lost" in given else 0,
+        beliefs=head.pairs(given, "beliefs", int, "whole numbers below 2^63"),
     )
-
-
-def _beliefs(text):
-    if text == "none":
-        return {}
-    try:
-        found = {name: int(value) for name, value in (pair.split("=") for pair in text.split(","))}
-        if all(0 <= value <= MOST_BELIEVED for value in found.values()):
-            return found
-    except ValueError:
-        pass
-    raise InputError(f"the header has beliefs '{text:.80}'; expected NAME=NUMBER,… of whole numbers below 2^63")
 
 
 def _points(lines, start):
     points, before = [], (-1, 0, 0)
     for count, line in enumerate(lines, start):
-        try:
-            time, admitted, served = point = tuple(map(int, line.split(",")))
-        except ValueError:
-            raise InputError(f"found '{line:.80}'; expected three whole numbers", line=count) from None
-        if max(point) > LARGEST:
-            raise InputError(f"found '{line:.80}'; expected numbers of at most 10^15", line=count)
+        time, admitted, served = point = head.numbers(line, count, len(COLUMNS))
         if time <= before[0] or admitted < before[1] or served < before[2]:
             raise InputError("expected later than the line before, with no fewer bytes admitted or served", line=count)
         if served > admitted:
@@ -131,23 +100,6 @@ def _points(lines, start):
     if not points or points[0][0] != 0:
         raise InputError("expected a first point at time 0", line=start)
     return tuple(points)
-
-
-def _exact(head, key):
-    try:
-        value = exact(head.get(key, ""), 30)
-    except InputError as error:
-        raise InputError(f"the header's {key}: {error.message}") from None
-    if value <= 0:
-        raise InputError(f"the header has {key} {value}; expected more than 0")
-    return value
-
-
-def _number(head, key, least, most=LARGEST):
-    text = head.get(key, "")
-    if not text.isdecimal() or len(text) > 16 or not least <= int(text) <= most:
-        raise InputError(f"the header has {key} '{text:.40}'; expected a whole number, {least} to {most}")
-    return int(text)
 
 
 _NS = Fraction(1, 10**9)
@@ -191,12 +143,7 @@ def _notes(scaled):
     yield from scaled.left_out()
     if (scale.rtt / _NS).denominator > 1:
         yield "instants are rounded down to whole nanoseconds"
-    if scaled.packet_limit != scale.packet:
-        yield (
-            f"the trace's MSS is {number(scaled.packet_limit)} bytes at this scale, a packet is {scale.packet}: a "
-            "controller that reads MSS, or sends at MSS/R_m, its least, will do otherwise than in the trace; "
-            f"rate·rtt = {number(scale.packet / (scaled.packet_limit / scale.bdp))} bytes makes them the same"
-        )
+    yield from packet_notes(scaled.packet_limit, scale)
     if scaled.lossy():
         yield "losses are of whole packets, so after one up to a packet less may be there to serve than in the trace"
     yield "after the trace both curves go on at the link's rate"
