@@ -26,9 +26,9 @@ def network_of(query):
 
 
 def members(query, events):
-    """A Member for every candidate that no counterexample breaks, one of those that send the same, those of few
-    terms first. events: of a synthesis that has ended: then each is of a class that has a solution, or was not decided
-    in time."""
+    """A Member for every candidate that no counterexample breaks, one of those that send the same, those of few terms
+    first. events: of a synthesis that has ended: then each is of a class that has a solution, or was not decided in
+    time."""
     remaining = generator(query)
     for event in events:
         if event.kind == COUNTEREXAMPLE:
@@ -39,10 +39,9 @@ def members(query, events):
         sent = tuple(None if hole not in conditions and _lowest(form) else form for hole, form in enumerate(forms))
         found.setdefault(sent, forms)
     simple = sorted(found.values(), key=lambda forms: sum(len(form.coefficients) for form in forms))
-    named = ((f"{query.name}_{number}", forms) for number, forms in enumerate(simple, start=1))
-    return [
-        Member(name, query.template.source(forms, f"{name}: of the front of {query.name}.")) for name, forms in named
-    ]
+    names = [f"{query.name}_{number}" for number in range(1, len(simple) + 1)]
+    said = [f"{name}: of the front of {query.name}." for name in names]
+    return list(map(Member, names, map(query.template.source, simple, said)))
 
 
 def _lowest(form):
@@ -58,14 +57,15 @@ def step_of(text):
 
 
 def envelopes(query, points, step, **asking):
-    """A Member for each maximal envelope around the controllers of Points for which a query holds. step, asking: as of
-    `widen`."""
+    """A Member for each maximal envelope around the controllers of Points for which a query holds, if it leaves a
+    choice. step, asking: as of `widen`."""
     for point in points:
         grid = Grid(query.read(point.source, point.name), query.units(), step, MOST)
         widening = widen(grid, query, **asking)
         for number, place in enumerate(widening.maximal, start=1):
-            source = grid.source(place, said_of(widening, number))
-            yield Member(envelope_name(widening, number), source, _freedom(grid, place))
+            if any(place):
+                source = grid.source(place, said_of(widening, number))
+                yield Member(envelope_name(widening, number), source, _freedom(grid, place))
 
 
 def _freedom(grid, place):
@@ -74,9 +74,9 @@ def _freedom(grid, place):
 
 
 def prove_each(query, members, folder, jobs=1, cluster=None, **options):
-    """Yield the Point of each of the Members as soon as it is known; the proofs go to a
-    folder, in which the same call goes on. jobs, cluster: as of `synthesise`. options: of the Prover. Raises InputError
-    where no shape is of the query's network, or of what a controller reads."""
+    """Yield the Point of each of the Members as soon as it is known; the proofs go to a folder, in which the same call
+    goes on. jobs, cluster: as of `synthesise`. options: of the Prover. Raises InputError where no shape is of the
+    query's network, or of what a controller reads."""
     network = network_of(query)
     team = Team(jobs, cluster)
     try:
