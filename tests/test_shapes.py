@@ -1,18 +1,17 @@
 """Proofs that nobody writes: `prove` without a proof tries the shapes for the beliefs that a controller reads."""
 
 import json
-from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
 
 import ccmatic as cm
 from ccmatic import language, proofs
-from ccmatic.base import last_good
+from ccmatic.base import last_good_from_above
 from ccmatic.contracts import load_definition
-from ccmatic.proving import NoValue, Prover, load_result, shapes
-from ccmatic.proving.result import earlier_values, earlier_windows
-from ccmatic.verification import VIOLATED, Outcome, replay
+from ccmatic.proving import NoValue, load_result, shapes
+from ccmatic.proving.result import earlier_values
+from ccmatic.verification import Outcome, replay
 from support import ROOT
 from support.cli import run
 from support.json_schemas import validate
@@ -86,30 +85,22 @@ def test_the_edges_of_earlier_proofs_are_asked_about_first():
     assert earlier_values(None, SimpleNamespace(proof="link_rate", **told)) == {}
 
 
-@pytest.mark.parametrize("controller, shared", [("cc_qdel", True), ("never_drain", False)])
-def test_windows_of_earlier_proofs_that_are_the_controllers_own_are_asked_first(controller, shared, monkeypatch):
-    """Those in proofs/ are of cc_qdel, and of envelopes around it; what was edited is nobody's."""
-    found = load_result(ROOT / "proofs" / "cc_qdel_T11.json")
-    windows = earlier_windows(ROOT / "proofs", found)
-    edited = [window.with_columns(S=(*window.columns["S"][:-1], window.columns["S"][-2])) for window in windows]
-    prover, asked = Prover("cc_qdel", controller, 11), []
-    monkeypatch.setattr(prover, "ask", lambda lemma, values: asked.append(lemma))
-    better = {**found.values, "queue": found.values["queue"] - Fraction(1, 20)}
-    prover.learn(edited)
-    assert prover.first_fault([prover.lemmas["steady: leads on"]], better) is None and len(asked) == 1
-    prover.learn(windows)
-    fault = prover.first_fault([prover.lemmas["steady: leads on"]], better)
-    assert (fault is not None) == shared == (len(asked) == 1)
-    if shared:
-        assert fault.verdict == VIOLATED and replay(fault.trace).outcome is Outcome.BREAKS
-
-
 @pytest.mark.parametrize("good", range(-1, 9))
-def test_a_guess_saves_questions_and_changes_no_edge(good):
-    for guess in range(9):
-        asked = []
-        assert last_good(9, lambda index, asked=asked: asked.append(index) or index <= good, guess) == good
-        assert len(asked) == len(set(asked)) and (guess != good or len(asked) <= 2)
+@pytest.mark.parametrize("reach", [0, 2])
+def test_windows_save_questions_and_change_no_edge(good, reach):
+    """Each breaks so many values before the one that was asked, as well."""
+    asked = []
+
+    def ask(index):
+        assert index not in asked
+        asked.append(index)
+        return index <= good
+
+    def known(index):
+        return good < index and any(good < each <= index + reach for each in asked)
+
+    assert last_good_from_above(9, ask, known) == good
+    assert len(asked) <= (7 - reach)
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """What every other package stands on: errors, files, units, quantities, and finding definitions."""
 
-from ccmatic.base.bisection import last_good
+from ccmatic.base.bisection import last_good, last_good_from_above
 from ccmatic.base.blame import blamed, blamed_files, place_of
 from ccmatic.base.catalogue import KINDS, entries
 from ccmatic.base.clock import Clock, OutOfTime
@@ -37,6 +37,7 @@ __all__ = [
     "entries",
     "exact",
     "last_good",
+    "last_good_from_above",
     "line_of",
     "located",
     "parse_json",

@@ -6,7 +6,7 @@ from time import monotonic
 
 from ccmatic import query as queries
 from ccmatic import verification
-from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, last_good
+from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, last_good, last_good_from_above
 from ccmatic.contracts import Reads, WayToFail, load_definition
 from ccmatic.logic import no
 from ccmatic.proving import progress
@@ -89,21 +89,27 @@ class Prover:
         self._clock = Clock(timeout)
         self._part = Part(self.query, way, {**options, "timeout": self._clock}, (), self.controller.state)
         self._executions = Executions(self._part, self.controller)
-        self._windows = []
+        self._windows, self._held = [], {}
 
     @blamed()
     def ask(self, lemma, constants):
-        """The Answer on a lemma for values of its constants."""
+        """The Answer on a lemma for values of its constants; one that holds is asked once."""
         begin = monotonic()
         answer, trace = UNKNOWN, None
+        given, then, used = self._stated(lemma, constants)
+        asked = lemma.name, *used.items()
+        if asked in self._held:
+            return self._held[asked]
+        self.listen(lemma.name, used)
         with suppress(OutOfTime), self._clock.question():
-            given, then, used = self._stated(lemma, constants)
-            self.listen(lemma.name, used)
             answer, trace = self._executions.find(given, no(then))
         if trace:
             self._windows.append((trace, self._observed(trace)))
             trace = self._replayed(trace, lemma, used)
-        return Answer(lemma.name, VERDICTS[answer], monotonic() - begin, trace)
+        told = Answer(lemma.name, VERDICTS[answer], monotonic() - begin, trace)
+        if told.verdict == HOLDS:
+            self._held[asked] = told
+        return told
 
     @blamed()
     def confirm(self, answer, constants):
@@ -153,10 +159,21 @@ class Prover:
 
     def _known(self, lemma, values):
         """The Answer on a lemma that a window breaks which was found before, or None."""
+        trace = self._breaking(lemma, values)
+        if trace is None:
+            return None
+        _, _, used = self._stated(lemma, values)
+        return Answer(lemma.name, VIOLATED, 0, self._replayed(trace, lemma, used))
+
+    def known_to_fail(self, lemmas, values):
+        """Whether one of the lemmas is broken by a window that was found before."""
+        return any(self._breaking(lemma, values) is not None for lemma in lemmas)
+
+    def _breaking(self, lemma, values):
+        """A window that was found before and breaks a lemma, or None."""
         for trace, x in self._windows:
             if lemma.given(x, Reads(values)) is True and lemma.then(x, Reads(values)) is False:
-                _, _, used = self._stated(lemma, values)
-                return Answer(lemma.name, VIOLATED, 0, self._replayed(trace, lemma, used))
+                return trace
         return None
 
     @blamed()
@@ -311,15 +328,27 @@ def _beside(prover, constant, limits, values):
 
 
 def _edge(prover, constant, limits, values, guess=None):
-    """The best value that no window breaks, by bisection: the value itself is asked, and so is the next better one."""
-    grid, faults = constant.grid(), {}
+    """The best value that no window breaks: all lemmas are asked of it, and one is broken at the next better one. Those
+    alone that break are asked of what is better, and guess + 1 first."""
+    grid, suspects, faults = constant.grid(), [], {}
+    bad = len(grid)
 
-    def holds(index):
-        faults[index] = prover.first_fault(limits, {**values, constant.name: grid[index]})
+    def holds(index, lemmas=suspects):
+        faults[index] = prover.first_fault(lemmas, {**values, constant.name: grid[index]})
+        if faults[index] and lemmas is limits:
+            suspects.append(prover.lemmas[faults[index].lemma])
         return faults[index] is None
 
-    good = last_good(len(grid), holds, grid.index(guess) if guess in grid else None)
-    edge = faults.get(good + 1)
+    def fails(index):
+        return prover.known_to_fail(limits, {**values, constant.name: grid[index]})
+
+    if guess in grid[:-1] and not holds(grid.index(guess) + 1, limits):
+        bad = grid.index(guess) + 1
+    while (good := last_good_from_above(bad, holds, fails)) >= 0 and not holds(good, limits):
+        bad = good
+    edge = None
+    if good + 1 < len(grid):
+        edge = faults.get(good + 1) or prover.first_fault(limits, {**values, constant.name: grid[good + 1]})
     if good < 0 and edge.verdict == UNDECIDED:
         raise OutOfTime(f"no answer in time on '{edge.lemma}' for the loosest value of '{constant.name}', {grid[0]}")
     if good < 0:
