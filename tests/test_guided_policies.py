@@ -116,6 +116,7 @@ def envelopes():
     return runpy.run_path(str(ROOT / "benchmarks" / "envelopes.py"))
 
 
+@pytest.mark.slow
 def test_bounds_hold_of_a_policy_in_the_envelope_and_break_without_it(envelopes, tmp_path):
     result, broken = load_result(PROOF), {}
     for name, made in {"inside": guided(tmp_path / "in.json"), "outside": policy(tmp_path / "out.json")}.items():

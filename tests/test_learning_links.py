@@ -60,6 +60,7 @@ def test_a_link_trace_serves_when_it_says(tmp_path):
         assert ten.sum() == pytest.approx(4 * 1500, abs=10) and (ten == 0).sum() >= 7 and ten.max() >= 1500
 
 
+@pytest.mark.slow
 def test_counterexamples_are_mixed_with_other_links():
     file = Path(__file__).parent / "saved" / "schedule.csv"
     asked = Asked(links={f"schedule:{file}": 0.25, "constant": 0.75}, steps=10, rate=[16, 64], rtt=32)
