@@ -1,6 +1,6 @@
 """How fast learners' links are, beside PCC-RL's simulator; and how far fluids are from packets.
 
-    python benchmarks/learning.py [--pcc FOLDER] [--steps STEPS] [--out FILE.json]
+    python benchmarks/learning.py [--pcc FOLDER] [--steps STEPS] [--out FILE.json] [--figure FILE]
 
 A step is a monitor interval of a flow: its link is simulated, what is measured becomes an observation, and a policy
 (two layers of 32 and 16, random) answers. FOLDER is a clone of https://github.com/PCCproject/PCC-RL: its
@@ -24,10 +24,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ccmatic import traces
 from ccmatic.learning import Asked, Environment, LinkEnv
 
 #: What is varied, one at a time, from the middle.
 LINKS, FLOWS, HISTORIES, MIDDLE = (64, 512, 4096, 16384), (1, 2, 4, 8), (1, 10, 100), (4096, 1, 10)
+VARIED = {"links": "links", "flows": "flows on 4,096 / flows links", "history": "vectors of an observation"}
 
 #: Links on which fluids and packets are compared, and what is sent, in shares of them.
 RATES, BUFFERS, JITTERS, SENT = (16, 64), (0.25, 2), (0, 8), (0.5, 0.9, 1.0, 1.2)
@@ -109,12 +111,12 @@ def speed(run):
 def speeds(folder, steps):
     """A row for each of what is varied."""
     other = theirs(folder, 400) if folder else None
-    for place, values in enumerate((LINKS, FLOWS, HISTORIES)):
+    for place, (name, values) in enumerate(zip(VARIED, (LINKS, FLOWS, HISTORIES), strict=True)):
         for value in values:
             links, flows, history = (value if at == place else middle for at, middle in enumerate(MIDDLE))
             run = ours(links // flows, flows, history, steps)
             turns = [(speed(run), speed(other) if other else None) for _ in range(3)]
-            row = {"links": links // flows, "flows": flows, "history": history}
+            row = {"varied": name, "links": links // flows, "flows": flows, "history": history}
             row |= _medians("", [mine for mine, _ in turns])
             if other:
                 row |= _medians("pcc_rl_", [pcc for _, pcc in turns])
@@ -125,6 +127,20 @@ def speeds(folder, steps):
 def _medians(prefix, turns):
     names = (f"{prefix}per_cpu_second", f"{prefix}per_second")
     return {name: median(each) for name, each in zip(names, zip(*turns, strict=True), strict=True)}
+
+
+def draw(rows, file):
+    """What a step costs, in ns of processors' time, as each of what is varied varies."""
+    with traces.figure(file, (9, 3)) as figure:
+        for (name, label), panel in zip(VARIED.items(), figure.subplots(1, 3, sharey=True), strict=True):
+            points = [(row[name], 1e9 / row["per_cpu_second"]) for row in rows if row["varied"] == name]
+            panel.plot(*zip(*points, strict=True), "o-")
+            panel.set_xscale("log")
+            panel.set_xticks([value for value, _ in points], [f"{value:,}" for value, _ in points])
+            panel.minorticks_off()
+            panel.set_ylim(bottom=0)
+            panel.set_xlabel(label)
+        figure.supylabel("ns of processors' time a step")
 
 
 def apart():
@@ -150,6 +166,7 @@ def main():
     parser.add_argument("--pcc", metavar="FOLDER")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--out", type=Path, metavar="FILE.json")
+    parser.add_argument("--figure", metavar="FILE", help="of what a step costs")
     given = parser.parse_args()
     found = {"speeds": [], "apart": []}
     for row in speeds(given.pcc, given.steps):
@@ -161,6 +178,8 @@ def main():
             f"{beside}",
             flush=True,
         )
+    if given.figure:
+        draw(found["speeds"], given.figure)
     for row in apart():
         found["apart"].append(row)
         each = "   ".join(
