@@ -36,4 +36,7 @@ def on(buffer):
     )
 
 
-PROOF = on("infinite")
+PROOF = replace(
+    on("infinite"),
+    formerly=("8047be89f2d2e26c82cb4916de4822ac916adf9f39dd9128b49fefa550ba18ad",),
+)
