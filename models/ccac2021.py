@@ -7,6 +7,7 @@ SIGCOMM 2021, and its tool, venkatarun95/ccac at 229d398. docs/stateful.md has t
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ccmatic.models.sender_beliefs import link_rate
 from ccmatic.models.window_sender import found_losses, observations, senders
 
 from ccmatic.base import InputError
@@ -79,8 +80,9 @@ class CCAC2021(Model):
 
     @property
     def observations(self):
-        """What its senders may read, by name."""
-        return observations(self.before, self.delay == "each flow's own")
+        """What its senders may read, by name: what they observe and what they believe."""
+        observed = observations(self.before, self.delay == "each flow's own")
+        return observed | {belief.name: belief for belief in link_rate(self.delay != "not measured")}
 
     @property
     def columns(self):

@@ -71,7 +71,7 @@ def test_formula_and_python_agree_on_an_update(name):
     read = partial(parse, file="mine.py") if "\n" in name else load
     controller = read(name, observations=OBSERVATIONS)
     names = tuple(memory.name for memory in controller.state)
-    program = Program(controller.source, controller.file, names)
+    program = Program(controller.source, controller.file, names, controller.beliefs)
 
     @settings(max_examples=15, deadline=None, derandomize=True, database=None)
     @given(flows(controller), st.data())

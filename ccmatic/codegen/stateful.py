@@ -115,8 +115,9 @@ class StatefulExport:
         return ["    (void)m, (void)packet;", *(f"    {line}" for line in kept)]
 
     def _rescaled(self):
-        rates = [memory.name for memory in self.controller.state if memory.unit == RATE]
-        return ["    (void)m, (void)to, (void)from;", *(f"    m->{r} = ccm_rescaled(m->{r}, to, from);" for r in rates)]
+        rates = [memory for memory in self.controller.state if memory.unit == RATE]
+        lines = [f"    m->{r.name} = ccm_rescaled(m->{r.name}, to, from){' + 1' * r.is_upper};" for r in rates]
+        return ["    (void)m, (void)to, (void)from;", *lines]
 
 
 _READS_STATE = "    const struct ccm_state was = *m;"

@@ -1,10 +1,11 @@
 """What a controller with state does once a step, and what it sends by, as C.
 
 Bytes and bytes per step are kept whole, times and numbers in 4096ths; conditions are 1 or 0. What a step computes is
-exact until it is kept: then it is rounded down.
+exact until it is kept: then it is rounded down, and up of an upper bound.
 """
 
 from fractions import Fraction
+from math import ceil, floor
 
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.codegen.expression import Expression
@@ -40,6 +41,7 @@ class Update(Expression):
         super().__init__(known, controller.file)
         self.observations = controller.observations
         self.units = {memory.name: memory.unit for memory in controller.state}
+        self.upper = {memory.name for memory in controller.state if memory.is_upper}
         self.past = 0
 
     def variable(self, leaf):
@@ -87,7 +89,7 @@ class Update(Expression):
 
     def returned(self, tree):
         """Statements that return a term, rounded down."""
-        return self.body(tree, lambda term: [f"return {self.floored(term)};"])
+        return self.body(tree, lambda term: [f"return {self.rounded(term)};"])
 
     def kept(self, name, tree):
         """An assignment; of what the network may choose from, of the first or least."""
@@ -99,17 +101,19 @@ class Update(Expression):
         if self.units[name] == CONDITION:
             condition = self.condition(first)
             return f"m->{name} = {int(condition) if isinstance(condition, bool) else condition};"
-        return f"m->{name} = ccm_kept({self.floored(first, ONE[self.units[name]])});"
+        return f"m->{name} = ccm_kept({self.rounded(first, ONE[self.units[name]], name in self.upper)});"
 
-    def floored(self, tree, one=1):
-        """one·tree, rounded down; each term of an extreme by itself, which has the smaller denominators."""
+    def rounded(self, tree, one=1, up=False):
+        """one·tree, rounded down, or up; each term of an extreme by itself, which has the smaller denominators."""
         if isinstance(tree, Extreme):
-            return self.nested(tree.pick, [self.floored(term, one) for term in tree.terms])
+            return self.nested(tree.pick, [self.rounded(term, one, up) for term in tree.terms])
         common = self.denominator(tree, factor=Fraction(one))
-        term = self.term(tree, Fraction(one * common))
-        return term if common == 1 else f"ccm_floored({term}, {common})"
+        term = self.term(tree, Fraction((-one if up else one) * common))
+        rounded = term if common == 1 else f"ccm_floored({term}, {common})"
+        return f"-({rounded})" if up else rounded
 
 
-def kept(unit, value):
-    """What exported code keeps of a value in this unit: how many parts of one."""
-    return max(-LARGEST, min(LARGEST, value.numerator * ONE[unit] // value.denominator))
+def kept(memory, value):
+    """What exported code keeps of what a piece of state, a Memory, becomes: how many parts of one."""
+    parts = value * ONE[memory.unit]
+    return max(-LARGEST, min(LARGEST, ceil(parts) if memory.is_upper else floor(parts)))

@@ -4,7 +4,17 @@ from ccmatic.base import BYTES, CONDITION, RATE, TIME
 from ccmatic.contracts.belief import RunningMax, RunningMin, Sample, StateBelief, is_bound
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.checker import load_definition
-from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Column, Kept, MeasuredDelay, Observation
+from ccmatic.contracts.column import (
+    BEFORE_TIMEOUT,
+    FIRST,
+    LAST,
+    TOKENS,
+    Column,
+    Kept,
+    MeasuredDelay,
+    Observation,
+    SenderBelief,
+)
 from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed, seen
 from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
@@ -53,6 +63,7 @@ __all__ = [
     "RunningMax",
     "RunningMin",
     "Sample",
+    "SenderBelief",
     "Sketch",
     "State",
     "StateBelief",

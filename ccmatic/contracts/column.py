@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from ccmatic.base import BYTES, RATE, TIME, Unit
 from ccmatic.logic import Truth
@@ -40,6 +40,26 @@ class Observation:
     constant: bool = False
     few: bool = False
     dated: bool = False
+
+    source: ClassVar[None] = None
+
+
+@dataclass(frozen=True)
+class SenderBelief:
+    """What a sender by a window believes of its path, as it works that out of what it observes: controllers with state
+    read it by its name, as of the step at hand.
+
+    source: declarations of state, if any, and an `update` that sets the belief, in the language of controllers with
+    state; nothing in it but that is called like the belief may be assigned by a controller. holds(flow, t, value): that
+    a value is true of the path of a `FlowView`, as it is at first; without, it is as declared. upper: it is an upper
+    bound, so that a sender that runs begins with the most, and rounds up."""
+
+    name: str
+    unit: Unit
+    says: str
+    source: str
+    holds: Callable[[Any, int, Any], Truth] | None = None
+    upper: bool = False
 
 
 class Kept(Protocol):

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from ccmatic.base import InputError, place_of
 from ccmatic.contracts.belief import Belief, RunningBound, StateBelief
-from ccmatic.contracts.column import LAST, SHARED, TOKENS, Column, MeasuredDelay, Observation
+from ccmatic.contracts.column import LAST, SHARED, TOKENS, Column, MeasuredDelay, Observation, SenderBelief
 from ccmatic.contracts.steps import Delay, Laws, Number
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Condition, Term, Truth, either, equal, every, iff, implies, no, some
@@ -46,11 +46,11 @@ class Model:
     columns: Sequence[Column | MeasuredDelay] = (TOKENS, LAST)
     runtime: Sequence[str] = ()
 
-    #: Whether senders send by a window, and decide by `observations`, by name: then `laws` says all of senders and of
-    #: losses too. There are `flows` of them; R_m is R steps, of all or of each; `constants` are numbers that the laws
-    #: leave open, by name.
+    #: Whether senders send by a window, and decide by `observations` and by beliefs among them, by name: then `laws`
+    #: says all of senders and of losses too. There are `flows` of them; R_m is R steps, of all or of each; `constants`
+    #: are numbers that the laws leave open, by name.
     windows: bool = False
-    observations: Mapping[str, Observation] = MappingProxyType({})
+    observations: Mapping[str, Observation | SenderBelief] = MappingProxyType({})
     flows: int = 1
     R: int | tuple[int, ...] = 1
     constants: Sequence[str] = ()

@@ -42,7 +42,12 @@ def run_exactly(source, file):
 
 def exactly(source, scope):
     """The syntax of a source in which every number is an exact Fraction, by names that are put into the scope."""
-    return ast.fix_missing_locations(_Exact(Literals(source), scope).visit(ast.parse(source)))
+    return with_fractions(ast.parse(source), source, scope)
+
+
+def with_fractions(module, source, scope):
+    """The same of syntax that was made of a source."""
+    return ast.fix_missing_locations(_Exact(Literals(source), scope).visit(module))
 
 
 class _Exact(ast.NodeTransformer):

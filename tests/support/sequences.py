@@ -98,7 +98,8 @@ class Agreement:
     def __init__(self, controller):
         self.controller = controller
         self.units = {memory.name: memory.unit for memory in controller.state}
-        self.python = program.Program(controller.source, controller.file, tuple(self.units))
+        names = tuple(self.units)
+        self.python = program.Program(controller.source, controller.file, names, controller.beliefs)
 
     def check(self, sequence, sender, formula=range(HORIZON)):
         """Let an exported sender run through a sequence: its state is after each step what the controller's own Python
@@ -113,7 +114,7 @@ class Agreement:
                 outcome = self.python.outcome(arguments)
             if outcome is not None:
                 exact = {name: next(iter(became)) for name, became in outcome.items()}
-                state = [kept(unit, exact[name]) for name, unit in self.units.items()]
+                state = [kept(memory, exact[memory.name]) for memory in self.controller.state]
                 after = self._as_python(state)
                 decided += 1
             sender.step(sequence.seen[t])

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from ccmatic.base import InputError, markup
 from ccmatic.language.printer import became, listing, text
+from ccmatic.language.stateful.beliefs import told_apart
 from ccmatic.language.stateful.program import Program
 from ccmatic.language.stateful.reader import Memory, read_stateful
 from ccmatic.language.stateful.step import Step, Told
@@ -17,7 +18,8 @@ from ccmatic.logic import every, implies, no
 class Stateful:
     """A controller with state that has been checked by `parse`.
 
-    parameters: the observations and constants that it reads. state: what it remembers (`reader.Memory`).
+    parameters: the observations and constants that it reads, itself or for a belief. state: what it remembers, for
+    beliefs too (`reader.Memory`).
     update: a tree that ends in what each piece of state becomes. window, rate: trees of state; one of them is None
     where nothing but the other limits what is sent.
 
@@ -33,6 +35,7 @@ class Stateful:
     window: object
     rate: object
     observations: dict = field(compare=False, repr=False)
+    beliefs: dict = field(compare=False, repr=False)
     file: str | None = field(default=None, compare=False)
     start = None
     is_envelope = False
@@ -92,7 +95,8 @@ class Stateful:
 
     @cached_property
     def _program(self):
-        return Program(self.source, self.file or f"<{self.name}>", tuple(memory.name for memory in self.state))
+        names = tuple(memory.name for memory in self.state)
+        return Program(self.source, self.file or f"<{self.name}>", names, self.beliefs)
 
     def dated(self):
         """What it reads that tells where a trace begins."""
@@ -133,6 +137,7 @@ class Stateful:
 
 def parse_stateful(source, name, file, observations):
     """The Stateful that a source defines; InputError if none."""
-    parts = read_stateful(source, observations, file)
+    observed, beliefs = told_apart(observations)
+    parts = read_stateful(source, observed, beliefs, file)
     found = parts.parameters, parts.state, parts.update, parts.window, parts.rate
-    return Stateful(name, source, *found, observations, file)
+    return Stateful(name, source, *found, observed, beliefs, file)

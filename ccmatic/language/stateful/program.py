@@ -2,9 +2,11 @@
 
 import ast
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
-from ccmatic.language.literals import exactly
+from ccmatic.language.literals import with_fractions
+from ccmatic.language.stateful.beliefs import add_beliefs
 from ccmatic.language.statements import is_constant
 
 
@@ -73,14 +75,17 @@ class _Impossible(Exception):
 
 
 class Program:
-    """One source, compiled. state: the names of what it remembers, which `update` then returns."""
+    """One source, compiled, with the beliefs that it reads. state: the names of what it remembers, which `update` then
+    returns. beliefs: as of `add_beliefs`."""
 
-    def __init__(self, source, file, state):
+    def __init__(self, source, file, state, beliefs=MappingProxyType({})):
         self._scope = {"__builtins__": {}, "max": _extreme(max), "min": _extreme(min)}
         self._scope |= {"max_over": _extreme_over(max), "min_over": _extreme_over(min)}
         self._scope |= {"any_of": lambda *options: OneOf(options), "between": Within, "bounded": Within}
         self._scope["assume"] = _assume
-        module = exactly(source, self._scope)
+        module = ast.parse(source)
+        add_beliefs(module, beliefs)
+        module = with_fractions(module, source, self._scope)
         module.body = [each for each in module.body if is_constant(each) or isinstance(each, ast.FunctionDef)]
         for function in module.body:
             if isinstance(function, ast.FunctionDef) and function.name == "update":

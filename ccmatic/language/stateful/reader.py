@@ -11,6 +11,7 @@ from fractions import Fraction
 from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, suggest
 from ccmatic.language.encoder import Encoder
 from ccmatic.language.reader import parsed
+from ccmatic.language.stateful.beliefs import add_beliefs
 from ccmatic.language.stateful.terms import TRUTH, TermReader
 from ccmatic.language.statements import assignment, first_line, is_constant
 from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered, names
@@ -36,7 +37,7 @@ _INITIAL = "a number, anything(), above(a), between(a, b) or any_of(a, b, …)"
 class Memory:
     """A piece of state. kind: of its value at first, `equal`, `anything`, `above`, `between` or `any_of`; terms: of
     numbers and constants, which that is about. observations: as of `read_stateful`, of which terms read constants.
-    flow: of which flow of several it is, from 1; None: of each."""
+    flow: of which flow of several it is, from 1; None: of each. belief: that it is, if it is one."""
 
     name: str
     unit: object
@@ -45,20 +46,32 @@ class Memory:
     line: int = field(compare=False)
     observations: dict = field(compare=False, repr=False)
     flow: int | None = None
+    belief: object = field(default=None, compare=False, repr=False)
 
     @property
     def chosen(self):
         """The tree of what it is at first in a sender that runs, for which no network chooses: the first or least of
-        what it may be; where that is anything, or above a number, ten packets more, as bytes or in an R_m, a step
-        more or 1 more, and false of a condition."""
+        what it may be, of an upper bound the last; where that is anything, or above a number, ten packets more, as
+        bytes or in an R_m, a step more or 1 more, and false of a condition."""
         if self.unit == CONDITION:
             return self.terms[0] if self.terms else TRUTH[False]
         if self.kind == "above":
             return Binary("+", self.terms[0], _MORE[self.unit])
-        return self.terms[0] if self.terms else _MORE[self.unit]
+        return self.terms[-1 if self.is_upper else 0] if self.terms else _MORE[self.unit]
+
+    @property
+    def is_upper(self):
+        """Whether it is a belief that something is at most so much."""
+        return bool(self.belief and self.belief.upper)
 
     def first(self, view, t):
-        """That at a step of a flow's view it is such as it may be at first."""
+        """That at a step of a flow's view it is such as it may be at first; a belief is true."""
+        declared = self._as_declared(view, t)
+        if self.belief and self.belief.holds:
+            return every(declared, self.belief.holds(view, t, view.state[self.name][t]))
+        return declared
+
+    def _as_declared(self, view, t):
         now = view.state[self.name][t]
         if self.unit == CONDITION and self.terms:
             return equal(now, int(value_of(self.terms[0])))
@@ -87,10 +100,10 @@ class Parts:
     parameters: tuple[str, ...]
 
 
-def read_stateful(source, observations, file=None):
-    """The Parts of a source. observations: what may be read, by name, besides constants (`contracts.Observation`).
-    Raises InputError."""
-    return parsed(source, file, lambda module: _StatefulReader(source, observations, file).parts(module))
+def read_stateful(source, observations, beliefs, file=None):
+    """The Parts of a source. observations, beliefs: what may be read, by name, besides constants
+    (`contracts.Observation`, `contracts.SenderBelief`). Raises InputError."""
+    return parsed(source, file, _StatefulReader(source, observations, beliefs, file).parts)
 
 
 def is_stateful(source):
@@ -108,15 +121,17 @@ class _StatefulReader(TermReader):
 
     WHOLE = "state such as `window: bytes = above(0)`, constants, `def update(…)` and `def send(…)`"
 
-    def __init__(self, source, observations, file):
-        super().__init__(source, observations, file)
+    def __init__(self, source, observations, beliefs, file):
+        super().__init__(source, observations, beliefs, file)
         self.reserved |= {"anything", "above", "assume", "send", "update"}
         self.state = {}
         self.updating = False
         self.read = {}
+        self.believed = {}
         self.constants = {}
 
     def parts(self, module):
+        self.believed = add_beliefs(module, self.beliefs, self.file)
         functions = self.statements(self.whole_module(module))
         if "send" not in functions:
             raise InputError("found no function `send`, expected `def send(…)` that returns a window", self.file, 1)
@@ -160,7 +175,9 @@ class _StatefulReader(TermReader):
         if name in self.reserved or name in self.state or name in self.names or name.startswith("_"):
             self.fail(statement, f"declares `{name}`, which has a meaning already; expected another name")
         kind, terms = self.initial(name, UNITS[unit], value)
-        self.state[name] = Memory(name, UNITS[unit], kind, terms, statement.lineno, self.observations)
+        self.state[name] = Memory(
+            name, UNITS[unit], kind, terms, statement.lineno, self.observations, belief=self.believed.get(name)
+        )
 
     def initial(self, name, unit, node):
         """What state may be at first: a kind, and the terms that this is about."""
@@ -191,7 +208,8 @@ class _StatefulReader(TermReader):
         self.units |= {memory.name: memory.unit for memory in self.state.values()}
         found = super().parameter_names(function)
         for argument, name in zip(function.args.args, found, strict=True):
-            if function.name == "send" and name in self.observations and not self.observations[name].constant:
+            observed = self.observations.get(name) or (name not in self.state and self.beliefs.get(name))
+            if function.name == "send" and observed and not getattr(observed, "constant", False):
                 self.fail(argument, f"`send` reads `{name}`, expected only state and constants; `update` may read it")
         self.read |= dict.fromkeys(name for name in found if name not in self.state)
         return found

@@ -37,10 +37,11 @@ _BOUNDED = "a law between bounds: `window = bounded(law, low, high)`"
 class TermReader(Reader):
     """As its base, of what a sender observes."""
 
-    def __init__(self, source, observations, file):
+    def __init__(self, source, observations, beliefs, file):
         units = {each.name: each.unit for each in observations.values()}
         super().__init__(source, {**units, **CONSTANTS}, (), file)
-        self.observations = observations
+        self.observations, self.beliefs = observations, beliefs
+        self.units |= {each.name: each.unit for each in beliefs.values()}
         self.reserved |= {"any_of", "bounded", "cbrt", "max_over", "min_over"}
         self.in_law = False
 
@@ -65,6 +66,8 @@ class TermReader(Reader):
         match node:
             case ast.Subscript(value=ast.Name(id=name)) if name in self.observations:
                 return self.past(node, name)
+            case ast.Subscript(value=ast.Name(id=name)) if name in self.beliefs:
+                self.fail(node, f"found `{ast.unparse(node)}`, expected `{name}`, or state in which it was kept")
             case ast.Call(func=ast.Name(id="max_over" | "min_over")):
                 return self.extreme_over(node)
             case ast.Call(func=ast.Name(id=called)) if called in _ALONE:

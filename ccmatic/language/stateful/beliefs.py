@@ -1,0 +1,87 @@
+"""Beliefs that a controller with state reads: what a sender works out step by step, written in the same language.
+
+What a belief keeps is state, and its `update` is done before the controller's own: so whatever is done with a
+controller is done with the beliefs that it reads.
+"""
+
+import ast
+
+from ccmatic.base import InputError
+from ccmatic.language.statements import after_docstring, is_target
+
+
+def told_apart(observations):
+    """What is observed, and what is believed, of all that a model's senders may read: dicts by name."""
+    beliefs = {name: each for name, each in observations.items() if each.source}
+    return {name: each for name, each in observations.items() if name not in beliefs}, beliefs
+
+
+def add_beliefs(module, beliefs, file=None):
+    """Add to the syntax of a source, an `ast.Module`, that of the beliefs that it reads and does not declare itself,
+    each after those that it reads in turn, as if they were written where the source reads them. Returns these beliefs.
+
+    beliefs: as models declare them (`contracts.SenderBelief`), by name. Raises InputError for a function that uses what
+    a belief works with and it does not read itself."""
+    functions = {each.name: each for each in module.body if isinstance(each, ast.FunctionDef)}
+    declared = {each.target.id for each in module.body if isinstance(each, ast.AnnAssign) and is_target(each.target)}
+    others = {name: each for name, each in beliefs.items() if name not in declared}
+    parts = {}
+    for function in functions.values():
+        _add(parts, function.args.args, others)
+    if parts:
+        for function in functions.values():
+            _check(function, parts, file)
+        if "update" not in functions:
+            functions["update"] = _at("def update(): pass", module.body[-1]).body[0]
+            functions["update"].body.clear()
+            module.body.append(functions["update"])
+        _join(module, functions["update"], parts)
+    return {name: beliefs[name] for name in parts}
+
+
+def _add(parts, arguments, beliefs):
+    """Add the syntax of the beliefs among some arguments, by name."""
+    for argument in arguments:
+        if argument.arg in beliefs and argument.arg not in parts:
+            part = _at(beliefs[argument.arg].source, argument)
+            *_, update = part.body
+            _add(parts, (each for each in update.args.args if each.arg != argument.arg), beliefs)
+            parts[argument.arg] = part
+
+
+def _at(source, place):
+    """The syntax of a source, all of it at one place of another."""
+    module = ast.parse(source)
+    for node in ast.walk(module):
+        ast.copy_location(node, place)
+    return module
+
+
+def _check(function, parts, file):
+    nodes = [node for part in parts.values() for node in ast.walk(part)]
+    used = {node.arg for node in nodes if isinstance(node, ast.arg)} | {node.id for node in nodes if is_target(node)}
+    given = {argument.arg for argument in function.args.args}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id in used:
+            if is_target(node):
+                found = f"assigns `{node.id}`, which has a meaning already; expected another name"
+                raise InputError(found, file, node.lineno)
+            if node.id not in given:
+                found = f"`{node.id}` is not a parameter of `{function.name}`, expected it to be"
+                raise InputError(found, file, node.lineno)
+
+
+def _join(module, update, parts):
+    """Put the beliefs' state beside a source's own, and what they do before what its `update` does."""
+    states, body, arguments = [], [], list(update.args.args)
+    for part in parts.values():
+        *state, works_out = part.body
+        states += state
+        body += works_out.body
+        taken = {argument.arg for argument in arguments}
+        arguments += [argument for argument in works_out.args.args if argument.arg not in taken]
+    kept = {state.target.id for state in states}
+    update.args.args = [each for each in arguments if each.arg in kept or each.arg not in parts]
+    module.body += states
+    own = after_docstring(update.body)
+    update.body[len(update.body) - len(own) :] = [*body, *own]
