@@ -123,4 +123,6 @@ def test_bounds_hold_of_a_policy_in_the_envelope_and_break_without_it(envelopes,
         trial = envelopes["counted"](result, made, 2)
         assert trial.windows.total() > 10
         broken[name] = trial.broken.total()
+        allowed = {lemma for lemma, *_ in trial.closest_values()}
+        assert allowed and not allowed & trial.broken.keys()
     assert broken["inside"] == 0 < broken["outside"]

@@ -95,9 +95,10 @@ class Trial:
                     yield lemma.name, bisect(range(len(grid)), False, key=breaks) - 1
 
     def closest_values(self):
-        """(lemma, constant, proved value, value that every window would allow) for each objective seen."""
+        """(lemma, constant, proved value, value that every window would allow) for each objective seen of which there
+        is such a value."""
         for lemma, constant in self._objectives:
-            if lemma.name in self.closest:
+            if self.closest.get(lemma.name, -1) >= 0:
                 value = constant.grid()[self.closest[lemma.name]]
                 yield lemma.name, constant.name, self.result.values[constant.name], value
 
