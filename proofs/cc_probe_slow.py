@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ccmatic.proofs import probes
-from ccmatic.proofs.parts import with_values
+from ccmatic.proofs.belief_parts import with_values
 from ccmatic.properties.performance import loses_at_most
 
 from ccmatic.contracts import Lemma

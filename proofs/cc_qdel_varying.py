@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ccmatic.proofs import link_rate as rate
-from ccmatic.proofs.parts import of_belief, of_queue
+from ccmatic.proofs.belief_parts import of_belief, of_queue
 
 from ccmatic.contracts import Proof
 from ccmatic.logic import every, largest, linear, no

@@ -12,7 +12,7 @@ The rate may move between C and `most`·C, as in models/varying.py; then C_L is 
 from dataclasses import replace
 from fractions import Fraction
 
-from ccmatic.proofs.parts import (
+from ccmatic.proofs.belief_parts import (
     LITTLE_INFLIGHT,
     NO_LOSS,
     UTILISES,

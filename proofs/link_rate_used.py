@@ -3,9 +3,9 @@ probe whatever waits: beliefs come to be true and converge, and the link is used
 
 from dataclasses import replace
 
+from ccmatic.proofs.belief_parts import UTILISES
 from ccmatic.proofs.link_rate import near, sent_by_constant
 from ccmatic.proofs.link_rate import on as draining_on
-from ccmatic.proofs.parts import UTILISES
 
 from ccmatic.contracts import State
 from ccmatic.logic import every

@@ -8,7 +8,7 @@ or later, what is said of it is found first, then how soon it is left; a front h
 from fractions import Fraction
 
 from ccmatic.models.cbr_delay import explains_probe
-from ccmatic.proofs.parts import (
+from ccmatic.proofs.belief_parts import (
     LITTLE_INFLIGHT,
     LITTLE_LOSS,
     UTILISES,
