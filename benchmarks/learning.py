@@ -138,7 +138,7 @@ def draw(rows, file):
             panel.set_xscale("log")
             panel.set_xticks([value for value, _ in points], [f"{value:,}" for value, _ in points])
             panel.minorticks_off()
-            panel.set_ylim(bottom=0)
+            panel.set_ylim(0, 1.1e9 / min(row["per_cpu_second"] for row in rows))
             panel.set_xlabel(label)
         figure.supylabel("ns of processors' time a step")
 
