@@ -12,9 +12,9 @@ from support import ROOT
 from support.cli import run
 from support.json_schemas import validate
 
-#: Its window is a packet; what it remembers runs away.
+#: Its window is a packet; what it remembers runs away from where it begins.
 RUNS_AWAY = """window: bytes = above(0)
-mark: bytes = anything()
+mark: bytes = 0  # where it begins
 def update(window, mark, MSS):
     window = MSS
     mark = mark + 100 * MSS
@@ -37,18 +37,34 @@ def test_a_bound_that_no_window_keeps_is_dropped_and_the_others_are_found(runs_a
     validate(found["mark ahead"], "ConstantLine")
     assert code == 0 and {name for name, line in found.items() if "dropped" in line} == {"mark ahead", "window ahead"}
     assert {found[name]["value"] for name in ("window", "undetected", "peak")} == {"0"}
-    result = load_result(tmp_path / "window_kept-runs_away_T3.json")
+    result = load_result(tmp_path / "window_kept-runs_away_begun_anywhere_T3.json")
+    assert result.controller.source == RUNS_AWAY.replace("= 0 ", "= anything() ")
     assert replay(result.constants["mark ahead"].edge.trace).outcome is Outcome.BREAKS
     assert "mark - what was admitted - 3·MSS ≤ ∞·C·R_m" in lines[-2]["claim"][0]
     assert isolated(lambda: check(result).verdict)() == ACCEPTED
 
 
-def test_where_windows_do_not_join_nothing_is_searched_for(tmp_path):
-    code, out, _ = run("prove", "aimd", "--horizon", "4", "--out", tmp_path, "--json")
+@pytest.mark.parametrize(
+    "controller, why",
+    [
+        ("aimd", "aimd_begun_anywhere reads `time`, which begins anew in each window"),
+        ("bbr", "'windows join' is violated; the window is"),
+    ],
+)
+def test_where_windows_do_not_join_nothing_is_searched_for(controller, why, tmp_path):
+    code, out, _ = run("prove", controller, "--horizon", "4", "--out", tmp_path, "--json")
     (line,) = map(json.loads, out.splitlines())
-    assert code == 1 and line["found"] == [] and line["missing"][0] == "window"
-    assert line["why"].startswith("aimd reads `time`, which begins anew in each window; 'windows join' is violated")
-    assert cm.replay(tmp_path / "window_kept-aimd_T4-traces" / "no_windows_join.json").outcome is Outcome.BREAKS
+    assert code == 1 and line["found"] == [] and line["missing"][0] == "window" and line["why"].startswith(why)
+    assert all(cm.replay(file).outcome is Outcome.BREAKS for file in tmp_path.glob("*-traces/no_windows_join.json"))
+
+
+@pytest.mark.slow
+def test_where_every_bound_is_dropped_nothing_is_proved(tmp_path):
+    file = tmp_path / "grows.py"
+    file.write_text(RUNS_AWAY.replace("    window = MSS\n", "    window = window + 100 * MSS\n"))
+    code, out, _ = run("prove", file, "--horizon", "3", "--out", tmp_path, "--json")
+    (line,) = map(json.loads, out.splitlines())
+    assert code == 1 and line["why"].startswith("no bound is kept: the last breaks 'steady: leads on'")
 
 
 @pytest.mark.parametrize("controller, shape", [("aimd", "window_kept"), ("copa_any_start", "copa_any_start")])

@@ -22,7 +22,7 @@ ANYWHERE = Query(Network("ccac2021_anywhere_non_composing", "infinite", HORIZON 
 def executions():
     """Of Copa as published, from its first step on: little served, a small window, a queue that waits, a delay."""
     found = []
-    for what in ("S[T-1] < T / 2", "c_f[0][T-1] < c_f[0][2] - 3 * alpha", "c_f[0][4] > c_f[0][1] + alpha"):
+    for what in ("S[T-1] < T / 2", "c_f[0][4] > c_f[0][1] + alpha"):
         query = Query(Network("ccac2021_non_composing", "infinite", HORIZON), "avoids", what=what)
         found.append(Judge(query).judge(query.controller("copa")).trace)
     return found
@@ -41,7 +41,7 @@ def is_window(trace, begin, model=ANYWHERE.model):
 
 @pytest.mark.parametrize("begin", range(3))
 def test_every_window_of_copa_is_one_of_copa_begun_anywhere(begin):
-    assert len(executions()) == 3 and all(is_window(trace, begin) for trace in executions())
+    assert len(executions()) == 2 and all(is_window(trace, begin) for trace in executions())
 
 
 def test_a_window_that_copa_would_not_do_is_none():

@@ -198,6 +198,15 @@ class Prover:
         faults = progress.faults(self.proof, self.query.model, self._part.x, Reads(values))
         return [*faults, *self._faults_of_sender()]
 
+    def outgrown(self):
+        """The names of the state that a window need not begin with as declared, as another may not end so."""
+        trace = self.ask(self.lemmas["windows join"], {}).trace
+        if trace is None:
+            return []
+        x = self._observed(trace)
+        shared = range(self.proof.end(x), x.horizon)
+        return [each.name for each in self.controller.state if not all(each.first(x.flows[0], t) for t in shared)]
+
     def require_joined(self):
         """Raise NoValue where windows do not join, whatever the constants are; OutOfTime where that is not known."""
         joined = "windows join"
@@ -293,6 +302,8 @@ def _together(prover, constants, values):
         if fault.verdict == UNDECIDED:
             raise OutOfTime(f"no answer in time on '{fault.lemma}' for {found}")
         found = _weakened(prover, constants, values, found, fault)
+        if all(constant.dropped(found[constant.name]) for constant in constants):
+            raise NoValue(f"no bound is kept: the last breaks '{fault.lemma}'", constants[0].name, fault.trace)
     return {constant.name: _beside(prover, constant, limits, {**values, **found}) for constant in constants}
 
 

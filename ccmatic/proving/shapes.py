@@ -7,7 +7,7 @@ from ccmatic import language
 from ccmatic.base import CONSTANTS, InputError, definitions
 from ccmatic.contracts import load_definition
 from ccmatic.proving.proof_search import Proved, prove
-from ccmatic.proving.prover import NoValue
+from ccmatic.proving.prover import NoValue, Prover
 from ccmatic.proving.result import Result
 from ccmatic.verification import HOLDS, VIOLATED
 
@@ -70,7 +70,8 @@ def attempts(controller, folder, listener, network=None, **options) -> Generator
             continue
         listener.begins(name)
         try:
-            proved = prove(name, controller, folder, listener=listener, if_joined=by_window, **options)
+            asked = _begun_anywhere(name, controller, **options) if by_window else controller
+            proved = prove(name, asked, folder, listener=listener, if_joined=by_window, **options)
         except NoValue as error:
             declared = [constant.name for constant in proof.about(error.result.controller.state).constants]
             missing = tuple(each for each in declared if each not in error.result.constants)
@@ -79,6 +80,14 @@ def attempts(controller, folder, listener, network=None, **options) -> Generator
             if proved.verdict == HOLDS:
                 proved_on.add(_network(proof))
             yield Attempt(name, proved.verdict, proved.result, proved=proved)
+
+
+def _begun_anywhere(name, controller, certify=False, **options):
+    """A controller, begun at any step of its life as far as a shape's windows ask for it."""
+    prover = Prover(name, controller, **options)
+    while outgrown := prover.outgrown():
+        prover = Prover(name, prover.controller.begun_anywhere(outgrown), **options)
+    return prover.controller
 
 
 def _network(proof):

@@ -1,6 +1,7 @@
 """A controller that remembers: its state is updated once a step, of what its sender has observed; it sends by a window,
 or by a window and a rate."""
 
+import ast
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +13,9 @@ from ccmatic.language.stateful.program import Program
 from ccmatic.language.stateful.reader import Memory, read_stateful
 from ccmatic.language.stateful.step import Step, Told
 from ccmatic.logic import every, implies, no
+
+#: What the name of one ends in that is begun anywhere.
+_ANYWHERE = "_begun_anywhere"
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,18 @@ class Stateful:
         """The first step of a view at which it decides; None if it does at none, as where it has no state."""
         steps = (Step(self, view, t, None) for t in range(view.horizon))
         return next((step.t for step in steps if self._decides(step, False)), None)
+
+    def begun_anywhere(self, names):
+        """The Stateful that does the same, but of whose state these may be anything at first."""
+        lines = self.source.encode().splitlines(keepends=True)
+        for node in ast.parse(self.source).body[::-1]:
+            if isinstance(node, ast.AnnAssign) and node.target.id in names:
+                value = node.value
+                first, last = value.lineno - 1, value.end_lineno - 1
+                text = lines[first][: value.col_offset] + b"anything()" + lines[last][value.end_col_offset :]
+                lines[first : last + 1] = [text]
+        name = f"{self.name.removesuffix(_ANYWHERE)}{_ANYWHERE}"
+        return parse_stateful(b"".join(lines).decode(), name, self.file, self.observations)
 
     def does_less_untold(self, view):
         """The formula that its state becomes what it could not if fewer comparisons with a delay held: of a delay that
