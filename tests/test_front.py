@@ -105,11 +105,11 @@ def test_envelopes_around_the_best_have_their_place(query, tmp_path, monkeypatch
     monkeypatch.setattr(search, "attempts", attempted)
     code, out, _ = run("front", query(), "--step", "1/4", "--json", cwd=tmp_path)
     points = {line["controller"]: line for line in lines(out)[:-1]}
-    assert code == 0 and lines(out)[-1]["front"] == ["query_1_wider_1"]
-    wider, inside = points["query_1_wider_1"], points["query_1"]
+    assert code == 0 and lines(out)[-1]["front"] == ["query_front_1_wider_1"]
+    wider, inside = points["query_front_1_wider_1"], points["query_front_1"]
     assert "return between(2 * C_L, 5 / 4 * (2 * C_L))" in wider["source"]
     assert wider["measures"] == {**inside["measures"], "freedom": "1/10"} and inside["measures"]["freedom"] == "0"
-    assert inside["dominated_by"] == ["query_1_wider_1"]
+    assert inside["dominated_by"] == ["query_front_1_wider_1"]
 
 
 def test_a_step_that_is_none_is_refused_before_anything_is_asked(query, tmp_path):

@@ -39,7 +39,7 @@ def members(query, events):
         sent = tuple(None if hole not in conditions and _lowest(form) else form for hole, form in enumerate(forms))
         found.setdefault(sent, forms)
     simple = sorted(found.values(), key=lambda forms: sum(len(form.coefficients) for form in forms))
-    names = [f"{query.name}_{number}" for number in range(1, len(simple) + 1)]
+    names = [f"{query.name}_front_{number}" for number in range(1, len(simple) + 1)]
     said = [f"{name}: of the front of {query.name}." for name in names]
     return list(map(Member, names, map(query.template.source, simple, said)))
 
