@@ -24,7 +24,7 @@ BDP = int(SCALE.rate * SCALE.rtt)
 
 def drawn(links, **options):
     """A link that follows a file."""
-    return Asked(links=links, **options).draw(jax.random.key(1), 1)[0]
+    return jax.jit(Asked(links=links, **options).draw, static_argnums=1)(jax.random.key(1), 1)[0]
 
 
 @pytest.mark.parametrize("name", ["late_drain", "cc_qdel_small_buffer"])
