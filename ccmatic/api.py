@@ -245,7 +245,7 @@ def prove_by_shapes(
     seed: int = 0,
 ) -> Iterator[Attempt]:
     """What a controller guarantees for all time, by proofs that nobody wrote: each shape in proofs/ that follows the
-    beliefs which it reads is tried.
+    beliefs which it reads is tried; of one that sends by a window, begun anywhere, the shape that searches its bounds.
 
     Yields an Attempt for each, whose `proved` is as `prove` returns it, or whose `why` says which lemma breaks. Raises
     InputError if no shape is of what it reads. The rest is as of `prove`.
