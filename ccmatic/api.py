@@ -385,6 +385,7 @@ def export(
     if Path(controller).suffix == ".json":
         from ccmatic import policies
 
+        require_order(policies.load(controller).envelope, 1)
         return policies.export(controller, target, out)
     asked = (model, horizon, str(jitter))
     if around and target != "bpf":

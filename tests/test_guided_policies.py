@@ -97,6 +97,13 @@ def test_what_cannot_be_kept_to_is_said(options, message, tmp_path):
         policies.exported(policy(tmp_path / "made.json", **options))
 
 
+def test_an_envelope_whose_least_is_above_its_most_is_refused(tmp_path):
+    (tmp_path / "bad.py").write_text("def rate(C_L):\n    return between(2 * C_L, C_L)\n")
+    policy(tmp_path / "made.json", act=f"envelope:{tmp_path}/bad.py")
+    code, _, error = command("export", tmp_path / "made.json", "--target", "c", "--out", tmp_path / "out")
+    assert code == 2 and "low is above high at" in error and not (tmp_path / "out").exists()
+
+
 def test_it_sends_over_an_emulated_link_and_no_step_is_outside(emulator, tmp_path):
     guided(tmp_path / "made.json")
     asked = kinds.asked(f"policy:{tmp_path}/made.json")
