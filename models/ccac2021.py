@@ -237,7 +237,7 @@ class CCAC2021(Model):
         for t in range(1, x.horizon):
             for k in range(t):
                 for flow in x.flows:
-                    then = flow.A[t - k - 1] - (flow.L[t - k - 1] if self.delay == "consistent" else 0)
+                    then = flow.A[t - k - 1] - (0 if self.delay == "published" else flow.L[t - k - 1])
                     yield "shared_in_order", t, implies(x.Q.exactly(t, k), flow.S[t] > then)
 
 

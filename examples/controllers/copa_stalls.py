@@ -8,10 +8,12 @@ window: bytes = above(0)
 def update(window, measured, delay, before_trace, MSS, R_m, D, step):
     least = max(0, delay - step)
     may_increase = measured and window * least <= MSS * (R_m + least)
-    may_decrease = (measured and window * delay[D] >= MSS * (R_m + delay[D])) or before_trace
+    may_decrease = measured and window * delay[D] >= MSS * (R_m + delay[D])
     more = window + MSS * step / R_m
     less = max(MSS, window - MSS * step / R_m)
-    if may_increase and may_decrease:
+    if before_trace:
+        window = any_of(more, window, less)  # the delay is one that only the sender knows
+    elif may_increase and may_decrease:
         window = any_of(more, less)
     elif may_increase:
         window = more
