@@ -9,11 +9,11 @@ Mbit/s, 32 ms, 500 KB, no random loss. Of several files, as of several seeds, th
 import sys
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+from trained import episode
 
 from ccmatic import policies
-from ccmatic.learning import Asked, Environment, rollout, stateless
+from ccmatic.learning import Asked
 from ccmatic.learning.capacity import MBIT
 
 LINKS, STEPS = 64, 400
@@ -28,27 +28,15 @@ FIGURES = {
 
 def play(policy, name, values, read):
     """(share of the link that was acknowledged, mean RTT in ms, share lost) of a policy, for each value that varies."""
-    file = policy.file
     asked = Asked(**{"rate": 32, "rtt": 32, "buffer": 500_000, "steps": STEPS, name: list(values)})
-    learned = {each: getattr(file, each) for each in ("observe", "act", "reward", "history", "delay")}
-    environment = Environment(asked, **learned)
-    act = stateless(lambda observation: jnp.clip(network(policy, observation), *environment.bounds))
-    episode = rollout(environment, act, jax.random.key(1), LINKS * len(values))
-    now = jax.tree.map(lambda column: column[STEPS // 2 :, 0].astype(np.float64), episode.known.now)
-    served, varied = episode.links.capacity[STEPS // 2 :].astype(np.float64), np.asarray(read(episode.links))
+    played = episode(policy, asked, LINKS * len(values))
+    now = jax.tree.map(lambda column: column[STEPS // 2 :, 0].astype(np.float64), played.known.now)
+    served, varied = played.links.capacity[STEPS // 2 :].astype(np.float64), np.asarray(read(played.links))
     for value in values:
         here = np.isclose(varied, value, rtol=0.01)
         acked, lost = now.acked[:, here].sum(), now.lost[:, here].sum()
         rtt = (now.acked * now.rtt)[:, here].sum() / max(acked, 1) * 1000
         yield acked / served[:, here].sum(), rtt, lost / max(acked + lost, 1)
-
-
-def network(policy, x):
-    """The actions (n, f) for observations (n, f, numbers)."""
-    for weights, bias in policy.layers[:-1]:
-        x = jnp.tanh(x @ weights + bias)
-    weights, bias = policy.layers[-1]
-    return (x @ weights + bias)[..., 0]
 
 
 def main():

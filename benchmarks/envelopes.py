@@ -12,12 +12,12 @@ without jitter, with buffers of 8 BDPs: mean reward, the share of the link that 
 import argparse
 from fractions import Fraction
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from trained import episode
 
 from ccmatic import policies
-from ccmatic.learning import Asked, Environment, rollout, signals, stateless
+from ccmatic.learning import Asked, signals
 from ccmatic.proving import Trial, load_result
 
 #: Bytes of a packet, and seconds of a step, for policies; and the packets that are sent in the first R_m.
@@ -75,23 +75,12 @@ def counted(result, policy, runs):
 
 def benign(policy):
     """(mean reward, share of the link that was used, mean RTT in ms, share lost) in the fluid simulator."""
-    file = policy.file
-    asked = Asked(rate=[16, 64], rtt=[16, 64], buffer_bdp=8, steps=400, interval=file.interval)
-    learned = {each: getattr(file, each) for each in ("observe", "act", "reward", "history", "delay")}
-    environment = Environment(asked, **learned)
-    act = stateless(lambda seen: jnp.clip(_network(policy, seen), *environment.bounds))
-    episode = rollout(environment, act, jax.random.key(1), 256)
-    now, served = episode.known.now, episode.links.capacity.astype(np.float64).sum()
+    asked = Asked(rate=[16, 64], rtt=[16, 64], buffer_bdp=8, steps=400, interval=policy.file.interval)
+    played = episode(policy, asked, 256)
+    now, served = played.known.now, played.links.capacity.astype(np.float64).sum()
     acked, lost = now.acked.astype(np.float64), now.lost.sum(dtype=np.float64)
     rtt = (acked * now.rtt).sum() / acked.sum() * 1000
-    return float(episode.reward.mean()), acked.sum() / served, rtt, lost / (lost + acked.sum())
-
-
-def _network(policy, x):
-    for weights, bias in policy.layers[:-1]:
-        x = jnp.tanh(x @ weights + bias)
-    weights, bias = policy.layers[-1]
-    return (x @ weights + bias)[..., 0]
+    return float(played.reward.mean()), acked.sum() / served, rtt, lost / (lost + acked.sum())
 
 
 def main():
