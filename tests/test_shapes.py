@@ -1,6 +1,7 @@
 """Proofs that nobody writes: `prove` without a proof tries the shapes for the beliefs that a controller reads."""
 
 import json
+from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ import ccmatic as cm
 from ccmatic import language, proofs
 from ccmatic.base import last_good_from_above
 from ccmatic.contracts import load_definition
-from ccmatic.proving import NoValue, load_result, shapes
+from ccmatic.proving import NoValue, Prover, load_result, shapes
 from ccmatic.proving.result import earlier_values
 from ccmatic.verification import Outcome, replay
 from support import ROOT
@@ -101,6 +102,17 @@ def test_windows_save_questions_and_change_no_edge(good, reach):
 
     assert last_good_from_above(9, ask, known) == good
     assert len(asked) <= (7 - reach)
+
+
+def test_an_earlier_window_may_break_another_lemma_than_the_one_that_it_was_saved_for():
+    """Where a queue grows, it does not drain either."""
+    values = {"C_U_most": 3, "sent": 2, "C_L_least": Fraction(1, 20), "queue": 3, "drain": Fraction(1, 20)}
+    first, later = Prover("link_rate", "cc_qdel", 3), Prover("link_rate", "cc_qdel", 3)
+    saved = first.ask(first.lemmas["converged: nothing degrades"], values).trace
+    later.learn([saved])
+    later.ask = None
+    fault = later.first_fault([later.lemmas["converged: progresses"]], values)
+    assert saved.broken == ("converged: nothing degrades",) and fault.trace.broken == ("converged: progresses",)
 
 
 @pytest.mark.slow

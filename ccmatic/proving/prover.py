@@ -244,7 +244,7 @@ class Prover:
         return self.query.observed(trace, self._part.reads & trace.columns.keys(), self.controller.state)
 
     def _replayed(self, trace, lemma, constants):
-        trace = replace(trace, query=self.query_of(lemma, constants).record())
+        trace = replace(trace, query=self.query_of(lemma, constants).record(), broken=())
         report = verification.replay(trace, allow_code=True)
         if report.outcome is not verification.Outcome.BREAKS:
             raise Unsound(f"a window that breaks '{lemma.name}' fails replay: {report}")
