@@ -2,10 +2,10 @@
 
     python benchmarks/guards.py [--rates 24 48 96] [--rtts 20 40 80] [--buffers 1 2 4 6 12 20] [--figure FILE] FOLDER
 
-Each run's measures are kept in FOLDER, and the same command goes on; one that was not valid is made again, three times
-at most. With jitter the link delays by up to R_m more. A run lasts 8 seconds, or 200 R_m if that is longer: nothing is
-proved before beliefs have converged. One whose guard is outside what PROOF proves of its envelope is told. Needs root,
-iperf3, and what BPF flows need.
+Each valid run's measures are kept in FOLDER, and the same command goes on; one that was not valid, or did not begin in
+time, is made again, three times at most. With jitter the link delays by up to R_m more. A run lasts 8 seconds, or 200
+R_m if that is longer: nothing is proved before beliefs have converged. One whose guard is outside what PROOF proves of
+its envelope is told. Needs root, iperf3, and what BPF flows need.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ccmatic import proving, records, traces
 from ccmatic.base import parse_json, read_text, write_text
-from ccmatic.emulate import command
+from ccmatic.emulate import command, machine
 from ccmatic.records import MeasuresFile
 
 ENVELOPE = "cc_qdel_wide"
@@ -56,20 +56,23 @@ def outside(flow, buffer, row):
             yield f"OUTSIDE: {what}: {value(row):.3f}, proved: {bounds[key]:.3f}"
 
 
-def measured(folder, flow, rate, rtt, buffer, jitter):
-    """The MeasuresFile of a run, from the folder if it is there and valid."""
-    file = folder / f"{flow.replace(':', '-')}_{rate}mbit_{rtt}ms_{buffer}bdp_{jitter}.json"
+def measured(file, flow, rate, rtt, buffer, jitter):
+    """The MeasuresFile of a run, which is kept in a file; None if no try was valid, of which is printed why."""
+    link = {"schedule": None, "rate": f"{rate}mbit", "rtt": f"{rtt}ms", "buffer": f"{buffer}bdp"}
+    delays = {"jitter": f"{rtt}ms"} if jitter == "jitter" else {}
     for _ in range(TRIES):
-        if not file.exists():
-            link = {"schedule": None, "rate": f"{rate}mbit", "rtt": f"{rtt}ms", "buffer": f"{buffer}bdp"}
-            delays = {"jitter": f"{rtt}ms"} if jitter == "jitter" else {}
-            seconds = max(SECONDS, ROUNDS * rtt / 1000)
-            write_text(file, records.line(command.run({**link, **delays}, [flow], seconds)) + "\n")
-        row = records.convert(parse_json(read_text(file)), MeasuresFile)
-        if row.valid:
-            break
-        file.unlink()
-    return row
+        if file.exists():
+            return records.convert(parse_json(read_text(file)), MeasuresFile)
+        try:
+            row = command.run({**link, **delays}, [flow], max(SECONDS, ROUNDS * rtt / 1000))
+            faults = row.faults
+        except machine.NotReady as late:
+            faults = [late.message]
+        if not faults:
+            write_text(file, records.line(row) + "\n")
+            return row
+        print(f"NOT VALID: {file.stem}: {'; '.join(faults)}", flush=True)
+    return None
 
 
 def as_text(name, row, problems):
@@ -78,7 +81,20 @@ def as_text(name, row, problems):
     guard = row.flows[0].guard
     if guard:
         told.append(f"{guard.above} above (by {guard.most_above:.1f}), {guard.below} below of {guard.steps} steps")
-    return "  ".join([f"{name:<52}", *told, *(f"NOT VALID: {fault}" for fault in row.faults), *problems])
+    return "  ".join([f"{name:<52}", *told, *problems])
+
+
+def summarise(rows, asked):
+    """Print how many runs are valid, what guards did, and the worst of each flow, as it is drawn."""
+    guards = [row.flows[0].guard for (flow, *_), row in rows.items() if flow in GUARDS]
+    above, steps = (sum(getattr(guard, what) for guard in guards) for what in ("above", "steps"))
+    beyond = sum(any(outside(flow, buffer, row)) for (flow, _, _, buffer, _), row in rows.items())
+    print(f"{len(rows)} of {asked} runs are valid; {beyond} outside what is proved")
+    print(f"guards sent more than a packet above the envelope in {above} of {steps} steps")
+    for flow, buffer, jitter in sorted({(flow, buffer, jitter) for flow, _, _, buffer, jitter in rows}):
+        of = [row for key, row in rows.items() if (key[0], *key[3:]) == (flow, buffer, jitter)]
+        worst_of = (f"{what}: {worst(map(value, of)):.3f}" for what, (value, worst, _) in DRAWN.items())
+        print(f"{flow:<26}{buffer:>4} BDP {jitter:<6} {len(of)} runs;", "; ".join(worst_of))
 
 
 def draw(rows, file):
@@ -112,14 +128,18 @@ def main():
     parser.add_argument("folder", type=Path)
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
+    grid = list(product(given.rates, given.rtts, given.buffers, given.jitters, FLOWS))
     rows = {}
-    for rate, rtt, buffer, jitter, flow in product(given.rates, given.rtts, given.buffers, given.jitters, FLOWS):
-        key = flow, rate, rtt, buffer, jitter
-        rows[key] = measured(given.folder, *key)
-        name = f"{flow} {rate} Mbit/s {rtt} ms {buffer} BDP {jitter}"
-        print(as_text(name, rows[key], outside(flow, buffer, rows[key])), flush=True)
+    for rate, rtt, buffer, jitter, flow in grid:
+        of = flow, rate, rtt, buffer, jitter
+        file = given.folder / f"{flow.replace(':', '-')}_{rate}mbit_{rtt}ms_{buffer}bdp_{jitter}.json"
+        row = measured(file, *of)
+        if row:
+            rows[of] = row
+            print(as_text(file.stem, row, outside(flow, buffer, row)), flush=True)
+    summarise(rows, len(grid))
     if given.figure:
-        draw({key: row for key, row in rows.items() if row.valid}, given.figure)
+        draw(rows, given.figure)
 
 
 if __name__ == "__main__":

@@ -27,9 +27,9 @@ def _most_served(x, t):
 def _least_served(model):
     def samples(x, t):
         """Eq. 5.2: at least C·(T - D) bytes arrive in T steps of a busy link."""
+        steps = [utilised(model, x, k) for k in range(t)]
         for s in range(t - x.D):
-            busy = every([utilised(model, x, k) for k in range(s, t)])
-            yield Sample(x.S[t] - x.S[s], t - s - x.D, busy)
+            yield Sample(x.S[t] - x.S[s], t - s - x.D, every(steps[s:]))
 
     return samples
 

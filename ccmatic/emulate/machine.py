@@ -149,6 +149,10 @@ def _run(command, failure):
         raise InputError(f"{failure}: {' '.join(command[:6])}: {done.stderr.strip()}")
 
 
+class NotReady(InputError):
+    """What a flow or the link needs did not begin in time: the machine is busy, and may do better another time."""
+
+
 class Process:
     """A command that runs in a process group of its own, in a namespace if one is named, and dies with this process.
 
@@ -188,12 +192,12 @@ class Process:
         return self._out.read_text(errors="replace").split("\n")[:-1]
 
     def wait_until_ready(self, seconds=20):
-        """Wait for its first line. Raises InputError if it ends, or is silent for too long."""
+        """Wait for its first line. Raises InputError if it ends, NotReady if it is silent for too long."""
         end = time.monotonic() + seconds
         while not self.output:
             self.check()
             if time.monotonic() > end:
-                raise InputError(f"{self.what} is not ready after {seconds} s")
+                raise NotReady(f"{self.what} is not ready after {seconds} s")
             time.sleep(0.005)
 
     def check(self):

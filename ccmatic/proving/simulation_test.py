@@ -6,6 +6,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache, lru_cache
 from random import Random
 
 from ccmatic import query as queries
@@ -31,9 +32,16 @@ class Trial:
     def __init__(self, result, policy=policy):
         self.result, self.policy = result, policy
         self.prover = Prover(result.proof, result.controller, result.horizon)
-        self.lemmas = [lemma for lemma in self.prover.lemmas.values() if not lemma.paper]
+        self.proof = replace(self.prover.proof, states=tuple(map(self._asked_once, self.prover.proof.states)))
+        self.lemmas = [lemma for lemma in self.proof.all_lemmas(self.prover.query.model) if not lemma.paper]
         self.windows, self.broken, self.closest = Counter(), Counter(), {}
         self._objectives = list(self._single_constants())
+        self._query = cache(self._query_of)
+
+    def _asked_once(self, state):
+        """A state of which it is asked once for all lemmas whether a window is in it at a step."""
+        holds = lru_cache(2)(lambda x, t: state.holds(x, t, self.result.values))
+        return replace(state, holds=lambda x, t, c: holds(x, t))
 
     def run(self, seed):
         """Simulate one run of STEPS steps, with two changes of the link rate, and look at its windows. seed: of the
@@ -70,22 +78,21 @@ class Trial:
     def _look(self, trace):
         """Count a window. One that breaks a lemma, or comes nearer to that than any before, counts if it is a trace of
         the model, by all laws: not too short a while after the rate has changed."""
-        c, query = self.result.values, self._query(trace)
+        c, query = self.result.values, self._query(str(trace.constants.get("beta", "infinite")))
         x = query.observed(trace, query.units())
         broken = [lemma.name for lemma in self.lemmas if lemma.given(x, c) and not lemma.then(x, c)]
         nearer = dict(self._nearer(x))
         if (broken or nearer) and check(query, trace.measuring(query.model.measures)).faults:
             return
-        self.windows.update(state.name for state in self.prover.proof.states if state.holds(x, 0, c))
+        self.windows.update(state.name for state in self.proof.states if state.holds(x, 0, c))
         self.broken.update(broken)
         self.closest.update(nearer)
 
     def _nearer(self, x):
         """The objectives to whose constants a window comes nearer than all before, as in `closest`."""
         c = self.result.values
-        for lemma, constant in self._objectives:
+        for lemma, constant, grid in self._objectives:
             if lemma.given(x, c):
-                grid = constant.grid()
 
                 def breaks(index):
                     return not lemma.then(x, {**c, constant.name: grid[index]})  # noqa: B023
@@ -97,26 +104,24 @@ class Trial:
     def closest_values(self):
         """(lemma, constant, proved value, value that every window would allow) for each objective seen of which there
         is such a value."""
-        for lemma, constant in self._objectives:
+        for lemma, constant, grid in self._objectives:
             if self.closest.get(lemma.name, -1) >= 0:
-                value = constant.grid()[self.closest[lemma.name]]
-                yield lemma.name, constant.name, self.result.values[constant.name], value
+                yield lemma.name, constant.name, self.result.values[constant.name], grid[self.closest[lemma.name]]
 
     def _single_constants(self):
-        """Each objective that reads one constant, with it."""
-        constants = {constant.name: constant for constant in self.prover.proof.constants}
-        for state in self.prover.proof.states:
-            for objective in state.ensures:
-                lemma = self.prover.lemmas[f"{state.name}: {objective.name}"]
-                names = self.prover.constants_of(replace(lemma, given=lambda x, c: True))
-                if len(names) == 1:
-                    yield lemma, constants[names.pop()]
+        """Each objective that reads one constant, with it and its grid."""
+        constants = {constant.name: constant for constant in self.proof.constants}
+        objectives = {f"{state.name}: {objective.name}" for state in self.proof.states for objective in state.ensures}
+        for lemma in self.lemmas:
+            names = self.prover.constants_of(replace(lemma, given=lambda x, c: True))
+            if lemma.name in objectives and len(names) == 1:
+                [constant] = map(constants.get, names)
+                yield lemma, constant, constant.grid()
 
-    def _query(self, trace):
-        """The network of a window, with the buffer that it had."""
-        proof = self.prover.proof
+    def _query_of(self, buffer):
+        """The network of a window that had this buffer."""
+        proof = self.proof
         asked = {"proof": self.result.proof, "lemma": self.lemmas[0].name}
-        buffer = str(trace.constants.get("beta", "infinite"))
         lemma = definitions.chosen("properties", "LEMMA")
         return queries.make(proof.model, buffer, self.result.horizon, proof.jitter, "executions", lemma, asked)
 

@@ -10,6 +10,7 @@ exactly at the step's end.
 from collections import deque
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import floor, lcm
 
@@ -67,7 +68,7 @@ class Path:
         if self.room is not None and self.room < 1:
             raise InputError(f"buffer is {self.buffer}, expected at least one packet of {self.packet} bytes")
 
-    @property
+    @cached_property
     def bdp(self):
         """C·R_m in packets: how many the bottleneck serves in a step."""
         return int(self.rate * self.propagation / self.packet)
@@ -77,7 +78,7 @@ class Path:
         """β in packets, None if infinite."""
         return None if self.buffer is None else int(self.buffer // self.packet)
 
-    @property
+    @cached_property
     def step(self):
         """Ticks in a step."""
         return self.bdp * self.ticks
