@@ -1,7 +1,7 @@
 """The ideal link: a first-in first-out queue, without jitter (section 3)."""
 
 from ccmatic.models.ccac import served_what_waited
-from ccmatic.models.link_rate import link_rate
+from ccmatic.models.link_rate import link_rate, timeouts
 
 from ccmatic.contracts import LAST, Model, overflow
 from ccmatic.logic import either, is_min
@@ -30,6 +30,10 @@ class Ideal(Model):
             served = is_min(x.S[t], (True, x.S[t - 1] + x.C), (True, waiting))
             yield "serves_at_link_rate", t, either(x.limited[t], served_what_waited(x, t, x.S), served)
         yield from overflow(x, x.S)
+
+    def timeouts(self, x):
+        """Those of the link rate."""
+        return timeouts(x)
 
 
 MODEL = Ideal()

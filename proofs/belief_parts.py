@@ -1,5 +1,6 @@
 """What proofs about beliefs are made of: objectives, measures of progress, constants and lemmas."""
 
+from collections import ChainMap
 from dataclasses import replace
 from fractions import Fraction
 
@@ -68,14 +69,14 @@ def kept(name, holds):
 
 
 def progresses_at_all(state, **least):
-    """The Lemma that a window which stays in a State progresses, by steps of `least`, and so limits what the state or
-    its excuses say before it is known how fast it is left."""
+    """The Lemma that a window which stays in a State progresses, by steps of `least` where these are not yet known, and
+    so limits what the state or its excuses say before it is known how fast it is left."""
 
     def stays(x, c):
         return every(state.holds(x, 0, c), state.holds(x, x.horizon - 1, c))
 
     def progresses(x, c):
-        improved = [measure.improves(x, least) for measure in state.measures]
+        improved = [measure.improves(x, ChainMap(least, c)) for measure in state.measures]
         excused = every([objective.holds(x, c) for objective in state.unless]) if state.unless else False
         return some(improved, excused)
 

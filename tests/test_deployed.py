@@ -102,9 +102,7 @@ def test_timeouts_are_those_of_the_encoding(kind, seed, changing):
     for window in sender.windows:
         last = {name: window.beliefs[name][-1] for name in window.before_timeout}
         columns = {name: run.samples[name][window.start : window.start + PERIOD + 1].tolist() for name in "ALSF"}
-        expected = dict(window.before_timeout)
-        if kind != "ideal":
-            expected |= timed_out(window, columns["S"], run.path.jitter, sender.alpha)
+        expected = dict(window.before_timeout) | timed_out(window, columns["S"], run.path.jitter, sender.alpha)
         if kind == "cbr_delay":
             expected |= refuted(window, columns, run.path.jitter, sender.alpha)
         assert last == expected

@@ -44,6 +44,11 @@ def test_a_proof_covers_any_jitter_with_long_enough_steps():
     validate(data(first), "GuaranteeLine")
 
 
+def test_a_proof_of_a_link_without_jitter_covers_no_path():
+    (line,) = asked("g5_any_20", log_of(3000, lambda i: 0))
+    assert not line.covered and line.proof is None and "g5_any_20" not in line.missing[0]
+
+
 def by_hand(controller, log):
     """What the proof that was written for a controller says; shapes have others."""
     return [line for line in asked(controller, log) if not line.proof.startswith(("link_rate", "probes"))]

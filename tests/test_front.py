@@ -71,6 +71,15 @@ def test_a_saved_proof_is_measured_as_its_report_has_it():
     assert found == {**guaranteed, "settles": 350, "freedom": 0}
 
 
+def test_where_a_belief_may_climb_for_any_time_none_is_said():
+    """By packets, or where another may set it back."""
+    for proof in ("probes-cc_probe_slow_T10", "ideal_link-g5_any_20_T8", "link_rate_used-g1_t11_1_T11"):
+        result = load_result(ROOT / "proofs" / f"{proof}.json")
+        assert "settles" not in measuring.measured(
+            load_definition("proofs", "PROOF", result.proof), result, Fraction(0)
+        )
+
+
 def attempted(controller, folder, listener, network, horizon, **options):
     """As `attempts`, with a better proof of whoever backs off at once, and none in time of those that read MSS."""
     assert network == ("ccac", "infinite", 1) and horizon == 5

@@ -57,7 +57,7 @@ def test_a_controller_has_the_shapes_of_what_it_reads():
         return shapes.shapes(language.given(name))
 
     assert of("cc_probe_slow") == ["probes"]
-    assert of("cc_qdel") == ["link_rate", "link_rate_used", "link_rate_large", "link_rate_any"]
+    assert of("cc_qdel") == ["link_rate", "link_rate_used", "link_rate_large", "link_rate_any", "ideal_link"]
 
 
 def test_on_a_network_on_which_a_shape_holds_no_weaker_one_is_tried(monkeypatch):
@@ -75,6 +75,7 @@ def test_on_a_network_on_which_a_shape_holds_no_weaker_one_is_tried(monkeypatch)
         "link_rate": "holds",
         "link_rate_large": "violated",
         "link_rate_any": "holds",
+        "ideal_link": "holds",
     }
     assert found["link_rate_large"].why == "none will do" and "sent" not in found["link_rate_large"].missing
 
@@ -116,8 +117,9 @@ def test_an_earlier_window_may_break_another_lemma_than_the_one_that_it_was_save
 
 
 @pytest.mark.slow
-def test_a_shape_proves(tmp_path):
-    code, out, _ = run("prove", "cc_qdel", "--proof", "link_rate_large", "--out", tmp_path, "--json")
+@pytest.mark.parametrize(("controller", "shape"), [("cc_qdel", "link_rate_large"), ("g5_any_3", "ideal_link")])
+def test_a_shape_proves(controller, shape, tmp_path):
+    code, out, _ = run("prove", controller, "--proof", shape, "--out", tmp_path, "--json")
     *_, proved = told(out)
     assert code == 0 and proved["proved"]
     result = load_result(proved["result"])

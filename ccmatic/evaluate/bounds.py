@@ -75,7 +75,9 @@ def _export(sender):
 
 @cache
 def results():
-    """What is proved in proofs/ of functions of beliefs, a Result each; none of those that bound nothing."""
+    """What is proved in proofs/ of functions of beliefs, a Result each; none of those that bound nothing, nor of links
+    without jitter, as in the models what propagates is jitter."""
     files = [definitions.find_file(["proofs"], name, ".json") for name in definitions.shipped("proofs", ".json")]
     found = map(proving.load_result, files)
-    return [each for each in found if each.constants and isinstance(each.controller, language.Controller)]
+    of_beliefs = [each for each in found if each.constants and isinstance(each.controller, language.Controller)]
+    return [each for each in of_beliefs if load_definition("proofs", "PROOF", each.proof).jitter]
