@@ -131,6 +131,13 @@ def emulate(link, flows, seconds):
     """Run flows, each a flows.Asked, over the link for so many seconds from the first packet on; an Emulation.
 
     One of them has to start at 0. Raises InputError if this machine cannot, or if a flow fails."""
+    with started(link, flows, seconds) as running:
+        return running.finished()
+
+
+@contextmanager
+def started(link, flows, seconds):
+    """As `emulate`, a Running whose flows wait for their turns."""
     machine.require()
     duration = int(seconds * SECOND)
     if any(asked.rtt for asked in flows):
@@ -146,18 +153,55 @@ def emulate(link, flows, seconds):
             turns.append(stack.enter_context(Turn(asked, number, context)))
         for turn in turns:
             turn.receive()
-        _follow(emulator, turns, seconds)
-        _, origin, (real, cpu, dropped) = map(str.split, emulator.output)
+        yield Running(link, flows, seconds, emulator, turns, log)
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """An emulated link that is there. emulator: a machine.Process; turns: of the flows; log: the file that it writes at
+    the end."""
+
+    link: Link
+    flows: list
+    seconds: float
+    emulator: machine.Process
+    turns: list
+    log: Path
+
+    def follow(self):
+        """Begin and end flows whose turn it is. Raises InputError if one ended before its turn was over."""
+        _, *begun = self.emulator.output
+        now = time.monotonic_ns() - int(begun[0]) if begun else 0
+        for turn in self.turns:
+            turn.follow(now)
+
+    def finished(self):
+        """Wait until the end; an Emulation. Raises InputError as `follow`, or if no flow ever sends."""
+        end = time.monotonic() + self.seconds + PATIENCE
+        while self.emulator.code is None:
+            self.follow()
+            if time.monotonic() > end:
+                raise InputError(f"no packet was sent within {PATIENCE} s")
+            time.sleep(0.02)
+        if self.emulator.code:
+            self.emulator.check()
+        for turn in self.turns:
+            turn.end()
+        return self._emulation()
+
+    def _emulation(self):
+        _, origin, (real, cpu, dropped) = map(str.split, self.emulator.output)
+        duration = int(self.seconds * SECOND)
         return Emulation(
-            link=link,
-            flows=tuple(asked.name for asked in flows),
+            link=self.link,
+            flows=tuple(asked.name for asked in self.flows),
             duration=duration,
-            log=np.fromfile(log, RECORD),
+            log=np.fromfile(self.log, RECORD),
             real_time=real == "1",
-            cpu=float(cpu) / seconds,
+            cpu=float(cpu) / self.seconds,
             dropped=int(dropped),
-            spans=tuple((asked.start, duration if asked.stop is None else asked.stop) for asked in flows),
-            steps=tuple(turn.log and beliefs.read(turn.log, int(*origin)) for turn in turns),
+            spans=tuple((asked.start, duration if asked.stop is None else asked.stop) for asked in self.flows),
+            steps=tuple(turn.log and beliefs.read(turn.log, int(*origin)) for turn in self.turns),
         )
 
 
@@ -175,20 +219,3 @@ def _emulator(link, duration, senders, receivers, folder, log):
         command = [program, senders, receivers, machine.DEVICE, log]
         with machine.Process("the emulator", command, folder, stdin=stdin) as process:
             yield process
-
-
-def _follow(emulator, turns, seconds):
-    """Until the emulator is done; InputError if a flow ends before its turn is over, or none ever sends."""
-    end = time.monotonic() + seconds + PATIENCE
-    while emulator.code is None:
-        _, *begun = emulator.output
-        now = time.monotonic_ns() - int(begun[0]) if begun else 0
-        for turn in turns:
-            turn.follow(now)
-        if time.monotonic() > end:
-            raise InputError(f"no packet was sent within {PATIENCE} s")
-        time.sleep(0.02)
-    if emulator.code:
-        emulator.check()
-    for turn in turns:
-        turn.end()

@@ -14,9 +14,8 @@ except ImportError as error:
 
 from ccmatic.learning.backends import Fluid
 from ccmatic.learning.environment import Environment, State
-from ccmatic.learning.gym import LEARNED, LinkEnv, LinkVectorEnv, environment, spaces
+from ccmatic.learning.gym import LEARNED, LinkEnv, LinkParallelEnv, LinkVectorEnv, environment, spaces
 from ccmatic.learning.links import Asked
-from ccmatic.learning.parallel import LinkParallelEnv
 from ccmatic.learning.rollout import Episode, Lawful, Policy, lawful, rollout, stateless
 from ccmatic.learning.senders import sender
 

@@ -1,5 +1,5 @@
-"""What an episode runs on: the fluid simulator, or the packet simulator. One interface: `reset` gives Links, a State
-and an observation, `step` takes them and an action."""
+"""What an episode runs on: the fluid simulator, or the packet simulator; the emulator is in `emulated`. One interface:
+`reset` gives Links, a State and an observation, `step` takes them and an action."""
 
 from fractions import Fraction
 from functools import partial
@@ -19,7 +19,16 @@ from ccmatic.simulation import Path, Simulation
 MULTIPLES = 12
 
 
-class Fluid:
+class Simulated:
+    """What runs by itself: nothing is to be ended, nothing can be wrong with a run."""
+
+    faults = None
+
+    def close(self):
+        """Nothing is open."""
+
+
+class Fluid(Simulated):
     """n links of an Environment in the fluid simulator, compiled. device: `cpu`, `gpu` …; None: JAX's default. Raises
     InputError where there is no such device."""
 
@@ -49,7 +58,7 @@ def _found(device):
         raise InputError(f"no device '{device}' here; JAX has {there}") from None
 
 
-class Packets:
+class Packets(Simulated):
     """As `Fluid`, of one link with one flow. A step of the simulation is a monitor interval; R_m, and what
     jitter may hold besides, are the delay behind the bottleneck. The rate is rounded to whole packets in an interval,
     on a changing link to multiples of a twelfth of the highest. Raises InputError for links of other kinds, and

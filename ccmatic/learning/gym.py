@@ -1,4 +1,5 @@
-"""Gymnasium's interface: an Env of one link, and a VectorEnv of many that are simulated at once."""
+"""Gymnasium's interface, an Env of one link and a VectorEnv of many that are simulated at once; and PettingZoo's, in
+which the flows of one link are agents that act at once."""
 
 from typing import ClassVar
 
@@ -7,12 +8,17 @@ import numpy as np
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from pettingzoo import ParallelEnv
 
 from ccmatic.base import InputError, suggest
 from ccmatic.learning.backends import Fluid, Packets
 from ccmatic.learning.capacity import MBIT
+from ccmatic.learning.emulated import Emulated
 from ccmatic.learning.environment import Environment
 from ccmatic.learning.links import Asked
+
+#: On what an episode of a LinkEnv runs, by name.
+BACKENDS = {"fluid": Fluid, "packets": Packets, "emulator": Emulated}
 
 #: Options that say what is learned; the others say on which links.
 LEARNED = ("observe", "act", "reward", "history", "delay")
@@ -50,7 +56,8 @@ def whole(reward):
 
 
 class LinkEnv(gymnasium.Env):
-    """One flow on one link, another one in each episode; docs/learning.md. backend: `fluid` or `packets`."""
+    """One flow on one link, another one in each episode; docs/learning.md. backend: `fluid`, `packets` or
+    `emulator`."""
 
     metadata: ClassVar = {"render_modes": []}
 
@@ -58,10 +65,10 @@ class LinkEnv(gymnasium.Env):
         self.render_mode = render_mode
         self.environment = _alone(options)
         self.observation_space, self.action_space = spaces(self.environment)
-        if backend not in ("fluid", "packets"):
-            raise InputError(f"unknown back end '{backend}'; {suggest(backend, ('fluid', 'packets'))}")
-        fluid = backend == "fluid"
-        self._backend = Fluid(self.environment, device=device) if fluid else Packets(self.environment)
+        if backend not in BACKENDS:
+            raise InputError(f"unknown back end '{backend}'; {suggest(backend, BACKENDS)}")
+        given = {"device": device} if backend == "fluid" else {}
+        self._backend = BACKENDS[backend](self.environment, **given)
         self._links = self._state = None
 
     def reset(self, *, seed=None, options=None):
@@ -77,8 +84,13 @@ class LinkEnv(gymnasium.Env):
         truncated = bool(self._state.interval >= self.environment.asked.steps)
         return np.asarray(observation)[0, 0], float(whole(reward)[0, 0]), False, truncated, self._told()
 
+    def close(self):
+        """As Gymnasium says."""
+        self._backend.close()
+
     def _told(self):
-        return {name: float(value[0, 0]) for name, value in measured(self._links, self._state.known).items()}
+        told = {name: float(value[0, 0]) for name, value in measured(self._links, self._state.known).items()}
+        return told if self._backend.faults is None else {**told, "faults": self._backend.faults}
 
 
 class LinkVectorEnv(VectorEnv):
@@ -122,12 +134,74 @@ class LinkVectorEnv(VectorEnv):
         return each | {f"_{name}": np.ones(self.num_envs, bool) for name in each}
 
 
+class LinkParallelEnv(ParallelEnv):
+    """Agents `flow_0`, `flow_1` …, each from the interval in which its flow comes until it goes; then it is terminated.
+    At the end of the episode those that are there are truncated."""
+
+    metadata: ClassVar = {"name": "ccmatic/Link-v0", "render_modes": []}
+
+    def __init__(self, render_mode=None, device=None, **options):
+        self.environment, self.render_mode = environment(options), render_mode
+        self.possible_agents = [f"flow_{number}" for number in range(self.environment.asked.flows)]
+        each = {agent: spaces(self.environment) for agent in self.possible_agents}
+        self.observation_spaces = {agent: observation for agent, (observation, _) in each.items()}
+        self.action_spaces = {agent: action for agent, (_, action) in each.items()}
+        self.agents = []
+        self._backend = Fluid(self.environment, device=device)
+        self._random = np.random.default_rng()
+        self._links = self._state = None
+
+    def observation_space(self, agent):
+        """As PettingZoo says."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent):
+        """As PettingZoo says."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed=None, options=None):
+        """As PettingZoo says."""
+        if seed is not None:
+            self._random = np.random.default_rng(seed)
+        self._links, self._state, observation = self._backend.reset(int(self._random.integers(2**31)))
+        self.agents = self._here()
+        return self._each(np.asarray(observation)[0], self.agents), self._told(self.agents)
+
+    def step(self, actions):
+        """As PettingZoo says. The actions of flows that are not there change nothing."""
+        action = np.zeros((1, len(self.possible_agents)), np.float32)
+        for agent, chosen in actions.items():
+            action[0, self.possible_agents.index(agent)] = np.asarray(chosen).item()
+        self._state, observation, reward = self._backend.step(self._links, self._state, action)
+        over = bool(self._state.interval >= self.environment.asked.steps)
+        here = self._here()
+        told = [agent for agent in self.possible_agents if agent in self.agents or agent in here]
+        terminated = {agent: agent not in here for agent in told}
+        truncated = {agent: over and agent in here for agent in told}
+        self.agents = [] if over else here
+        rewards = {agent: float(value) for agent, value in self._each(whole(reward)[0], told).items()}
+        return self._each(np.asarray(observation)[0], told), rewards, terminated, truncated, self._told(told)
+
+    def _here(self):
+        """The agents whose flows send in the coming interval, or in the last one."""
+        last = min(int(self._state.interval), self.environment.asked.steps - 1)
+        start, end = (number * self.environment.asked.slots for number in (last, last + 1))
+        come, gone = np.asarray(self._links.start)[:, 0] < end, np.asarray(self._links.stop)[:, 0] <= start
+        return [agent for agent, here in zip(self.possible_agents, come & ~gone, strict=True) if here]
+
+    def _told(self, agents):
+        values = {name: value[0] for name, value in measured(self._links, self._state.known).items()}
+        each = {name: self._each(value, agents) for name, value in values.items()}
+        return {agent: {name: float(value[agent]) for name, value in each.items()} for agent in agents}
+
+    def _each(self, values, agents):
+        return {agent: values[self.possible_agents.index(agent)] for agent in agents}
+
+
 def _alone(options):
     made = environment(options)
     if made.asked.flows != 1:
-        raise InputError(
-            f"{made.asked.flows} flows; expected one here: several are agents of `ccmatic.learning.parallel`"
-        )
+        raise InputError(f"{made.asked.flows} flows; expected one here: several are agents of a LinkParallelEnv")
     return made
 
 
@@ -140,4 +214,10 @@ gymnasium.register(
     "ccmatic/Link-v0",
     entry_point="ccmatic.learning.gym:LinkEnv",
     vector_entry_point="ccmatic.learning.gym:LinkVectorEnv",
+)
+gymnasium.register(
+    "ccmatic/RealLink-v0",
+    entry_point="ccmatic.learning.gym:LinkEnv",
+    kwargs={"backend": "emulator"},
+    nondeterministic=True,
 )

@@ -4,12 +4,13 @@ sender, in which the network chooses."""
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+from ccmatic import records
 from ccmatic.base import InputError, c_name, writable_folder
 from ccmatic.codegen import files, header
 from ccmatic.codegen import parts as headers
 from ccmatic.policies import network
 from ccmatic.policies.onnx_file import write_onnx
-from ccmatic.policies.policy import PROVED_HORIZON, Policy, load
+from ccmatic.policies.policy import OBSERVATIONS, PROVED_HORIZON, Policy, load
 
 _MATH = "#include <math.h>\n"
 
@@ -47,9 +48,26 @@ class PolicyExport:
             "CCM_INTERVAL_NUMERATOR": f"{interval.numerator} /* an interval in R_m */",
             "CCM_INTERVAL_DENOMINATOR": interval.denominator,
             "CCM_ENVELOPE": "0 /* it leaves no choice of rates */",
-            "CCM_COLUMNS": '"rtt_ns"',
+            "CCM_COLUMNS": '"rtt_ns,rtt_end_ns"',
             "CCM_REORDERING": "3 /* packets later than one of which acknowledgements tell that it is lost */",
         }
+
+
+@dataclass(frozen=True)
+class _Told(PolicyExport):
+    """Of a network that never changes the rate."""
+
+    def _values(self):
+        return super()._values() | {"CCM_ENVELOPE": "1 /* of rates that are told */", "CCM_TOLD": 1}
+
+
+def told():
+    """The PolicyExport whose sender over UDP sends at the rates that `--policy COMMAND` writes, from when they come,
+    and tells what it measured in each interval."""
+    still = records.LayerRecord([[0.0]] * OBSERVATIONS["aurora"], [0.0])
+    names = dict.fromkeys(("observe", "act", "reward"), "aurora")
+    file = records.PolicyFile(query={}, seed=0, **names, history=1, delay=0, interval="1", layers=[still], curve=[])
+    return _Told(Policy(file, "told"))
 
 
 @dataclass(frozen=True)

@@ -122,10 +122,17 @@ static inline uint64_t ccm_rate(struct ccm_sender *s, uint64_t now_ns)
     return (uint64_t)s->rate;
 }
 
+/* Send at this rate from now on, in bytes per second. */
+static inline void ccm_want(struct ccm_sender *s, uint64_t now_ns, uint64_t rate)
+{
+    ccm_advance(s, now_ns);
+    s->rate = (float)rate;
+}
+
 /* What there was at the end of the interval last over, for logs; `rate` is that of the one after. In ns, bytes, bytes per
  * second; bytes so far. */
 struct ccm_record {
-    uint64_t time, step, packet, rate, sent, acked, lost, rtt;
+    uint64_t time, step, packet, rate, sent, acked, lost, rtt, rtt_end;
 };
 
 static inline void ccm_record(const struct ccm_sender *s, uint64_t rate, struct ccm_record *record)
@@ -139,6 +146,7 @@ static inline void ccm_record(const struct ccm_sender *s, uint64_t rate, struct 
         .acked = s->watch.acked,
         .lost = s->watch.lost,
         .rtt = (uint64_t)(1e9f * s->watch.known.now.rtt),
+        .rtt_end = (uint64_t)(1e9f * s->watch.known.now.rtt_end),
     };
 }
 

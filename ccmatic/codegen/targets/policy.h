@@ -6,7 +6,8 @@
  * per second.
  *
  * --policy COMMAND: the shell runs it; it reads a line for each step, of CSV as in logs, the first with names, and writes
- * a line for each: the rate that is wanted, of the next step that begins.
+ * a line for each: the rate that is wanted, of the next step that begins. A sender that is told its rate (CCM_TOLD)
+ * begins with the first line, and heeds each as it comes.
  */
 static struct {
     int socket; /* to the process */
@@ -76,6 +77,17 @@ static void policy_read(void)
     if (!read)
         fail("the policy has ended", "expected a line for each step, the rate that is wanted in bytes per second");
 }
+
+#ifdef CCM_TOLD
+/* Wait for the first rate that is told. */
+static void policy_first(void)
+{
+    struct pollfd told = {.fd = policy.socket, .events = POLLIN};
+
+    while (policy.last == UINT64_MAX && poll(&told, 1, -1) > 0)
+        policy_read();
+}
+#endif
 
 /* What is wanted of the step that begins after this record, in bytes per second. */
 static uint64_t policy_wants(const struct ccm_record *record)

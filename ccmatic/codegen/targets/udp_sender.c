@@ -182,6 +182,10 @@ static void lose_all(uint64_t now)
 static bool set_rate(uint64_t now)
 {
     struct ccm_record record;
+#ifdef CCM_TOLD
+    policy_read();
+    ccm_want(&flow.sender, now, policy.last);
+#endif
     flow.rate = ccm_rate(&flow.sender, now);
     if (flow.sender.start == flow.logged)
         return false;
@@ -282,9 +286,6 @@ static void run(void)
         give_beliefs(options->start);
     if (flow.log)
         log_names(flow.log);
-#if CCM_ENVELOPE
-    policy_begin(options->policy);
-#endif
     while (!stopped && (now = clock_ns()) < end) {
         take_all();
         lose_all(now);
@@ -358,6 +359,12 @@ int main(int argc, char **argv)
     parse(argc, argv);
     prctl(PR_SET_TIMERSLACK, 1);
     begin();
+#if CCM_ENVELOPE
+    policy_begin(flow.options.policy);
+#endif
+#ifdef CCM_TOLD
+    policy_first();
+#endif
     open_all();
     run();
     if (flow.log && fclose(flow.log))
