@@ -1,13 +1,15 @@
 """The proved bounds against the event simulator: random and adversarial runs, with changes of the link rate.
 
-    python benchmarks/bounds.py [--runs N] [--from SEED] [--step 1/8] PROOF.json …
+    python benchmarks/bounds.py [--runs N] [--from SEED] [--step 1/8] [--outside N] PROOF.json …
 
 Prints the windows looked at by the state that they begin in, the lemmas broken (there must be none), and how near the
 windows came to each objective's constant. In an envelope random and hostile policies choose the rates; each of its ends
-is then moved by a step, and the lemma told that a window of the wider one breaks.
+is then moved, and the lemma told that a window of the one wider by a step breaks, and which envelope it is, of those
+wider by more and more steps, of which one of so many simulated runs breaks a lemma, too.
 """
 
 import argparse
+from dataclasses import replace
 from fractions import Fraction
 
 from ccmatic import proving
@@ -17,18 +19,34 @@ from ccmatic.verification import replay
 from ccmatic.widening import Grid
 
 
-def wider(result, step):
-    """Each end of an envelope that may be moved by a step, as text, and the Answer on the first lemma that breaks then,
-    or None."""
+def wider(result, step, runs):
+    """Each end of an envelope that may be moved, as text; the Answer on the first lemma that breaks where it is moved
+    by a step, or None; and a text of the first lemma that a simulated run breaks where it is moved far enough."""
     prover = Prover(result.proof, result.controller, result.horizon)
-    grid = Grid(result.controller, prover.query.units(), step, 1 + step)
+    grid = Grid(result.controller, prover.query.units(), step, 2)
     for number, end in enumerate(grid.ends):
-        if len(end.factors) == 1:
+        envelopes = [
+            (factor, grid.envelope([moved if i == number else 0 for i in range(len(grid.ends))]))
+            for moved, factor in enumerate(end.factors)
+        ]
+        if len(envelopes) == 1:
             continue
-        envelope = grid.envelope([int(i == number) for i in range(len(grid.ends))])
+        factor, envelope = envelopes[1]
         prover = Prover(result.proof, envelope, result.horizon)
         lemmas = [lemma for lemma in prover.lemmas.values() if not lemma.paper]
-        yield f"{end.which} in line {end.line}, times {end.factors[1]}", prover.first_fault(lemmas, result.values)
+        answer = prover.first_fault(lemmas, result.values)
+        yield f"{end.which} in line {end.line}, times {factor}", answer, simulated(result, envelopes[1:], runs)
+
+
+def simulated(result, envelopes, runs):
+    """The first of (factor, envelope) of which one of so many simulated runs breaks a lemma, and which one."""
+    for factor, envelope in envelopes:
+        trial = Trial(replace(result, controller=envelope))
+        for seed in range(runs):
+            trial.run(seed)
+            if trial.broken:
+                return f"times {factor}, run {seed}: {', '.join(trial.broken)}"
+    return f"none up to times {factor}, in {runs} runs each"
 
 
 def main():
@@ -38,6 +56,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--step", type=Fraction, default=Fraction(1, 8))
+    parser.add_argument("--outside", type=int, default=50)
     arguments = parser.parse_args()
     for file in arguments.proofs:
         result = proving.load_result(file)
@@ -51,9 +70,10 @@ def main():
         print(f"{file}: {arguments.runs} runs, windows: {dict(trial.windows)}; lemmas broken: {broken}", flush=True)
         for lemma, constant, value, closest in trial.closest_values():
             print(f"    {lemma}: {constant} is {float(value):g}; every window would allow {float(closest):g}")
-        for end, answer in wider(result, arguments.step) if result.controller.is_envelope else ():
+        given = (arguments.step, arguments.outside)
+        for end, answer, run in wider(result, *given) if result.controller.is_envelope else ():
             told = f"{answer.lemma}, {replay(answer.trace).outcome.value}" if answer else "nothing"
-            print(f"    {end}, breaks: {told}", flush=True)
+            print(f"    {end}, breaks: {told}; of simulated runs: {run}", flush=True)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from ccmatic.query import Decides, Network, Query
 from ccmatic.query import load as load_query
 from ccmatic.synthesis import CoverReport, Progress, Store
 from ccmatic.traces import Trace
-from ccmatic.verification import Judge, Judgement, Report, require_order
+from ccmatic.verification import Judge, Judgement, Report
 from ccmatic.widening import Widening, WideningReport
 from ccmatic.worst_case import Worst
 
@@ -385,13 +385,10 @@ def export(
     if Path(controller).suffix == ".json":
         from ccmatic import policies
 
-        require_order(policies.load(controller).envelope, 1)
         return policies.export(controller, target, out)
     asked = (model, horizon, str(jitter))
     if around and target != "bpf":
         raise InputError(f"--around {around} for the target {target}; expected --target bpf: the kernel runs it")
     made = (header.make_guard(str(controller), around, *asked) if around
             else header.make(str(controller), *asked, guarding=True))  # fmt: skip
-    for each in () if made.remembers else (made.controller, made.at_start):
-        require_order(each, made.model.default_jitter)
     return exporting.write(made, target, out or made.name)

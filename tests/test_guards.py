@@ -70,6 +70,14 @@ def test_what_is_no_guard_is_said(flow, message):
     assert message in str(raised.value)
 
 
+def test_nothing_is_sent_in_an_envelope_whose_ends_cross(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "crossed.py").write_text(CROSSED)
+    with pytest.raises(InputError) as raised:
+        kinds.flow("guard:crossed.py:cubic")
+    assert str(raised.value).startswith("crossed.py:2: low is above high at C_L = ")
+
+
 def test_a_guard_around_what_the_kernel_lacks_is_said(monkeypatch):
     monkeypatch.setattr(flows, "in_kernel", lambda name: False)
     with pytest.raises(InputError, match="this kernel has no bbr to guard; expected one of"):

@@ -102,6 +102,8 @@ def test_an_envelope_whose_least_is_above_its_most_is_refused(tmp_path):
     policy(tmp_path / "made.json", act=f"envelope:{tmp_path}/bad.py")
     code, _, error = command("export", tmp_path / "made.json", "--target", "c", "--out", tmp_path / "out")
     assert code == 2 and "low is above high at" in error and not (tmp_path / "out").exists()
+    with pytest.raises(InputError, match="low is above high at"):
+        kinds.flow(f"policy:{tmp_path}/made.json")
 
 
 def test_it_sends_over_an_emulated_link_and_no_step_is_outside(emulator, tmp_path):

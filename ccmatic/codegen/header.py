@@ -189,6 +189,8 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False)
     export = Export(loaded, at_start, found, horizon, _jitter(jitter))
     if export.is_envelope and not guarding:
         raise _no_rate(export)
+    for each in (loaded, at_start):
+        language.require_order(each, found.default_jitter)
     if max(export.step.as_integer_ratio()) > LARGEST_PART:
         message = f"with a jitter of '{jitter}' a step is {export.step} R_m, too many digits for integers of 64 bits"
         raise InputError(f"{message}; expected a numerator and a denominator of at most {LARGEST_PART}, as 1/3 has")

@@ -3,6 +3,7 @@
 from ccmatic.language.controller import Controller, load, parse, shipped_beliefs
 from ccmatic.language.decision import way_taken
 from ccmatic.language.given import given, sends_by_window
+from ccmatic.language.order import require_order
 from ccmatic.language.printer import text
 from ccmatic.language.several import Several, each_of
 from ccmatic.language.stateful import Stateful, is_stateful
@@ -56,6 +57,7 @@ __all__ = [
     "load",
     "parse",
     "parts",
+    "require_order",
     "sends_by_window",
     "shipped_beliefs",
     "text",

@@ -8,10 +8,11 @@ from ccmatic import query as queries
 from ccmatic import verification
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, last_good, last_good_from_above
 from ccmatic.contracts import Reads, WayToFail, load_definition
+from ccmatic.language import require_order
 from ccmatic.logic import no
 from ccmatic.proving import progress
 from ccmatic.solving import SAT, UNKNOWN, UNSAT
-from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Executions, Part, Unsound, require_order
+from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Executions, Part, Unsound
 
 VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
 

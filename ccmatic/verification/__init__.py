@@ -1,7 +1,6 @@
 """Verdicts on controllers, and the check of traces that trusts no solver."""
 
 from ccmatic.verification.counterexample import Unsound, for_people
-from ccmatic.verification.envelope import require_order
 from ccmatic.verification.executions import Executions
 from ccmatic.verification.judgement import Judge, Judgement
 from ccmatic.verification.replayer import Outcome, Report, check_trace, complete, explained, replay
@@ -25,5 +24,4 @@ __all__ = [
     "explained",
     "for_people",
     "replay",
-    "require_order",
 ]

@@ -14,7 +14,6 @@ from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, conflict, script
 from ccmatic.traces import Trace
 from ccmatic.verification import replayer as replay
 from ccmatic.verification.bounds import require_bounds
-from ccmatic.verification.envelope import require_order
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
 
@@ -68,7 +67,7 @@ class Verifier:
     def verify(self, controller):
         """The verdict on a controller."""
         begin = monotonic()
-        require_order(controller, self.query.jitter)
+        language.require_order(controller, self.query.jitter)
         undecided = None
         with self._clock.question():
             for part in self._parts:
@@ -141,7 +140,7 @@ class Verifier:
     @blamed()
     def script(self, controller):
         """What is asked about a controller, as SMT-LIB 2: it holds if and only if each answer is unsat."""
-        require_order(controller, self.query.jitter)
+        language.require_order(controller, self.query.jitter)
         return "".join(part.script(controller) for part in self._parts)
 
     @blamed()

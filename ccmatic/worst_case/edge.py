@@ -12,7 +12,7 @@ from ccmatic.contracts import load_definition
 from ccmatic.query import Decides, Query
 from ccmatic.solving import SAT, UNKNOWN, UNSAT
 from ccmatic.traces import Trace
-from ccmatic.verification import Executions, Part, Report, for_people, require_order
+from ccmatic.verification import Executions, Part, Report, for_people
 from ccmatic.worst_case.moving import moving
 
 FOUND, UNDECIDED = "found", "unknown"
@@ -111,7 +111,7 @@ def search(
     decides = query.controller(controller)
     if period is not None:
         query = Query(network, name, **thresholds, repeats=period, **_kept(decides))
-    require_order(decides, network.jitter)
+    language.require_order(decides, network.jitter)
     low, high = (low, high) if at is None else (at, at)
     edge = _Edge(query, decides, _range(quantity, network, low, high, resolution), told, timeout, options)
     none, some, verdict = edge.find(quantity.worse)

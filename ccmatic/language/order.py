@@ -3,9 +3,8 @@
 from fractions import Fraction
 
 from ccmatic.base import CONSTANTS, InputError
-from ccmatic.language import Controller
+from ccmatic.language.controller import Controller
 from ccmatic.logic import isolated, real
-from ccmatic.solving import SAT, Checker
 
 
 def require_order(controller, jitter):
@@ -20,6 +19,8 @@ def require_order(controller, jitter):
 
 @isolated
 def _require(controller, jitter):
+    from ccmatic.solving import SAT, Checker  # whoever reads controllers does not pay for it
+
     unknowns = {name: real(name) for name in controller.parameters if name not in ("R_m", "D")}
     values = {**unknowns, "R_m": Fraction(1), "D": Fraction(jitter)}
     checker = Checker()
