@@ -37,8 +37,8 @@ TEMPLATE = Branch(CONDITION, WAITS, linear_forms({"C_L": (1, 2), "MSS / R_m": (0
 
 @pytest.fixture
 def query(tmp_path):
-    def write(buffer="infinite"):
-        (tmp_path / "few.py").write_text(FEW)
+    def write(buffer="infinite", few=FEW):
+        (tmp_path / "few.py").write_text(few)
         (tmp_path / "query.toml").write_text(QUERY.format(buffer=buffer))
         return tmp_path / "query.toml"
 
@@ -80,13 +80,13 @@ def test_where_a_belief_may_climb_for_any_time_none_is_said():
         )
 
 
-def attempted(controller, folder, listener, network, horizon, **options):
+def attempted(controller, folder, listener, network, **options):
     """As `attempts`, with a better proof of whoever backs off at once, and none in time of those that read MSS."""
-    assert network == ("ccac", "infinite", 1) and horizon == 5
+    assert network == ("ccac", "infinite", 1)
     shape = load_definition("proofs", "PROOF", "link_rate")
     at_once = "qdel_L > 0" in controller.source
     values = {constant.name: constant.low for constant in shape.constants} | {"inflight": 3 if at_once else 4}
-    result = SimpleNamespace(values=values, horizon=horizon, file=f"{folder}/{controller.name}.json")
+    result = SimpleNamespace(values=values, horizon=shape.horizon, file=f"{folder}/{controller.name}.json")
     if "MSS" in controller.source:
         raise OutOfTime("no answer in time")
     yield Attempt("link_rate", "holds", result)
@@ -94,8 +94,11 @@ def attempted(controller, folder, listener, network, horizon, **options):
 
 def test_every_member_that_no_counterexample_breaks_has_its_place(query, tmp_path, monkeypatch):
     monkeypatch.setattr(search, "attempts", attempted)
-    code, out, _ = run("front", query(), "--json", cwd=tmp_path)
+    code, out, told = run("front", query(), "--json", cwd=tmp_path)
     *found, last = lines(out)
+    assert {line.split(", ")[0] for line in told.splitlines()} == {
+        f"{n} of {len(found)}" for n in range(1, len(found) + 1)
+    }
     for line in found:
         validate(line, "FrontPointLine")
     validate(last, "FrontLine")
@@ -138,6 +141,17 @@ def test_the_members_are_the_candidates_that_hold(query, tmp_path):
     of_a_packet = {body for body in holding if "return MSS / R_m" in body}
     assert {member.source.split('"""')[-1] for member in found} >= holding - of_a_packet and of_a_packet < holding
     assert {body.replace("return MSS / R_m", "return 0") for body in of_a_packet} <= holding
+
+
+def test_of_members_that_send_the_same_in_every_window_one_is_left(query, tmp_path):
+    """A delay is a whole number of R_m."""
+
+    def bodies(few):
+        asked, events = cm.load_query(query(few=few)), tmp_path / f"{len(few)}.db"
+        cm.synthesise(asked, run=events).solutions  # noqa: B018
+        return {member.source.split('"""')[-1] for member in front.members(asked, read_run(events)[1])}
+
+    assert bodies(FEW.replace("(0, -1)", '(0, "-1/2", -1)')) == bodies(FEW)
 
 
 def test_where_no_shape_is_of_the_network_that_is_said(query, tmp_path):

@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 def proved_in(folder):
     prover = prove.Prover(TINY, QDEL)
     result = proved.begin_result(folder, prover, TINY)
-    for _ in prove.search(prover, result.constants, {}):
+    for _ in prove.search(prover, result.constants, ()):
         result.save()
     for answer in prove.verdicts(prover, result.values, result.answers):
         result.answers[answer.lemma] = answer

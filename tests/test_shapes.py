@@ -11,7 +11,8 @@ from ccmatic import language, proofs
 from ccmatic.base import last_good_from_above
 from ccmatic.contracts import load_definition
 from ccmatic.proving import NoValue, Prover, load_result, shapes
-from ccmatic.proving.result import earlier_values
+from ccmatic.proving.prover import _guess
+from ccmatic.proving.result import earlier_constants
 from ccmatic.verification import Outcome, replay
 from support import ROOT
 from support.cli import run
@@ -82,9 +83,16 @@ def test_on_a_network_on_which_a_shape_holds_no_weaker_one_is_tried(monkeypatch)
 
 def test_the_edges_of_earlier_proofs_are_asked_about_first():
     told = {"horizon": 11, "controller": SimpleNamespace(name="cc_qdel")}
-    values = load_result(ROOT / "proofs" / "cc_qdel_T11.json").values
-    assert earlier_values(ROOT / "proofs", SimpleNamespace(proof="link_rate_large", **told)).items() >= values.items()
-    assert earlier_values(None, SimpleNamespace(proof="link_rate", **told)) == {}
+    constants = load_result(ROOT / "proofs" / "cc_qdel_T11.json").constants
+    edges = {name: (found.value, found.edge.lemma) for name, found in constants.items() if found.edge}
+    assert edges in earlier_constants(ROOT / "proofs", SimpleNamespace(proof="link_rate_large", **told))
+    assert earlier_constants(None, SimpleNamespace(proof="link_rate", **told)) == []
+
+
+def test_what_was_found_where_the_constants_before_are_alike_is_asked_first():
+    earlier = [{"low": (1, "a"), "high": (5, "b")}, {"low": (2, "a"), "high": (6, "c")}, {"low": (3, "a")}]
+    assert _guess(earlier, "high", {"low": 2}) == (6, "c") and _guess(earlier, "high", {"low": 4}) == (5, "b")
+    assert _guess(earlier, "width", {"low": 2}) is None
 
 
 @pytest.mark.parametrize("good", range(-1, 9))

@@ -107,6 +107,10 @@ def complain(message, code=BAD_INPUT):
     return code
 
 
+#: What a terminal needs to write a line anew.
+CLEAR = "\r\033[K"
+
+
 class Waiting:
     """Within it, a terminal's standard error says for how long something has been asked, from the second second on.
     what: that is; it may be set to something else meanwhile."""
@@ -125,9 +129,13 @@ class Waiting:
         if self._teller.ident:
             self._teller.join()
 
+    def tell(self, line):
+        """Say a line on standard error, a terminal or not."""
+        click.echo(f"{CLEAR if sys.stderr.isatty() else ''}{line}", err=True)
+
     def _tell(self):
         begin, clear = monotonic(), ""
         while not self._over.wait(1):
-            clear = "\r\033[K"
+            clear = CLEAR
             click.echo(f"{clear}{self.what}: {monotonic() - begin:.0f} s", err=True, nl=False)
         click.echo(clear, err=True, nl=False)

@@ -111,10 +111,16 @@ def front_point(point, dominated_by, as_json):
         about |= {"result": point.file, "measures": point.measures, "dominated_by": dominated_by, "why": point.why}
         return records.line(FrontPointLine(**about))
     if dominated_by is None:
-        return f"{point.name:<20} {point.verdict}: {point.why or point.file}"
-    measures = "  ".join(f"{name} {float(value):g}" for name, value in point.measures.items())
+        return f"{point.name:<20} {decided(point)}"
     place = f"dominated by {', '.join(dominated_by)}" if dominated_by else "on the front"
-    return f"{point.name:<20} {measures}  {place}  {point.file}"
+    return f"{point.name:<20} {decided(point)}  {place}  {point.file}"
+
+
+def decided(point):
+    """What was found of a controller of `front`, before its place is known."""
+    if point.verdict != HOLDS:
+        return f"{point.verdict}: {point.why or point.file}"
+    return "  ".join(f"{name} {float(value):g}" for name, value in point.measures.items())
 
 
 def front_end(points, dominated, figure, as_json):

@@ -109,12 +109,13 @@ def front(query, out, step, jobs, cluster, solver, timeout, seed, as_json):
 def _proved(query, members, **where):
     """The Point of each of the Members. where: as of `prove_each`."""
     from ccmatic import front
+    from ccmatic.cli import proof_reports as report
 
     found = {}
     with options.Waiting(f"proving {len(members)} controllers") as waiting:
         for point in front.prove_each(query, members, **where):
             found[point.name] = point
-            waiting.what = f"proving {len(members)} controllers, {len(found)} decided"
+            waiting.tell(f"{len(found)} of {len(members)}, {point.name}: {report.decided(point)}")
     return [found[member.name] for member in members]
 
 

@@ -1,17 +1,19 @@
 """The members of every class that a query has solutions of, and envelopes, each proved by the shapes of its network."""
 
+from collections import defaultdict
 from fractions import Fraction
 from statistics import mean
 
 from ccmatic.base import OutOfTime, exact
-from ccmatic.contracts import load_definition
+from ccmatic.contracts import WayToFail, load_definition
 from ccmatic.front.points import Member, Point, measured
 from ccmatic.language import parse
-from ccmatic.logic import isolated
-from ccmatic.proving import Listener, attempts, shapes_on
+from ccmatic.logic import every, isolated, no, some
+from ccmatic.proving import Listener, attempts, shapes_on, windows_of
+from ccmatic.solving import UNSAT
 from ccmatic.synthesis import COUNTEREXAMPLE, Team, generator
 from ccmatic.traces import Trace
-from ccmatic.verification import HOLDS, UNDECIDED
+from ccmatic.verification import HOLDS, UNDECIDED, Part, choices
 from ccmatic.widening import Grid, envelope_name, factors, said_of, widen
 
 #: The largest factor by which the most that a controller sends is multiplied.
@@ -30,18 +32,48 @@ def members(query, events):
     first. events: of a synthesis that has ended: then each is of a class that has a solution, or was not decided in
     time."""
     remaining = generator(query)
-    for event in events:
-        if event.kind == COUNTEREXAMPLE:
-            remaining.strike_like(Trace.from_json(event.trace))
+    breaking = [Trace.from_json(event.trace) for event in events if event.kind == COUNTEREXAMPLE]
+    for trace in breaking:
+        remaining.strike_like(trace)
     found, conditions = {}, remaining.space.conditions
     while forms := remaining.propose():
         remaining.strike(forms)
         sent = tuple(None if hole not in conditions and _lowest(form) else form for hole, form in enumerate(forms))
         found.setdefault(sent, forms)
     simple = sorted(found.values(), key=lambda forms: sum(len(form.coefficients) for form in forms))
-    names = [f"{query.name}_front_{number}" for number in range(1, len(simple) + 1)]
+    differing = _differing(query, simple, breaking)
+    names = [f"{query.name}_front_{number}" for number in range(1, len(differing) + 1)]
     said = [f"{name}: of the front of {query.name}." for name in names]
-    return list(map(Member, names, map(query.template.source, simple, said)))
+    return list(map(Member, names, map(query.template.source, differing, said)))
+
+
+@isolated
+def _differing(query, candidates, traces):
+    """Those of the candidates, by their forms, that do not send in every window what one before them sends. traces:
+    where many differ."""
+    shape, *_ = shapes_on(network_of(query))
+    proof = load_definition("proofs", "PROOF", shape)
+    windows = windows_of(shape, proof, proof.horizon)
+    reads = tuple(query.template.names & windows.units().keys())
+    part = Part(windows, WayToFail("a window", lambda x: True, reads=reads), {}, ())
+    differing, alike = [], defaultdict(list)
+    for forms in candidates:
+        one = query.read(query.template.source(forms, ""), "candidate")
+        before = alike[str([trace.allowed(one) for trace in traces])]
+        if not any(_same(part, one, other) for other in before):
+            before.append(one)
+            differing.append(forms)
+    return differing
+
+
+def _same(part, one, other):
+    """Whether each window of one of the controllers is one of the other's."""
+    by_one, by_other = choices(part.x, one), choices(part.x, other)
+    part.checker.push()
+    part.checker.add(some(every(by_one, no(by_other)), every(by_other, no(by_one))))
+    answer = part.checker.check()
+    part.checker.pop()
+    return answer == UNSAT
 
 
 def _lowest(form):
@@ -83,7 +115,7 @@ def prove_each(query, members, folder, jobs=1, cluster=None, **options):
         waiting = iter(members)
         while True:
             for member in waiting:
-                team.submit(member.name, point, member, str(folder), network, query.horizon, options)
+                team.submit(member.name, point, member, str(folder), network, options)
                 if len(team) >= jobs:
                     break
             if not team:
@@ -95,11 +127,11 @@ def prove_each(query, members, folder, jobs=1, cluster=None, **options):
 
 
 @isolated
-def point(member, folder, network, horizon, options):
+def point(member, folder, network, options):
     """The Point of a Member, by the first of a network's shapes that holds, or the last that was tried."""
     name, source = member.name, member.source
     try:
-        *_, tried = attempts(parse(source, name), folder, Listener(), network=network, horizon=horizon, **options)
+        *_, tried = attempts(parse(source, name), folder, Listener(), network=network, **options)
     except OutOfTime as error:
         return Point(name, source, None, UNDECIDED, None, {}, str(error))
     proof, held = load_definition("proofs", "PROOF", tried.shape), tried.verdict == HOLDS

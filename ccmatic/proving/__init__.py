@@ -3,7 +3,7 @@
 from ccmatic.proving.claim import windows_after
 from ccmatic.proving.proof_check import Finding
 from ccmatic.proving.proof_search import ACCEPTED, REJECTED, UNKNOWN, Check, Listener, Proved, check, prove
-from ccmatic.proving.prover import NoValue, Prover, search, verdicts
+from ccmatic.proving.prover import NoValue, Prover, search, verdicts, windows_of
 from ccmatic.proving.report import OF_NONE, number
 from ccmatic.proving.result import Result, load_result
 from ccmatic.proving.shapes import Attempt, attempts, shapes_on, window_shapes
@@ -33,4 +33,5 @@ __all__ = [
     "verdicts",
     "window_shapes",
     "windows_after",
+    "windows_of",
 ]

@@ -11,7 +11,7 @@ from ccmatic.proving.claim import sentences
 from ccmatic.proving.proof_check import Finding, make_certificates
 from ccmatic.proving.proof_check import check as findings
 from ccmatic.proving.prover import NoValue, Prover, search, verdicts
-from ccmatic.proving.result import Result, begin_result, earlier_values, earlier_windows
+from ccmatic.proving.result import Result, begin_result, earlier_constants, earlier_windows
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
@@ -98,7 +98,7 @@ def prove(
     try:
         if if_joined and not result.constants:
             prover.require_joined()
-        for constant in search(prover, result.constants, earlier_values(folder, result)):
+        for constant in search(prover, result.constants, earlier_constants(folder, result)):
             result.save()
             listener.constant(constant, result.constants[constant.name])
     except NoValue as error:

@@ -48,6 +48,13 @@ class NoValue(InputError):
         self.constant, self.trace, self.result = constant, trace, None
 
 
+def windows_of(name, proof, horizon):
+    """The Query about a Proof, by its name or path, whose executions are the windows of so many steps of all senders
+    on its network."""
+    lemma, about = definitions.chosen("properties", "LEMMA"), {"proof": name, "lemma": ""}
+    return queries.make(proof.model, proof.buffer, horizon, proof.jitter, "executions", lemma, about)
+
+
 class Prover:
     """Asks a proof's lemmas about a controller, one incremental solver for all: what it is asked about are the
     windows of every execution.
@@ -64,15 +71,7 @@ class Prover:
         self.name = definitions.absolute(name)
         proof = load_definition("proofs", "PROOF", name, allow_code=True)
         horizon = proof.horizon if horizon is None else horizon
-        self.query = queries.make(
-            proof.model,
-            proof.buffer,
-            horizon,
-            proof.jitter,
-            "executions",
-            definitions.chosen("properties", "LEMMA"),
-            {"proof": self.name, "lemma": ""},
-        )
+        self.query = windows_of(self.name, proof, horizon)
         self.controller = self.query.controller(controller)
         self.proof = proof = proof.about(self.controller.state)
         require_order(self.controller, self.query.jitter)
@@ -252,10 +251,11 @@ class Prover:
         return verification.explained(trace, report)
 
 
-def search(prover, known, guesses):
+def search(prover, known, earlier):
     """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each Constant.
-    guesses: values, by name, that are asked first. Raises NoValue where none in a range does, OutOfTime where
-    that could not be told."""
+    earlier: of other proofs like this one the constants by name, each (its value, the lemma that the next better one
+    broke): what was found where those before it are most alike is asked first. Raises NoValue where none in a range
+    does, OutOfTime where that could not be told."""
     before = None
     for constant in prover.proof.constants:
         together = prover.proof.found_with(constant)
@@ -270,10 +270,18 @@ def search(prover, known, guesses):
                 raise InputError(f"no lemma limits the constant '{constant.name}' when those before it are known")
             else:
                 front = _front(prover, constant, limits, values, before)
-                found = _edge(prover, constant, limits, values, guesses.get(constant.name))
+                found = _edge(prover, constant, limits, values, _guess(earlier, constant.name, values))
                 known[constant.name] = replace(found, front=tuple(front))
             yield from together
         before = constant
+
+
+def _guess(earlier, name, values):
+    """Of a constant (its value, the lemma that the next better one broke) in the proof that has the most of these
+    values, or None."""
+    known = [proof for proof in earlier if name in proof]
+    alike = max(known, key=lambda proof: sum(proof.get(each, [])[:1] == (values[each],) for each in values), default={})
+    return alike.get(name)
 
 
 def verdicts(prover, values, asked):
@@ -341,8 +349,10 @@ def _beside(prover, constant, limits, values):
 
 def _edge(prover, constant, limits, values, guess=None):
     """The best value that no window breaks: all lemmas are asked of it, and one is broken at the next better one. Those
-    alone that break are asked of what is better, and guess + 1 first."""
-    grid, suspects, faults = constant.grid(), [], {}
+    alone that break are asked of what is better. guess: (a value, a lemma): that one is asked first, of the next better
+    one."""
+    value, suspect = guess or (None, None)
+    grid, suspects, faults = constant.grid(), [lemma for lemma in limits if lemma.name == suspect], {}
     bad = len(grid)
 
     def holds(index, lemmas=suspects):
@@ -354,8 +364,8 @@ def _edge(prover, constant, limits, values, guess=None):
     def fails(index):
         return prover.known_to_fail(limits, {**values, constant.name: grid[index]})
 
-    if guess in grid[:-1] and not holds(grid.index(guess) + 1, limits):
-        bad = grid.index(guess) + 1
+    if value in grid[:-1] and not holds(grid.index(value) + 1, suspects or limits):
+        bad = grid.index(value) + 1
     while (good := last_good_from_above(bad, holds, fails)) >= 0 and not holds(good, limits):
         bad = good
     edge = None

@@ -107,16 +107,17 @@ def begin_result(folder, prover, proof):
     return known
 
 
-def earlier_values(folder, result):
-    """The values of constants, by name, in a folder's proofs of the same windows that are of the proof or of the
-    controller of a Result, the first that has it: about there its own may be."""
-    values = {}
+def earlier_constants(folder, result):
+    """Of a folder's proofs of the same windows that are of the proof or of the controller of a Result the constants,
+    by name, each (its value, the lemma that the next better one broke): about there its own may be."""
+    found = []
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}.json")) if folder else ():
         with suppress(InputError):
             about = records.convert(parse_json(read_text(file)), ProofFile)
             if result.proof == about.proof or result.controller.name == about.controller.name:
-                values = {name: constant.value for name, constant in about.constants.items()} | values
-    return values
+                known = {name: (each.value, each.edge.lemma) for name, each in about.constants.items() if each.edge}
+                found.append(known)
+    return found
 
 
 def earlier_windows(folder, result):

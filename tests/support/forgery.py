@@ -24,7 +24,7 @@ class Forgery:
         self.path.write_text(DRAINS.read_text())
         prover = prove.Prover(str(self.path), parse(source, name), horizon)
         result = proved.begin_result(folder, prover, str(self.path))
-        for _ in prove.search(prover, result.constants, {}):
+        for _ in prove.search(prover, result.constants, ()):
             pass
         result.answers.update((answer.lemma, answer) for answer in prove.verdicts(prover, result.values, ()))
         result.save()
