@@ -4,8 +4,8 @@
 
 Each valid run's measures are kept in FOLDER, and the same command goes on; one that was not valid, or did not begin in
 time, is made again, three times at most. With jitter the link delays by up to R_m more. A run lasts 8 seconds, or 200
-R_m if that is longer: nothing is proved before beliefs have converged. One whose guard is outside what PROOF proves of
-its envelope is told. Needs root, iperf3, and what BPF flows need.
+R_m if that is longer, of a flow that forms beliefs 400. Nothing is proved before these have converged: then one whose
+guard is outside what PROOF proves of its envelope is told. Needs root, iperf3, and what BPF flows need.
 """
 
 import argparse
@@ -33,8 +33,8 @@ DRAWN = {
 }
 TRIES = 3
 
-#: How long a run lasts at least, in seconds and in R_m.
-SECONDS, ROUNDS = 8, 200
+#: How long a run lasts at least: in seconds and in R_m; and in R_m one in which beliefs have to converge.
+SECONDS, ROUNDS, CONVERGING = 8, 200, 400
 
 
 def proved(buffer):
@@ -47,9 +47,14 @@ def proved(buffer):
     return bounds | ({"loss": 0.0} if buffer >= c["lossless_buffer"] * ROUND else {})
 
 
+def has_converged(row):
+    """Whether the flow's beliefs had before what is measured; of one that forms none they had not."""
+    return bool(row.flows[0].beliefs) and row.flows[0].beliefs.converged_seconds is not None
+
+
 def outside(flow, buffer, row):
     """What of a run is outside what is proved, a text each; with a hundredth for the windows that the run cuts."""
-    bounds = proved(buffer) if flow in GUARDS else {}
+    bounds = proved(buffer) if flow in GUARDS and has_converged(row) else {}
     for what, (value, worst, key) in DRAWN.items():
         beyond = value(row) - bounds[key] if key in bounds else 0
         if (beyond if worst is max else -beyond) > 0.01:
@@ -60,11 +65,12 @@ def measured(file, flow, rate, rtt, buffer, jitter):
     """The MeasuresFile of a run, which is kept in a file; None if no try was valid, of which is printed why."""
     link = {"schedule": None, "rate": f"{rate}mbit", "rtt": f"{rtt}ms", "buffer": f"{buffer}bdp"}
     delays = {"jitter": f"{rtt}ms"} if jitter == "jitter" else {}
+    rounds = CONVERGING if ":" in flow else ROUNDS
+    if file.exists():
+        return records.convert(parse_json(read_text(file)), MeasuresFile)
     for _ in range(TRIES):
-        if file.exists():
-            return records.convert(parse_json(read_text(file)), MeasuresFile)
         try:
-            row = command.run({**link, **delays}, [flow], max(SECONDS, ROUNDS * rtt / 1000))
+            row = command.run({**link, **delays}, [flow], max(SECONDS, rounds * rtt / 1000))
             faults = row.faults
         except machine.NotReady as late:
             faults = [late.message]
@@ -81,6 +87,7 @@ def as_text(name, row, problems):
     guard = row.flows[0].guard
     if guard:
         told.append(f"{guard.above} above (by {guard.most_above:.1f}), {guard.below} below of {guard.steps} steps")
+        told += [] if has_converged(row) else ["beliefs not converged"]
     return "  ".join([f"{name:<52}", *told, *problems])
 
 
@@ -89,7 +96,8 @@ def summarise(rows, asked):
     guards = [row.flows[0].guard for (flow, *_), row in rows.items() if flow in GUARDS]
     above, steps = (sum(getattr(guard, what) for guard in guards) for what in ("above", "steps"))
     beyond = sum(any(outside(flow, buffer, row)) for (flow, _, _, buffer, _), row in rows.items())
-    print(f"{len(rows)} of {asked} runs are valid; {beyond} outside what is proved")
+    converged = sum(map(has_converged, rows.values()))
+    print(f"{len(rows)} of {asked} runs are valid; beliefs converged in {converged}; {beyond} outside what is proved")
     print(f"guards sent more than a packet above the envelope in {above} of {steps} steps")
     for flow, buffer, jitter in sorted({(flow, buffer, jitter) for flow, _, _, buffer, jitter in rows}):
         of = [row for key, row in rows.items() if (key[0], *key[3:]) == (flow, buffer, jitter)]

@@ -183,6 +183,7 @@ def widen(
         cm.widen("cc_qdel", cm.load_query("g1_t5"), step="1/4").maximal
     """
     grid = widening.Grid(load_controller(controller, query), query.units(), exact(step), exact(most))
+    language.require_order(grid.controller, query.jitter)
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
     return widening.widen(grid, query, told, keep, known or widening.Known(), **asking)
 

@@ -196,3 +196,12 @@ def test_bad_input(options, says, tmp_path):
     code, _, err = run("widen", "cc_qdel", "--query", tmp_path / "asked.toml", "--out", tmp_path / "out", *options)
     assert code == 2 and says in err and err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_an_envelope_whose_ends_cross_is_not_widened(tmp_path):
+    """Which line of the person's own file it is, is said."""
+    (tmp_path / "asked.toml").write_text(QUERY)
+    (tmp_path / "e.py").write_text("def rate(C_L, C_U):\n    return between(C_L, C_U)\n")
+    code, _, err = run("widen", "e.py", "--query", "asked.toml", cwd=tmp_path)
+    assert code == 2 and err.startswith("ccmatic: e.py:2: low is above high at C_L = ") and err.count("\n") == 1
+    assert not (tmp_path / "e-wider").exists()
