@@ -36,7 +36,7 @@ def certified(formulas):
 
 def questions(model, buffer, horizon, controller):
     asked = query.make(model, buffer, horizon, thresholds={"constrain_loss": "always"})
-    loaded = cca.load(definitions.find_file(["synthesized"], controller, ".py"), asked.units())
+    loaded = cca.load(definitions.find_file(definitions.CONTROLLERS, controller, ".py"), asked.units())
     return Verifier(asked, loaded.parameters).questions(loaded)
 
 
@@ -55,6 +55,7 @@ def real_question():
         ("ccac", "infinite", 6, "cc_qdel"),
         ("ideal", ">=3", 5, "cc_probe_drain"),
         ("cbr_delay", "infinite", 5, "g1_t11_3"),
+        ("ideal", ">=3", 3, "cc_qdel_wide"),
     ],
 )
 def test_every_way_to_fail_of_a_controller_that_holds_is_ruled_out(model, buffer, horizon, controller):
