@@ -4,8 +4,8 @@
 
 Each valid run's measures are kept in FOLDER, and the same command goes on; one that was not valid, or did not begin in
 time, is made again, three times at most. With jitter the link delays by up to R_m more. A run lasts 8 seconds, or 200
-R_m if that is longer, of a flow that forms beliefs 400. Nothing is proved before these have converged: then one whose
-guard is outside what PROOF proves of its envelope is told. Needs root, iperf3, and what BPF flows need.
+R_m if that is longer, and 400 of a flow that forms beliefs where PROOF proves something of its envelope: it does once
+beliefs have converged. A guard that is outside then is told. Needs root, iperf3, and what BPF flows need.
 """
 
 import argparse
@@ -33,7 +33,7 @@ DRAWN = {
 }
 TRIES = 3
 
-#: How long a run lasts at least: in seconds and in R_m; and in R_m one in which beliefs have to converge.
+#: How long a run lasts at least: in seconds and in R_m; and in R_m where beliefs have to converge.
 SECONDS, ROUNDS, CONVERGING = 8, 200, 400
 
 
@@ -65,7 +65,7 @@ def measured(file, flow, rate, rtt, buffer, jitter):
     """The MeasuresFile of a run, which is kept in a file; None if no try was valid, of which is printed why."""
     link = {"schedule": None, "rate": f"{rate}mbit", "rtt": f"{rtt}ms", "buffer": f"{buffer}bdp"}
     delays = {"jitter": f"{rtt}ms"} if jitter == "jitter" else {}
-    rounds = CONVERGING if ":" in flow else ROUNDS
+    rounds = CONVERGING if ":" in flow and proved(buffer) else ROUNDS
     if file.exists():
         return records.convert(parse_json(read_text(file)), MeasuresFile)
     for _ in range(TRIES):
