@@ -11,7 +11,7 @@ from ccmatic import __version__, base
 from ccmatic.base import Disagreement, InputError, OutOfTime, write_text
 from ccmatic.cli import options
 from ccmatic.cli.emulate import emulate, evaluate, fit
-from ccmatic.cli.export import export, train
+from ccmatic.cli.export import attack, export, train
 from ccmatic.cli.listing import list_command
 from ccmatic.cli.prove import check, front, prove, tradeoff
 from ccmatic.cli.replay import estimate, replay_command, trace_group
@@ -27,7 +27,7 @@ def cli():
 
 
 COMMANDS = [verify, worst, synth, replay_command, list_command, trace_group, runs, check_cover, prove, check, export]
-for command in (*COMMANDS, widen, check_widening, estimate, front, fit, emulate, evaluate, tradeoff, train):
+for command in (*COMMANDS, widen, check_widening, estimate, front, fit, emulate, evaluate, tradeoff, train, attack):
     cli.add_command(command)
 
 

@@ -1,4 +1,4 @@
-"""`ccmatic export` and `ccmatic train`: senders that are made."""
+"""`ccmatic export`, `ccmatic train` and `ccmatic attack`: senders that are made, and what is made to harm them."""
 
 import os
 import signal
@@ -55,7 +55,8 @@ def export(controller, target, out, model, horizon, jitter, around, as_json):
 )
 @options.as_json
 def train(query, seed, out, as_json):
-    """Train a policy by PPO in the environment that a file describes (docs/training.md); needs the extra rl."""
+    """Train a policy, or an adversary, by PPO in the environment that a file describes (docs/training.md); needs the
+    extra rl."""
     with _left_in_time():
         from ccmatic import records, training
 
@@ -66,6 +67,31 @@ def train(query, seed, out, as_json):
         training.train(asked, seed, out, lambda line: click.echo(records.line(line) if as_json else _text(line)))
     click.echo(records.line(records.PolicyLine(str(out))) if as_json else out)
     return options.GOOD
+
+
+@click.command()
+@click.argument("adversaries", metavar="FILE.json…", nargs=-1, required=True, type=click.Path())
+@click.option("--on", "senders", multiple=True, help="Another sender to try them on, as of `target`; more than once.")
+@click.option("--out", type=click.Path(), help="A folder for the traces, as link traces of mahimahi.")
+@options.as_json
+def attack(adversaries, senders, out, as_json):
+    """Play trained adversaries, and try the worst trace of each on all senders (docs/adversaries.md); needs the extra
+    rl."""
+    with _left_in_time():
+        from ccmatic import adversary, records
+
+        loaded = [adversary.load(file) for file in adversaries]
+        for line in adversary.transfer(loaded, senders, out):
+            click.echo(records.line(line) if as_json else _attacked(line))
+    return options.GOOD
+
+
+def _attacked(line):
+    trace = "random" if line.against is None else f"against {line.against} ({line.seed})"
+    measured = (
+        f"{line.utilisation:6.1%}   queueing {line.delay_ms:6.2f} ms, p95 {line.p95_ms:6.2f}   lost {line.lost:6.2%}"
+    )
+    return f"{line.sender:<16} {trace:<24} {measured}{'' if line.constrained else '   (delays less than random)'}"
 
 
 def _text(line):

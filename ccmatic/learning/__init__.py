@@ -17,7 +17,7 @@ from ccmatic.learning.environment import Environment, State
 from ccmatic.learning.gym import LEARNED, LinkEnv, LinkParallelEnv, LinkVectorEnv, environment, spaces
 from ccmatic.learning.links import Asked
 from ccmatic.learning.rollout import Episode, Lawful, Policy, lawful, rollout, stateless
-from ccmatic.learning.senders import sender
+from ccmatic.learning.senders import network, sender, trained
 
 __all__ = [
     "LEARNED",
@@ -33,8 +33,10 @@ __all__ = [
     "State",
     "environment",
     "lawful",
+    "network",
     "rollout",
     "sender",
     "spaces",
     "stateless",
+    "trained",
 ]

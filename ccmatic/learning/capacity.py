@@ -33,6 +33,14 @@ class Changing:
         return jnp.where(turn == 0, rate, asked.rate.at(jnp.take_along_axis(luck, turn, axis=0)) * MBIT)
 
 
+def smoothed(rate, changes, wanted, budget):
+    """The rate nearest to the one wanted after which the mean of the last |change|s is within a budget (CCLab's Eq. 8),
+    and these. rate: (n) the last one; changes: (window, n), the latest first."""
+    room = jnp.maximum(0, len(changes) * budget - jnp.sum(changes[:-1], axis=0))
+    after = jnp.clip(wanted, rate - room, rate + room)
+    return after, jnp.concatenate([jnp.abs(after - rate)[None], changes[:-1]])
+
+
 @dataclass(frozen=True)
 class Smooth:
     """A new rate in each slot, drawn among those from the least to the most asked for that keep the mean of
@@ -46,10 +54,7 @@ class Smooth:
         low, high = (end * MBIT for end in asked.rate.ends)
 
         def step(carry, luck):
-            before, changes = carry
-            room = jnp.maximum(0, self.window * self.budget * MBIT - jnp.sum(changes[:-1], axis=0))
-            after = jnp.clip(low + luck * (high - low), before - room, before + room)
-            changes = jnp.concatenate([jnp.abs(after - before)[None], changes[:-1]])
+            after, changes = smoothed(*carry, low + luck * (high - low), self.budget * MBIT)
             return (after, changes), after
 
         carry = rate, jnp.zeros((self.window, *rate.shape))

@@ -127,6 +127,14 @@ class Environment:
         state = State(state.interval + 1, rate, queues, known, history)
         return state, self.observation(state), reward, seen
 
+    def totals(self, links, state):
+        """Of the last interval, over all flows and links: bytes acknowledged, those that could be served, and seconds
+        that the first took, summed up over bytes."""
+        slots = self.asked.slots
+        served = jax.lax.dynamic_slice_in_dim(links.capacity, (state.interval - 1) * slots, slots)
+        now = state.known.now
+        return now.acked.sum(), served.sum(dtype=jnp.float32), (now.acked * now.rtt).sum()
+
     def rate(self, links, rate, known, action):
         """(f, n), the rate of the next interval: at least a packet in it, at most as much as is counted."""
         most = fluid.MANY / (self.asked.flows * self.asked.slots * 4)

@@ -1,5 +1,5 @@
-"""Senders that are not learned, as policies of an environment whose actions are rates: controllers of ccmatic, a
-constant rate, and one that knows the link."""
+"""Senders as policies of an environment: those that are not learned, whose actions are rates (controllers of ccmatic, a
+constant rate, and one that knows the link), and those that were trained."""
 
 import operator
 from functools import partial
@@ -12,7 +12,8 @@ from ccmatic.base import CONDITION, InputError, definitions, read_text
 from ccmatic.language import Past, is_stateful, load, parts
 from ccmatic.learning import beliefs
 from ccmatic.learning.capacity import MBIT
-from ccmatic.learning.rollout import Policy
+from ccmatic.learning.environment import Environment
+from ccmatic.learning.rollout import Policy, stateless
 from ccmatic.learning.trees import Values, rates
 
 
@@ -31,6 +32,22 @@ def sender(name, environment):
         model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
         return _remembering(load(name, observations=model.observations), environment.asked)
     return _believing(load(name), environment.asked)
+
+
+def trained(policy, asked):
+    """The Environment in which a policies.Policy observes, acts and is rewarded as in its training, on links as asked
+    for; and its Policy there, whose actions are clipped as there."""
+    learned = {each: getattr(policy.file, each) for each in ("observe", "act", "reward", "history", "delay")}
+    environment = Environment(asked, **learned)
+    return environment, stateless(lambda seen: jnp.clip(network(policy.layers, seen), *environment.bounds))
+
+
+def network(layers, x):
+    """What a network of (weights, bias) says of observations (…, numbers): a number for each, (…)."""
+    for weights, bias in layers[:-1]:
+        x = jnp.tanh(x @ weights + bias)
+    weights, bias = layers[-1]
+    return (x @ weights + bias)[..., 0]
 
 
 def _constant(name, number):

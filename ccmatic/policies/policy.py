@@ -93,12 +93,14 @@ def load(path):
         if not least <= getattr(file, name) <= LARGEST:
             raise InputError(f"{name} is {getattr(file, name)}; expected {least} to {LARGEST}", str(path))
     _check_interval(file.interval, str(path))
-    _check_layers(file, str(path))
+    inputs = file.history * OBSERVATIONS[file.observe]
+    check_layers(file.layers, inputs, f"{file.history} {file.observe} vectors have {inputs} numbers", str(path))
     return Policy(file, Path(path).stem)
 
 
 def save(file, path):
-    """Write a PolicyFile. Raises Unreadable if that cannot be done."""
+    """Write the record of what was trained, a PolicyFile or an AdversaryFile. Raises Unreadable if that cannot be
+    done."""
     write_text(path, records.line(file) + "\n")
 
 
@@ -111,10 +113,10 @@ def _check_interval(text, path):
         raise InputError(f"the interval is '{shown(text)}'; expected such as 1, 2 or 1/2, of numbers up to 64", path)
 
 
-def _check_layers(file, path):
-    inputs = file.history * OBSERVATIONS[file.observe]
-    what = f"{file.history} {file.observe} vectors have {inputs} numbers"
-    for number, layer in enumerate(file.layers, 1):
+def check_layers(layers, inputs, what, path):
+    """Raise InputError, which names the file at `path`, unless LayerRecords are a network that takes so many numbers,
+    as `what` says, and gives one."""
+    for number, layer in enumerate(layers, 1):
         if len(layer.weights) != inputs:
             raise InputError(f"layer {number} takes {len(layer.weights)} numbers, and {what}", path)
         outputs = len(layer.bias)
@@ -123,5 +125,5 @@ def _check_layers(file, path):
         if not all((np.abs(numbers) <= np.finfo(np.float32).max).all() for numbers in (layer.weights, layer.bias)):
             raise InputError(f"layer {number} has a number that is not finite in 32 bits", path)
         inputs, what = outputs, f"the layer before gives {outputs}"
-    if inputs != 1 or not file.layers:
-        raise InputError(f"the last layer gives {inputs if file.layers else 'nothing'}; expected one number", path)
+    if inputs != 1 or not layers:
+        raise InputError(f"the last layer gives {inputs if layers else 'nothing'}; expected one number", path)

@@ -61,7 +61,7 @@ from ccmatic.records.measures import (
     SharesRecord,
     Spread,
 )
-from ccmatic.records.policies import LayerRecord, PolicyFile, PolicyLine, TrainingLine
+from ccmatic.records.policies import AdversaryFile, AttackLine, LayerRecord, PolicyFile, PolicyLine, TrainingLine
 from ccmatic.records.tradeoff import (
     AllowanceLine,
     BeliefSetLine,
@@ -81,8 +81,10 @@ from ccmatic.records.tradeoff import (
 __all__ = [
     "ABSENT",
     "Absent",
+    "AdversaryFile",
     "AllowanceLine",
     "AnswerRecord",
+    "AttackLine",
     "BeliefSetLine",
     "BeliefsRecord",
     "BrokenRecord",

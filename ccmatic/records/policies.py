@@ -48,3 +48,32 @@ class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=Tru
     interval: str
     layers: list[LayerRecord]
     curve: list[TrainingLine]
+
+
+class AdversaryFile(Record, tag_field="format", tag="ccmatic adversary 1", kw_only=True):
+    """A trained adversary. query: the sections of the file that was asked for. threshold: the least mean queueing delay
+    that it has to cause, seconds. layers: of its network, first to last, with tanh between them. curve: an episode
+    each."""
+
+    query: dict[str, Any]
+    seed: int
+    threshold: float
+    layers: list[LayerRecord]
+    curve: list[TrainingLine]
+
+
+class AttackLine(Record):
+    """What a sender has on a trace of bandwidth. against: the sender that it was chosen to harm; null: the mean over
+    random traces. seed: of that adversary, or null. utilisation: the share of what the link could serve that was used;
+    delay_ms, p95_ms: of queueing, mean and 95th percentile; lost: a share. constrained: whether the trace delays the
+    sender it was chosen for as much as random ones do, at least. file: of the trace, or null."""
+
+    sender: str
+    against: str | None
+    seed: int | None
+    utilisation: float
+    delay_ms: float
+    p95_ms: float
+    lost: float
+    constrained: bool
+    file: str | None = None

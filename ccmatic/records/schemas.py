@@ -21,6 +21,7 @@ FILES = (
     measures.MeasuresFile,
     measures.ResultRecord,
     policies.PolicyFile,
+    policies.AdversaryFile,
 )
 LINES = tuple(
     kind

@@ -55,9 +55,5 @@ class Links(Wrapper):
 
 
 def _interval(environment, links, state, sums, actions):
-    slots = environment.asked.slots
-    served = jax.lax.dynamic_slice_in_dim(links.capacity, state.interval * slots, slots)
     state, observation, reward = environment.step(links, state, jnp.clip(actions, *environment.bounds))
-    now = state.known.now
-    more = [reward.mean(), now.acked.sum(), served.sum(dtype=jnp.float32), (now.acked * now.rtt).sum()]
-    return state, sums + jnp.stack(more), observation, reward
+    return state, sums + jnp.stack([reward.mean(), *environment.totals(links, state)]), observation, reward

@@ -1,4 +1,4 @@
-"""What is to be trained, from a TOML file: its sections [environment] and [agent]."""
+"""What is to be trained, from a TOML file: its sections [environment] and [agent], and of an adversary [adversary]."""
 
 import re
 import tomllib
@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ccmatic import policies
+from ccmatic import adversary, policies
 from ccmatic.base import InputError, line_of, located, read_text, shown, suggest
 from ccmatic.learning import LEARNED, Asked, Environment, environment
 
@@ -47,22 +47,29 @@ class AgentAsked:
 
 @dataclass(frozen=True)
 class Training:
-    """What is to be trained: an Environment and an agent. sections: of the file, as it was written; name: of it."""
+    """What is to be trained: an Environment, or an Attack, and an agent. sections: of the file, as it was written;
+    name: of it."""
 
     name: str
     sections: dict[str, Any]
-    environment: Environment
+    environment: Environment | adversary.Attack
     agent: AgentAsked
 
     @property
+    def attacks(self):
+        """Whether it is an adversary that is trained."""
+        return isinstance(self.environment, adversary.Attack)
+
+    @property
     def lag(self):
-        """After how many intervals that of an action is heard of: those in R_m."""
-        return int(1 / self.environment.asked.interval)
+        """After how many intervals that of an action is heard of: those in R_m; what a link does is felt at once."""
+        return 0 if self.attacks else int(1 / self.environment.asked.interval)
 
 
 KNOWN = {
     "environment": (*LEARNED, *(field.name for field in fields(Asked) if field.init)),
     "agent": tuple(field.name for field in fields(AgentAsked)),
+    "adversary": adversary.OPTIONS,
 }
 
 
@@ -83,14 +90,21 @@ def load(file):
                 raise InputError(message, str(file), line_of(text, key))
     with located(str(file)):
         try:
-            made = environment(sections.get("environment", {}))
+            made = _made(sections)
             training = Training(Path(file).stem, sections, made, AgentAsked(**sections.get("agent", {})))
-            _check_exported(made)
+            if not training.attacks:
+                _check_exported(made)
             _check_length(training)
         except InputError as error:
             error.line = error.line or _line(text, error.message, sections)
             raise
     return training
+
+
+def _made(sections):
+    if "adversary" not in sections:
+        return environment(sections.get("environment", {}))
+    return adversary.attack(sections["adversary"], sections.get("environment", {}))
 
 
 def _check_exported(environment):

@@ -20,9 +20,9 @@ EVERY = 5
 
 
 def train(training, seed, out, told=lambda line: None):
-    """Train what is asked for, and write its policy to the file `out`. seed: of all that is random. told: is given a
-    TrainingLine after each episode. While it lasts OUT.checkpoint keeps what was learned, from which the same call goes
-    on. Raises InputError."""
+    """Train what is asked for, and write its policy, or adversary, to the file `out`. seed: of all that is random.
+    told: is given a TrainingLine after each episode. While it lasts OUT.checkpoint keeps what was learned, from which
+    the same call goes on. Raises InputError."""
     asked, kept = training.agent, Path(f"{out}.checkpoint")
     about = {"query": training.sections, "seed": seed}
     config.jax.key = seed
@@ -69,6 +69,10 @@ def _file(training, seed, agent, curve):
         for weights, bias in learner.layers(agent.policy.state_dict.params)
     ]
     environment = training.environment
+    if training.attacks:
+        return records.AdversaryFile(
+            query=training.sections, seed=seed, threshold=environment.threshold, layers=layers, curve=curve
+        )
     names = {name: getattr(environment, name) for name in ("observe", "act", "reward", "history", "delay")}
     interval = str(environment.asked.interval)
     return records.PolicyFile(

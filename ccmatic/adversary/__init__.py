@@ -1,0 +1,26 @@
+"""The network as an adversary: links whose rate is chosen, within a budget, against a sender (docs/adversaries.md). It
+needs the extra `rl`."""
+
+from ccmatic.adversary.attack import Attack
+from ccmatic.adversary.played import BASELINE, Played, baseline, following, play, worst
+from ccmatic.adversary.target import Target, target
+from ccmatic.adversary.trained import LINKS, OPTIONS, Adversary, attack, load
+from ccmatic.adversary.transfer import transfer
+
+__all__ = [
+    "BASELINE",
+    "LINKS",
+    "OPTIONS",
+    "Adversary",
+    "Attack",
+    "Played",
+    "Target",
+    "attack",
+    "baseline",
+    "following",
+    "load",
+    "play",
+    "target",
+    "transfer",
+    "worst",
+]

@@ -1,0 +1,157 @@
+"""The network as an agent: CCLab's adversary ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based
+Congestion Controllers"), which says at what rate a link serves, interval after interval, against one sender."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from ccmatic.adversary.target import Target
+from ccmatic.base import InputError, suggest
+from ccmatic.learning import State as LinkState
+from ccmatic.learning import fluid
+from ccmatic.learning.capacity import MBIT, smoothed
+from ccmatic.learning.signals import orca_reward
+
+#: Over how many of the last intervals the two mean delays are that CCLab's Eq. 5 compares with its threshold.
+LONG, SHORT = 10, 2
+
+#: What an interval costs in which one of them is nothing (Eq. 6); the whole link is worth 1.
+PENALTY = 2.0
+
+
+class State(NamedTuple):
+    """An episode under way. links: with the capacity that was chosen so far; target: as of its environment; memory: its
+    own; rate: (n) of the last interval, bytes per second; changes: (window, n) of the rate, the latest first; delays:
+    (LONG, n) seconds; history: (n, 1, k, features)."""
+
+    links: fluid.Links
+    target: LinkState
+    memory: Any
+    rate: Array
+    changes: Array
+    delays: Array
+    history: Array
+
+    @property
+    def interval(self):
+        """How many are over."""
+        return self.target.interval
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """What an adversary learns in: an environment as of ccmatic.learning, whose only action is the rate of the link,
+    from -1, the least that was asked for, to 1, the most, as near to it as the budget leaves.
+
+    target:    who sends. reward: `utilisation`, CCLab's Eqs. 4 to 7: that the link is used little while the queueing
+               delay is some threshold at least; or `naive`, its Eq. 3: less Orca's reward.
+    threshold: in seconds; CCLab's is the mean of what random traces cause.
+    history:   k, vectors of an observation. Raises InputError.
+    """
+
+    target: Target
+    reward: str = "utilisation"
+    threshold: float = 0.0
+    history: int = 5
+
+    bounds = (-1.0, 1.0)
+    features = 7
+
+    def __post_init__(self):
+        if self.reward not in REWARDS:
+            raise InputError(f"unknown reward '{self.reward}' of an adversary; {suggest(self.reward, REWARDS)}")
+        if type(self.history) is not int or self.history < 1:
+            raise InputError(f"history is {self.history!r}; expected a whole number, at least 1")
+
+    @property
+    def asked(self):
+        """Which links."""
+        return self.target.asked
+
+    @property
+    def size(self):
+        """How many numbers an observation has."""
+        return self.history * self.features
+
+    def reset(self, key, n):
+        """n links and their first State, (Links, State), as Environment.reset; the Links are those at first."""
+        links, target = self.target.environment.reset(key, n)
+        none = jnp.zeros((self.asked.window, n))
+        return links, State(
+            links=links,
+            target=target,
+            memory=self.target.policy.begin(links),
+            rate=links.capacity[0] / links.slot,
+            changes=none,
+            delays=jnp.zeros((LONG, n)),
+            history=jnp.zeros((n, 1, self.history, self.features)),
+        )
+
+    def observation(self, state):
+        """(n, 1, size): of each of the last intervals, the oldest first, the rate, what can be added to it, what was
+        acknowledged and what was out, of the most that was asked for; delays in R_m; losses."""
+        return state.history.reshape(*state.history.shape[:2], self.size)
+
+    def step(self, links, state, action):
+        """One interval: (State, observation, reward (n, 1)). action: (n, 1)."""
+        state, reward, _ = self.watched(state, action)
+        return state, self.observation(state), reward
+
+    def watched(self, state, action):
+        """One interval: (State, reward (n, 1), bytes served (n))."""
+        low, high = self.asked.rate.ends
+        wanted = MBIT * (low + (jnp.clip(action[:, 0], -1, 1) + 1) / 2 * (high - low))
+        rate, changes = smoothed(state.rate, state.changes, wanted, self.asked.budget * MBIT)
+        slots, slot = self.asked.slots, state.links.slot
+        chosen = jnp.broadcast_to(jnp.floor(rate * slot).astype(jnp.int32), (slots, *rate.shape))
+        capacity = jax.lax.dynamic_update_slice_in_dim(state.links.capacity, chosen, state.interval * slots, 0)
+        links = state.links._replace(capacity=capacity)
+        memory, target, seen = self.target.step(links, state.memory, state.target)
+        known = target.known
+        delays = jnp.concatenate([(known.smoothed - known.least_rtt)[:1], state.delays[:-1]])
+        served = seen.served.sum(0)
+        used = served / jnp.maximum(chosen.sum(0), 1)
+        reward = self.rewarded(used, delays, known)
+        room = self.asked.window * self.asked.budget - changes[:-1].sum(0) / MBIT
+        vector = self._vector(links, known, rate / MBIT / high, room / high, delays[0])
+        history = jnp.concatenate([state.history[:, :, 1:], vector[:, None, None]], axis=2)
+        return State(links, target, memory, rate, changes, delays, history), reward[:, None], served
+
+    def rewarded(self, used, delays, known):
+        """(n), of the share of the link that was used, (n), the last queueing delays, (LONG, n) the latest first, and
+        what the target Known."""
+        return REWARDS[self.reward](self.threshold, used, delays, known)
+
+    def wanting(self, rates):
+        """The actions that want these rates, Mbit/s."""
+        low, high = self.asked.rate.ends
+        return (rates - low) / (high - low) * 2 - 1
+
+    def totals(self, links, state):
+        """As Environment.totals, of the target."""
+        return self.target.environment.totals(state.links, state.target)
+
+    def _vector(self, links, known, rate, room, delay):
+        now, high = known.now, self.asked.rate.ends[1] * MBIT
+        rtt = links.rtt[0] * links.slot
+        late = (now.rtt_end[0] - known.least_rtt[0]) / rtt
+        of_high = [rate, room, now.throughput[0] / high, now.out[0] / (high * rtt)]
+        return jnp.stack([*of_high, delay / rtt, late, now.loss[0]], axis=-1)
+
+
+def _utilisation(threshold, used, delays, known):
+    """CCLab's Eq. 7: less the share that is used, and less a penalty (Eq. 6) for what the long mean of the queueing
+    delay is below the threshold, or the short one (Eq. 5)."""
+    least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
+    return -used - PENALTY * jnp.maximum(0, 1 - least / jnp.maximum(threshold, 1e-6))
+
+
+def _naive(threshold, used, delays, known):
+    """CCLab's Eq. 3: less the reward of Orca's training."""
+    return -orca_reward(known)[0]
+
+
+REWARDS = {"utilisation": _utilisation, "naive": _naive}

@@ -1,0 +1,80 @@
+"""Episodes of an attack from beginning to end, what a sender has of them, and the worst of them."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from ccmatic.adversary.attack import Attack
+from ccmatic.learning.capacity import MBIT
+
+#: Episodes of the random baseline: as many as CCLab's runs of its.
+BASELINE = 30
+
+
+class Played(NamedTuple):
+    """What became of n links. rates: (steps, n) at which they served, Mbit/s. used: (n) the share of it that was used;
+    delay, p95: (n) queueing delay of what was acknowledged, mean and 95th percentile, seconds; lost: (n) the share of
+    what is heard of that is lost."""
+
+    rates: Array
+    used: Array
+    delay: Array
+    p95: Array
+    lost: Array
+
+
+def play(attack, decide, n, seed=0):
+    """Play n episodes, as one compiled loop: a Played. decide: from a State, its observation and a key to actions, (n,
+    1)."""
+
+    def episode(key):
+        links, state = attack.reset(key, n)
+
+        def interval(state, key):
+            state, _, served = attack.watched(state, decide(state, attack.observation(state), key))
+            now = state.target.known.now
+            waited = now.rtt - links.rtt * links.slot
+            return state, (state.rate / MBIT, served, now.acked[0], now.lost[0], waited[0])
+
+        state, each = jax.lax.scan(interval, state, jax.random.split(key, attack.asked.steps))
+        return state.links.capacity, *each
+
+    capacity, rates, served, acked, lost, waited = map(np.asarray, jax.jit(episode)(jax.random.key(seed)))
+    heard = np.maximum(1, acked.sum(0) + lost.sum(0))
+    mean = (acked * waited).sum(0) / np.maximum(1, acked.sum(0))
+    return Played(rates, served.sum(0) / capacity.sum(0), mean, _late(acked, waited), lost.sum(0) / heard)
+
+
+def _late(acked, waited):
+    """The 95th percentile of each link's delays, by bytes."""
+    order = np.argsort(waited, axis=0)
+    by = np.cumsum(np.take_along_axis(acked, order, axis=0), axis=0)
+    place = np.argmax(by >= 0.95 * by[-1], axis=0)
+    return np.take_along_axis(waited, order, axis=0)[place, np.arange(waited.shape[1])]
+
+
+def baseline(target):
+    """The random baseline of a Target: at each step any rate is as likely to be wanted."""
+
+    def anything(state, seen, key):
+        return jax.random.uniform(key, (len(state.rate), 1), minval=-1, maxval=1)
+
+    return play(Attack(target, "naive"), anything, BASELINE)
+
+
+def following(attack, rates):
+    """What decides for given rates, (steps, n) Mbit/s, one after the other."""
+    actions = attack.wanting(jnp.asarray(rates))
+    return lambda state, seen, key: actions[state.interval][:, None]
+
+
+def worst(found, threshold):
+    """The number of the episode in a Played that uses least of those whose mean queueing delay is a threshold at least,
+    seconds; where none is, that of the longest delay. And whether there is one."""
+    allowed = np.flatnonzero(found.delay >= threshold)
+    if not len(allowed):
+        return int(np.argmax(found.delay)), False
+    return int(allowed[np.argmin(found.used[allowed])]), True

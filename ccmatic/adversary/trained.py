@@ -1,0 +1,64 @@
+"""Attacks that are asked for by name, and adversaries that were trained in them, each one file of numbers."""
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numpy as np
+
+from ccmatic import policies, records
+from ccmatic.adversary.attack import Attack
+from ccmatic.adversary.played import Played, baseline, play
+from ccmatic.adversary.target import target
+from ccmatic.base import InputError, located, read_text, suggest
+from ccmatic.learning import Asked, network
+
+#: Keys of the section [adversary] of a query.
+OPTIONS = ("target", "reward", "history")
+
+#: What the links of an attack are unless it is said otherwise: CCLab's range and R_m. Its buffer is a BDP, here that of
+#: the middle of the range.
+LINKS = {"rate": {"low": 1, "high": 96}, "rtt": 20, "buffer": 121_250}
+
+
+def attack(options, links, threshold=None):
+    """The Attack that two sections of a query ask for: [adversary], and [environment] with options of Asked. threshold:
+    seconds; None: what random traces cause. Raises InputError."""
+    known = [field.name for field in fields(Asked) if field.init and field.name != "links"]
+    for name in links:
+        if name not in known:
+            raise InputError(f"unknown option '{name}' of an attack's links; {suggest(name, known)}")
+    if "target" not in options:
+        raise InputError('[adversary] has no target; expected a sender\'s name, such as target = "cubic"')
+    asked = Asked(**{**LINKS, **links, "links": "smooth"})
+    made = Attack(target(options["target"], asked), **{key: options[key] for key in OPTIONS[1:] if key in options})
+    if threshold is None:
+        threshold = float(baseline(made.target).delay.mean())
+    return replace(made, threshold=threshold)
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """An AdversaryFile that has been checked, and its Attack."""
+
+    file: records.AdversaryFile
+    attack: Attack
+
+    @cached_property
+    def layers(self):
+        """(weights (inputs, outputs), bias (outputs)) of each layer, float32."""
+        return [(np.float32(layer.weights), np.float32(layer.bias)) for layer in self.file.layers]
+
+    def traces(self, n) -> Played:
+        """What it does in n episodes, which begin with other rates."""
+        return play(self.attack, lambda state, seen, key: network(self.layers, seen), n)
+
+
+def load(path):
+    """The Adversary in a file. Raises InputError, which names it, for what is none."""
+    file = records.read(read_text(path), records.AdversaryFile, str(path))
+    with located(str(path)):
+        if not 0 <= file.threshold < 1e6:
+            raise InputError(f"the threshold is {file.threshold}; expected seconds, at least 0")
+        made = attack(file.query.get("adversary", {}), file.query.get("environment", {}), file.threshold)
+    policies.check_layers(file.layers, made.size, f"its observations have {made.size} numbers", str(path))
+    return Adversary(file, made)
