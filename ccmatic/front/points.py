@@ -7,7 +7,15 @@ from ccmatic.proving import windows_after
 
 #: Each with whether more of it is better: constants of a proof by name; after how many R_m beliefs have converged again
 #: at the latest if the link rate halves or doubles, as the report of a proof counts them; and the freedom of a Member.
-MEASURES = {"utilisation": True, "inflight": False, "lossless_buffer": False, "settles": False, "freedom": True}
+MEASURES = {
+    "utilisation": True,
+    "inflight": False,
+    "loss": False,
+    "lossless_buffer": False,
+    "settles": False,
+    "climb": True,
+    "freedom": True,
+}
 
 #: By how much the link rate changes.
 CHANGE = Fraction(2)

@@ -146,14 +146,13 @@ class Prover:
         return [lemma for lemma in lemmas if constant.name in reads[lemma.name] <= decided]
 
     def first_fault(self, lemmas, values):
-        """The Answer on the first of the lemmas that does not hold, which is then put first, or None. One that a window
-        breaks which was found before is not asked."""
+        """The Answer on the first of the lemmas that does not hold, or None; it is then put first, and those before it
+        last. One that a window breaks which was found before is not asked."""
         for answers in (self._known, self.ask):
-            for lemma in lemmas:
+            for place, lemma in enumerate(lemmas):
                 answer = answers(lemma, values)
                 if answer and answer.verdict != HOLDS:
-                    lemmas.remove(lemma)
-                    lemmas.insert(0, lemma)
+                    lemmas[:] = [lemma, *lemmas[place + 1 :], *lemmas[:place]]
                     return answer
         return None
 
