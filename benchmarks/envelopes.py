@@ -76,7 +76,7 @@ def counted(result, policy, runs):
 def benign(policy):
     """(mean reward, share of the link that was used, mean RTT in ms, share lost) in the fluid simulator."""
     asked = Asked(rate=[16, 64], rtt=[16, 64], buffer_bdp=8, steps=400, interval=policy.file.interval)
-    played = episode(policy, asked, 256)
+    played = episode([policy], asked, 256)
     now, served = played.known.now, played.links.capacity.astype(np.float64).sum()
     acked, lost = now.acked.astype(np.float64), now.lost.sum(dtype=np.float64)
     rtt = (acked * now.rtt).sum() / acked.sum() * 1000

@@ -3,9 +3,10 @@
 import json
 
 import jax
+import jax.numpy as jnp
 
 from ccmatic import policies, training
-from ccmatic.learning import rollout, trained
+from ccmatic.learning import network, rollout, stateless, trained
 
 
 def train(folder, name, environment, agent, seeds):
@@ -27,6 +28,14 @@ def _lines(values):
     return "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
 
 
-def episode(policy, asked, links):
-    """The Episode of a Policy, whose actions are clipped as in its training, on so many links as asked for."""
-    return rollout(*trained(policy, asked), jax.random.key(1), links)
+def episode(group, asked, links):
+    """The Episode of Policies that differ in their numbers alone, whose actions are clipped as in training: of as many
+    links as asked for each, those of the first one first."""
+    environment, _ = trained(group[0], asked)
+    layers = jax.tree.map(lambda *arrays: jnp.stack(arrays), *(policy.layers for policy in group))
+
+    def decide(seen):
+        actions = jax.vmap(network)(layers, seen.reshape(len(group), -1, *seen.shape[1:]))
+        return jnp.clip(actions.reshape(seen.shape[:2]), *environment.bounds)
+
+    return rollout(environment, stateless(decide), jax.random.key(1), links * len(group))

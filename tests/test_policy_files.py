@@ -131,6 +131,15 @@ def test_what_is_no_policy_is_said(changes, message, tmp_path):
     assert message in str(raised.value) and raised.value.file == str(path)
 
 
+def test_a_policy_for_another_observation_is_not_exported(tmp_path):
+    path = tmp_path / "made.json"
+    policy(path)
+    forged(path, observe="aurora")
+    code, _, error = command("export", path, "--target", "udp", "--out", tmp_path / "out")
+    assert code == 2 and "layer 1 takes 18 numbers, and 3 aurora vectors have 9" in error
+    assert len(error.splitlines()) == 1 and not (tmp_path / "out").exists()
+
+
 def test_the_kernel_takes_no_policy(tmp_path):
     policy(tmp_path / "made.json")
     code, _, error = command("export", tmp_path / "made.json", "--target", "bpf", "--out", tmp_path / "out")

@@ -120,6 +120,13 @@ def test_what_cannot_be_trained_is_said(old, new, message, tmp_path):
     assert code == 2 and message in error and sorted(tmp_path.iterdir()) == [tmp_path / "tiny.toml"]
 
 
+def test_a_trace_of_negative_rates_is_refused(tmp_path):
+    (tmp_path / "negative.mahimahi").write_text("1\n-2\n")
+    (tmp_path / "tiny.toml").write_text(TINY.replace("rtt = 32", 'rtt = 32\nlinks = "mahimahi:negative.mahimahi"'))
+    code, _, error = run("train", "tiny.toml", cwd=tmp_path)
+    assert code == 2 and "negative.mahimahi:2: found '-2'; expected whole milliseconds" in error
+
+
 @pytest.mark.slow
 def test_a_policy_is_trained_in_an_envelope(tmp_path):
     (tmp_path / "tiny.toml").write_text(TINY.replace("history = 2", 'history = 2\nact = "envelope:cc_qdel_wide"'))
