@@ -146,4 +146,5 @@ def test_what_needs_a_rate_refuses_an_envelope(tmp_path, monkeypatch):
     (tmp_path / "e.py").write_text(envelope())
     code, _, error = run("export", "e.py", "--target", "bpf", "--out", "out")
     assert code == 2 and "is an envelope, which has no rate of its own" in error
+    assert "`--flow guard:e.py:cubic`" in error
     assert not (tmp_path / "out").exists()

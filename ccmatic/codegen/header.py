@@ -198,9 +198,10 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False)
 
 
 def _no_rate(envelope):
+    found = envelope.name if definitions.is_controller(envelope.name) else envelope.controller.file
     message = f"{envelope.name} is an envelope, which has no rate of its own to send at; expected something within it"
     return InputError(
-        f"{message}, such as cubic: `export --around cubic`, `--flow guard:{envelope.name}:cubic`",
+        f"{message}, such as cubic: `export --around cubic`, `--flow guard:{found}:cubic`",
         envelope.controller.file,
     )
 
