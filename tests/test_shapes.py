@@ -133,3 +133,12 @@ def test_a_shape_proves(controller, shape, tmp_path):
     result = load_result(proved["result"])
     assert all(replay(found.edge.trace).outcome is Outcome.BREAKS for found in result.constants.values() if found.edge)
     assert cm.check(proved["result"]).verdict == "accepted"
+
+
+@pytest.mark.parametrize("controller, shape, message", [
+    ("cc_qdel", "probes", "the proof probes does not follow C_L, which the controller reads"),
+    ("cc_probe_slow", "link_rate", "unknown parameter `C_Llambda`"),
+])  # fmt: skip
+def test_a_shape_for_other_beliefs_is_refused(controller, shape, message, tmp_path):
+    code, out, err = run("prove", controller, "--proof", shape, cwd=tmp_path)
+    assert (code, out) == (2, "") and message in err and err.count("\n") == 1
