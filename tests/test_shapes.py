@@ -124,6 +124,25 @@ def test_an_earlier_window_may_break_another_lemma_than_the_one_that_it_was_save
     assert saved.broken == ("converged: nothing degrades",) and fault.trace.broken == ("converged: progresses",)
 
 
+#: Each a solution's branches for a C_U of 2·C_L and a little more, of queries G7 and G5.
+STUCK = {
+    "link_rate_any": "if 2*C_L + MSS/R_m > C_U:\n        return C_L + MSS/R_m\n    return 2*C_L + MSS/R_m",
+    "ideal_link": "if C_L + 2*MSS/R_m > C_U:\n        return C_L/2 - MSS/R_m\n    return C_L + MSS/R_m",
+}
+
+
+@pytest.mark.parametrize("shape", STUCK)
+def test_who_does_not_probe_where_C_U_cannot_time_out_may_believe_it_for_ever(shape):
+    """However little progress is asked for."""
+    least = Fraction(1, 10**6)
+    controller = language.parse(f"def rate(C_L, C_U, MSS, R_m):\n    {STUCK[shape]}\n", "stuck")
+    prover = Prover(shape, controller, horizon=5)
+    answer = prover.ask(prover.lemmas["C_U too low: progresses"], {"rise": 1 + least, "climb": least})
+    assert replay(answer.trace).outcome is Outcome.BREAKS
+    C_L, C_U = (answer.trace.columns[name] for name in ("C_L", "C_U"))
+    assert 2 * C_L[-1] < C_U[-1] < answer.trace.constants["C"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("controller", "shape"), [("cc_qdel", "link_rate_large"), ("g5_any_3", "ideal_link")])
 def test_a_shape_proves(controller, shape, tmp_path):
