@@ -177,7 +177,7 @@ def rewards(given, figure):
     groups = {
         "power": policies(given, "power", {"reward": "power"}, gamma=0.99, episodes=FEWER),
         "Vivace-loss": policies(given, "vivace_loss", {"reward": "vivace_loss"}, gamma=0.99, episodes=FEWER),
-        **{name: name for name in ("cubic", "bbr", "vegas", "oracle")},
+        **{name: name for name in ("reno", "bbr", "vegas", "oracle")},
     }
     panels = figure.subplots(1, 2, sharey=True)
     for name, group in groups.items():
