@@ -21,7 +21,7 @@ def draw(points, dominated, file):
         for axes, measure in zip(figure.subplots(1, len(drawn), squeeze=False)[0], drawn, strict=True):
             for place, names in _places(points, measure).items():
                 _mark(axes, place, [name for name in names if not dominated[name]])
-            axes.set(xlabel="share of the link used, at least", ylabel=PANELS[measure], xmargin=0.3)
+            axes.set(xlabel="share of the link used, at least", ylabel=PANELS[measure], xmargin=0.3, ymargin=0.3)
 
 
 def _places(points, measure):
@@ -38,4 +38,5 @@ def _mark(axes, place, best):
     axes.plot(*place, "o", color=SENDER if best else QUIET, fillstyle="full" if best else "none")
     if best:
         more = f" and {len(best) - 1} more" if best[1:] else ""
-        axes.annotate(best[0] + more, place, (4, 4), textcoords="offset points", fontsize=SMALL)
+        named = best[0] + more
+        axes.annotate(named, place, (2, -4), textcoords="offset points", fontsize=SMALL, rotation=-45, va="top")
