@@ -37,8 +37,8 @@ LONG = 3750
 
 def policies(given, name="custard", environment=(), **agent):
     """A list of the policies of all seeds that differ so from Custard's."""
-    sections = {**ENVIRONMENT, **dict(environment)}, {**AGENT, **agent}
-    return list(trained.train(given.policies, name, *sections, range(1, given.seeds + 1)))
+    sections = {"environment": {**ENVIRONMENT, **dict(environment)}, "agent": {**AGENT, **agent}}
+    return list(trained.train(given.policies, name, sections, range(1, given.seeds + 1)))
 
 
 def played(group, asked, links):

@@ -9,11 +9,10 @@ from ccmatic import policies, training
 from ccmatic.learning import network, rollout, stateless, trained
 
 
-def train(folder, name, environment, agent, seeds):
-    """Yields the Policy of each seed, from the folder's file of this name and seed if there is one; else it is trained
-    first, and goes on where it was cut off. environment, agent: the sections of its query."""
+def train(folder, name, sections, seeds, load=policies.load):
+    """Yields what was trained from each seed, as `load` has it, from the folder's file of this name and seed if there
+    is one; else it is trained first, and goes on where it was cut off. sections: of its query."""
     query = folder / f"{name}.toml"
-    sections = {"environment": environment, "agent": agent}
     folder.mkdir(parents=True, exist_ok=True)
     query.write_text("\n".join(f"[{title}]\n" + _lines(values) for title, values in sections.items()))
     for seed in seeds:
@@ -21,7 +20,7 @@ def train(folder, name, environment, agent, seeds):
         if not file.exists():
             print(f"{file.stem} is trained", flush=True)
             training.train(training.load(query), seed, file)
-        yield policies.load(file)
+        yield load(file)
 
 
 def _lines(values):
