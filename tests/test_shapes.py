@@ -161,3 +161,4 @@ def test_a_shape_proves(controller, shape, tmp_path):
 def test_a_shape_for_other_beliefs_is_refused(controller, shape, message, tmp_path):
     code, out, err = run("prove", controller, "--proof", shape, cwd=tmp_path)
     assert (code, out) == (2, "") and message in err and err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

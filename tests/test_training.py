@@ -127,6 +127,14 @@ def test_a_trace_of_negative_rates_is_refused(tmp_path):
     assert code == 2 and "negative.mahimahi:2: found '-2'; expected whole milliseconds" in error
 
 
+def test_nothing_is_trained_in_an_envelope_whose_ends_cross(tmp_path):
+    (tmp_path / "crossed.py").write_text("def rate(C_L):\n    return between(2 * C_L, C_L)\n")
+    (tmp_path / "tiny.toml").write_text(TINY.replace("history = 2", f'act = "envelope:{tmp_path / "crossed.py"}"'))
+    with pytest.raises(InputError, match="low is above high at C_L = ") as error:
+        training.load(tmp_path / "tiny.toml")
+    assert error.value.file == str(tmp_path / "crossed.py")
+
+
 @pytest.mark.slow
 def test_a_policy_is_trained_in_an_envelope(tmp_path):
     (tmp_path / "tiny.toml").write_text(TINY.replace("history = 2", 'history = 2\nact = "envelope:cc_qdel_wide"'))

@@ -90,9 +90,9 @@ def prove(
     listener = listener or Listener()
     if certify and folder is None:
         raise InputError("certificates are files; expected a folder for them")
-    folder = None if folder is None else writable_folder(folder)
     prover = Prover(proof, controller, horizon, **options)
     prover.listen = listener.asks
+    folder = None if folder is None else writable_folder(folder)
     result = begin_result(folder, prover, proof)
     prover.learn(earlier_windows(folder, result))
     try:
