@@ -6,7 +6,7 @@ import json
 from fractions import Fraction
 from io import BytesIO
 from itertools import accumulate
-from math import floor
+from math import ceil, floor
 
 import numpy as np
 import pytest
@@ -78,8 +78,10 @@ def test_counterexamples_are_reproduced(found, network):
 
 @pytest.mark.parametrize("file", SAVED, ids=lambda file: f"{file.parent.stem}/{file.stem}")
 def test_saved_traces_are_reproduced(file):
-    trace = Trace.load(file)
-    scale = Scale(Fraction(1_000_000), Fraction(40, 1000), 1500)
+    """At a rate at which the buffer has room for a packet."""
+    trace, rtt, packet = Trace.load(file), Fraction(40, 1000), 1500
+    room = trace.constants.get("beta", trace.constants["C"]) / trace.constants["C"]
+    scale = Scale(Fraction(max(1_000_000, ceil(packet / room / rtt))), rtt, packet)
     check_mahimahi(trace, scale)
     check_schedule(trace, scale)
 

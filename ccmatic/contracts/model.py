@@ -122,11 +122,11 @@ class Model:
             yield from self._named(x, self._after_timeouts(x, encoded))
 
     def _after_timeouts(self, x: NetworkView, encoded: Collection[str]) -> Laws:
-        after = dict(self.timeouts(x))
-        for belief in self.carried_over():
-            if belief.name in encoded:
-                end = after.get(belief.name, x.before_timeout[belief.name][x.horizon - 1])
-                yield f"{belief.name}_after_timeout", x.horizon - 1, equal(x.beliefs[belief.name][x.horizon - 1], end)
+        names = [belief.name for belief in self.carried_over() if belief.name in encoded]
+        after = dict(self.timeouts(x)) if names else {}
+        for name in names:
+            end = after.get(name, x.before_timeout[name][x.horizon - 1])
+            yield f"{name}_after_timeout", x.horizon - 1, equal(x.beliefs[name][x.horizon - 1], end)
 
     def closure(self, names: Iterable[str]) -> set[str]:
         """Names of the beliefs named, and of those that their laws read, directly or not."""
