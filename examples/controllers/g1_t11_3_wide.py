@@ -1,0 +1,7 @@
+"""Envelope: around g1_t11_3; a packet or less while bytes wait, any rate from 7/4 to 2 of C_L else."""
+
+
+def rate(C_L, qdel_L, MSS, R_m):
+    if qdel_L > 0:
+        return between(0, MSS / R_m)
+    return between(7 / 4 * C_L, 2 * C_L)
