@@ -19,7 +19,7 @@ import numpy as np
 import trained
 
 from ccmatic import traces
-from ccmatic.learning import Asked, Environment, rollout, sender
+from ccmatic.learning import Asked
 from ccmatic.learning.capacity import MBIT
 
 EPISODES, FEWER = 30, 20
@@ -39,14 +39,6 @@ def policies(given, name="custard", environment=(), **agent):
     """A list of the policies of all seeds that differ so from Custard's."""
     sections = {"environment": {**ENVIRONMENT, **dict(environment)}, "agent": {**AGENT, **agent}}
     return list(trained.train(given.policies, name, sections, range(1, given.seeds + 1)))
-
-
-def played(group, asked, links):
-    """The Episode of a group, each on so many links: Policies of several seeds, or a sender by its name."""
-    if not isinstance(group, str):
-        return trained.episode(group, asked, links)
-    environment = Environment(asked, act="rate")
-    return rollout(environment, sender(group, environment), jax.random.key(1), links)
 
 
 def told(episode, seeds, where=True):
@@ -116,7 +108,7 @@ def sweep(given, name, values, **others):
     """Print a line for each value of one that varies, and return the shares of the link: (values, seeds)."""
     unit, _, read = VARIED[name]
     asked = Asked(**{**LINK, "steps": 400, name: list(values), **others})
-    episode, used = played(policies(given), asked, LINKS * len(values)), []
+    episode, used = trained.played(policies(given), asked, LINKS * len(values)), []
     for value in values:
         found = told(episode, given.seeds, np.isclose(read(episode.links), value, rtol=0.01))
         line(f"{name} {value} {unit}", found)
@@ -155,7 +147,7 @@ def fairness(given, figure):
         indices = []
         for flows in counts:
             asked = Asked(**{**LINK, "flows": flows, "steps": LONG})
-            indices.append(_jain(played(group, asked, 8), 1 if isinstance(group, str) else given.seeds))
+            indices.append(_jain(trained.played(group, asked, 8), 1 if isinstance(group, str) else given.seeds))
             print(f"{name:>24}  {flows:2} flows  Jain's index {spread(indices[-1], '.3f')}", flush=True)
         _range(panel, counts, np.array(indices), label=name)
     panel.set(xscale="log", xticks=counts, xticklabels=counts, xlabel="flows", ylabel="Jain's index", ylim=(0, 1.05))
@@ -181,7 +173,7 @@ def rewards(given, figure):
     }
     panels = figure.subplots(1, 2, sharey=True)
     for name, group in groups.items():
-        found = told(played(group, asked, 8), 1 if isinstance(group, str) else given.seeds)
+        found = told(trained.played(group, asked, 8), 1 if isinstance(group, str) else given.seeds)
         line(name, found)
         _, throughput, rtt, lost = found.T
         vivace = throughput**0.9 - 11.35 * throughput * lost

@@ -17,7 +17,7 @@ import numpy as np
 import trained
 
 from ccmatic import policies, traces
-from ccmatic.learning import Asked, Environment, rollout, sender
+from ccmatic.learning import Asked
 from ccmatic.learning.capacity import MBIT
 
 RATE, RTT, SECONDS, FIRST = 10_000, 20, 60, 16
@@ -30,11 +30,7 @@ def played(who, flows):
     asked = Asked(
         rate=RATE, rtt=RTT, buffer_bdp=1, flows=flows, steps=SECONDS * 1000 // RTT, first=flows * FIRST / RATE
     )
-    if isinstance(who, str):
-        environment = Environment(asked, act="rate")
-        episode = rollout(environment, sender(who, environment), jax.random.key(1), 1)
-    else:
-        episode = trained.episode([who], asked, 1)
+    episode = trained.played(who if isinstance(who, str) else [who], asked, 1)
     now = jax.tree.map(lambda column: column[:, :, 0].astype(np.float64), episode.known.now)
     acked, lost = now.acked.sum(1), now.lost.sum(1)
     rtt = (now.acked * now.rtt).sum(1) / np.maximum(acked, 1) * 1000

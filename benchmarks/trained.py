@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from ccmatic import policies, training
-from ccmatic.learning import network, rollout, stateless, trained
+from ccmatic.learning import Environment, network, rollout, sender, stateless, trained
 
 
 def train(folder, name, sections, seeds, load=policies.load):
@@ -38,3 +38,11 @@ def episode(group, asked, links):
         return jnp.clip(actions.reshape(seen.shape[:2]), *environment.bounds)
 
     return rollout(environment, stateless(decide), jax.random.key(1), links * len(group))
+
+
+def played(who, asked, links):
+    """The Episode of Policies, as `episode` has it, or of a sender by its name, on so many links."""
+    if not isinstance(who, str):
+        return episode(who, asked, links)
+    environment = Environment(asked, act="rate")
+    return rollout(environment, sender(who, environment), jax.random.key(1), links)

@@ -7,17 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
+pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
-import jax.numpy as jnp  # noqa: E402
-from click.testing import CliRunner  # noqa: E402
+import jax.numpy as jnp
+from click.testing import CliRunner
 
-from ccmatic import adversary, policies, records, training  # noqa: E402
-from ccmatic.base import InputError  # noqa: E402
-from ccmatic.cli.commands import cli  # noqa: E402
-from support.cli import lines  # noqa: E402
-from support.json_schemas import validate  # noqa: E402
+from ccmatic import adversary, policies, records, training
+from ccmatic.base import InputError
+from ccmatic.cli.commands import cli
+from support.cli import lines
+from support.compiling import compiled_soon  # noqa: F401
+from support.json_schemas import validate
 
 QUERY = """\
 [environment]
@@ -36,16 +37,6 @@ rollout = 20
 epochs = 1
 batches = 1
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_soon(tmp_path_factory):
-    """What is compiled here runs for moments: it need not be fast."""
-    jax.config.update("jax_compilation_cache_dir", str(tmp_path_factory.mktemp("compiled")))
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-    jax.config.update("jax_compilation_cache_dir", None)
 
 
 @pytest.fixture(scope="module")

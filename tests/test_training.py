@@ -9,12 +9,13 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
+pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
-from ccmatic import policies, records, training  # noqa: E402
-from ccmatic.base import InputError  # noqa: E402
-from support.cli import lines, run  # noqa: E402
+from ccmatic import policies, records, training
+from ccmatic.base import InputError
+from support.cli import lines, run
+from support.compiling import compiled_soon  # noqa: F401
 
 TINY = """\
 [environment]
@@ -34,16 +35,6 @@ epochs = 1
 batches = 1
 learning_rate = 0.01
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_soon(tmp_path_factory):
-    """What is compiled here runs for moments: it need not be fast, and what one test compiles the next need not."""
-    jax.config.update("jax_compilation_cache_dir", str(tmp_path_factory.mktemp("compiled")))
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-    jax.config.update("jax_compilation_cache_dir", None)
 
 
 @pytest.fixture(scope="module")
