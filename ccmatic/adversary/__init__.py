@@ -4,7 +4,7 @@ needs the extra `rl`."""
 from ccmatic.adversary.attack import Attack
 from ccmatic.adversary.played import BASELINE, Played, baseline, following, play, worst
 from ccmatic.adversary.target import Target, target
-from ccmatic.adversary.trained import LINKS, OPTIONS, Adversary, attack, load
+from ccmatic.adversary.trained import LINKS, OPTIONS, Adversary, attack, constrained, load
 from ccmatic.adversary.transfer import transfer
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Target",
     "attack",
     "baseline",
+    "constrained",
     "following",
     "load",
     "play",

@@ -20,9 +20,9 @@ OPTIONS = ("target", "reward", "history")
 LINKS = {"rate": {"low": 1, "high": 96}, "rtt": 20, "buffer": 121_250}
 
 
-def attack(options, links, threshold=None):
+def attack(options, links, threshold=0.0):
     """The Attack that two sections of a query ask for: [adversary], and [environment] with options of Asked. threshold:
-    seconds; None: what random traces cause. Raises InputError."""
+    seconds. Raises InputError."""
     known = [field.name for field in fields(Asked) if field.init and field.name != "links"]
     for name in links:
         if name not in known:
@@ -30,10 +30,13 @@ def attack(options, links, threshold=None):
     if "target" not in options:
         raise InputError('[adversary] has no target; expected a sender\'s name, such as target = "cubic"')
     asked = Asked(**{**LINKS, **links, "links": "smooth"})
-    made = Attack(target(options["target"], asked), **{key: options[key] for key in OPTIONS[1:] if key in options})
-    if threshold is None:
-        threshold = float(baseline(made.target).delay.mean())
-    return replace(made, threshold=threshold)
+    given = {key: options[key] for key in OPTIONS[1:] if key in options}
+    return Attack(target(options["target"], asked), threshold=threshold, **given)
+
+
+def constrained(attack):
+    """An Attack with CCLab's threshold: the mean queueing delay that random traces cause."""
+    return replace(attack, threshold=float(baseline(attack.target).delay.mean()))
 
 
 @dataclass(frozen=True)

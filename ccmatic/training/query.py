@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,7 @@ def load(file):
         except InputError as error:
             error.line = error.line or _line(text, error.message, sections)
             raise
-    return training
+    return replace(training, environment=adversary.constrained(training.environment)) if training.attacks else training
 
 
 def _made(sections):
