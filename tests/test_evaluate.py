@@ -169,3 +169,10 @@ def test_counterexamples_happen(controller, buffer, emulator, tmp_path):
     assert measured.utilisation == pytest.approx(foretold.utilisation, rel=0.15, abs=1.5 * packet)
     assert measured.lost_bytes == pytest.approx(foretold.lost_bytes, rel=0.15, abs=1500)
     assert foretold.utilisation < 0.95 or foretold.lost_bytes
+
+
+@pytest.mark.parametrize("real", [[], ["--real"]])
+def test_a_sender_that_there_is_not_leaves_no_folder(real, tmp_path):
+    with pytest.raises(InputError, match="'nosuch' in"):
+        cli.main(["evaluate", "nosuch", *real, "--out", str(tmp_path / "evaluation")], standalone_mode=False)
+    assert not list(tmp_path.iterdir())

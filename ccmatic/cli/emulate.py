@@ -73,6 +73,7 @@ def evaluate(senders, real, out, jobs, as_json):
     if flows:
         raise InputError(f"'{flows[0]}' is a flow of `ccmatic emulate`, expected a controller; did you mean --real?")
     traces.require()
+    evaluating.require(senders, real)
     evaluation = evaluating.Evaluation(out)
     scenarios = list((evaluating.real_grid if real else evaluating.grid)())
     runs = len(evaluation.missing(senders, scenarios))

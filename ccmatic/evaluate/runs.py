@@ -80,6 +80,12 @@ def real_grid():
         yield Scenario((rate,), 40, buffer, jitter, "real")
 
 
+def require(senders, real):
+    """Raises InputError for what cannot send, on a real stack or simulated."""
+    for sender in senders:
+        (asked if real else header.make)(sender)
+
+
 def run(sender, scenario):
     """One run, a ResultRecord. sender: a controller's file or shipped name; on a real stack a flow of
     `ccmatic emulate`."""

@@ -48,11 +48,12 @@ class NoValue(InputError):
         self.constant, self.trace, self.result = constant, trace, None
 
 
-def windows_of(name, proof, horizon):
+def windows_of(name, proof, horizon, lemma=""):
     """The Query about a Proof, by its name or path, whose executions are the windows of so many steps of all senders
-    on its network."""
-    lemma, about = definitions.chosen("properties", "LEMMA"), {"proof": name, "lemma": ""}
-    return queries.make(proof.model, proof.buffer, horizon, proof.jitter, "executions", lemma, about)
+    on its network. lemma: the name of one that a window may break."""
+    about = {"proof": name, "lemma": lemma}
+    asked = definitions.chosen("properties", "LEMMA")
+    return queries.make(proof.model, proof.buffer, horizon, proof.jitter, "executions", asked, about)
 
 
 class Prover:

@@ -9,10 +9,9 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from random import Random
 
-from ccmatic import query as queries
-from ccmatic.base import InputError, definitions
+from ccmatic.base import InputError
 from ccmatic.proving.policies import policy
-from ccmatic.proving.prover import Prover
+from ccmatic.proving.prover import Prover, windows_of
 from ccmatic.simulation import HIDING, JITTER, Deployed, Path, Simulation
 from ccmatic.verification import check_trace as check
 
@@ -120,10 +119,8 @@ class Trial:
 
     def _query_of(self, buffer):
         """The network of a window that had this buffer."""
-        proof = self.proof
-        asked = {"proof": self.result.proof, "lemma": self.lemmas[0].name}
-        lemma = definitions.chosen("properties", "LEMMA")
-        return queries.make(proof.model, buffer, self.result.horizon, proof.jitter, "executions", lemma, asked)
+        proof = replace(self.proof, buffer=buffer)
+        return windows_of(self.result.proof, proof, self.result.horizon, self.lemmas[0].name)
 
 
 def _sizes(buffer):
