@@ -52,7 +52,7 @@ _SHARE = Quantity(
 )
 
 QUANTITIES = {
-    "utilisation": Quantity("S[-1] - S[0] < x * C * (T-1)", "below", "of what the link carries"),
+    "utilisation": Quantity("S[-1] - S[0] < x * (offered[-1] - offered[0])", "below", "of what the link carries"),
     "loss": Quantity(
         "ANYT(R, T, lambda t: L[t] - L[t-R] > x * C * R)", "above", f"{BDP} lost in an R_m", high=_LARGEST
     ),

@@ -10,12 +10,16 @@ def repeating(model, x, period, moves, known):
     moves: state that says a place in what is observed, such as the last byte sent before a loss, by name, with the
     observations in whose sum that is: it has moved on with them. known: observations of which a sender that reads them
     knows in all of these steps what they are: the delay of what was there at first it would learn only later. Each loss
-    is found within a period. Raises InputError for an execution that does not show the period twice."""
+    is found within a period. Raises InputError for an execution that does not show the period twice, or less than
+    the laws look back."""
     end = x.horizon - 1
     begin = end - period
     if begin < period:
         found = f"the trace has {x.horizon} steps, which do not show a period of {period} twice"
         raise InputError(f"{found}; expected a horizon of {2 * period + 1} at least")
+    if begin < model.looks_back:
+        found = f"the trace has {x.horizon} steps, and laws of {model.name} are of {model.looks_back} of them at a time"
+        raise InputError(f"{found}; expected a horizon of {period + model.looks_back + 1} at least")
     counted = list(x.own.values())
     parts = [_waiting(model, x, begin, end)]
     if model.windows:

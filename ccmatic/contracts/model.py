@@ -55,6 +55,9 @@ class Model:
     R: int | tuple[int, ...] = 1
     constants: Sequence[str] = ()
 
+    #: How many steps back its laws look that are not all in its columns.
+    looks_back: int = 0
+
     def round_trip(self, number: int) -> int:
         """R_m of a flow, by its number from 1, in steps."""
         return self.R if isinstance(self.R, int) else self.R[number - 1]
@@ -84,6 +87,10 @@ class Model:
     def tokens(self, x: NetworkView, t: int) -> Number:
         """Tokens admitted by t; traces of windows have no column of them."""
         return x.K[t]
+
+    def offered(self, x: NetworkView, t: int) -> Number:
+        """What the link could have served by t."""
+        return x.C * t
 
     def timeouts(self, x: FlowView) -> Iterable[tuple[str, Term]]:
         """(name, term) for each belief that times out at the end of a window of a deployed controller: its value after
