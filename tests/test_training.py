@@ -111,6 +111,40 @@ def test_what_cannot_be_trained_is_said(old, new, message, tmp_path):
     assert code == 2 and message in error and sorted(tmp_path.iterdir()) == [tmp_path / "tiny.toml"]
 
 
+@pytest.mark.slow
+def test_a_policy_is_where_another_training_begins(whole, tmp_path):
+    """Of a training that changes hardly anything the policy is the one that it began with, number for number but for
+    what such a step of Adam changes; and its file says where it began."""
+    begun = TINY.replace("learning_rate = 0.01", f'learning_rate = 1e-9\ninitial = "{whole / "tiny.json"}"')
+    (tmp_path / "on.toml").write_text(begun)
+    training.train(training.load(tmp_path / "on.toml"), 8, tmp_path / "on.json")
+    first, second = policies.load(whole / "tiny.json"), policies.load(tmp_path / "on.json")
+    for one, two in zip(first.layers, second.layers, strict=True):
+        for a, b in zip(one, two, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-7)
+    assert second.file.query["agent"]["initial"] == str(whole / "tiny.json")
+
+
+@pytest.mark.parametrize("old, new, message", [
+    ("layers = [4]", "layers = [5]", "tiny.toml:9: layers is [5], and that of the policy in {} [4]; expected the same"),
+    ("history = 2", "history = 3", "tiny.toml:2: history is 3, and that of the policy in {} 2; expected the same"),
+    ("history = 2", 'act = "aurora"\nhistory = 2', "act is aurora, and that of the policy in {} custard"),
+    ("tiny.json", "none.json", "none.json: cannot read: No such file"),
+])  # fmt: skip
+def test_a_policy_that_does_not_fit_is_no_beginning(old, new, message, whole, tmp_path):
+    query = TINY + f'initial = "{whole / "tiny.json"}"\n'
+    (tmp_path / "tiny.toml").write_text(query.replace(old, new))
+    with pytest.raises(InputError) as error:
+        training.load(tmp_path / "tiny.toml")
+    assert message.format(whole / "tiny.json") in str(error.value)
+
+
+def test_an_adversary_begins_with_no_policy(tmp_path):
+    (tmp_path / "harm.toml").write_text('[adversary]\ntarget = "reno"\n[agent]\ninitial = "tiny.json"\n')
+    code, _, error = run("train", "harm.toml", cwd=tmp_path)
+    assert code == 2 and "harm.toml:4: initial is of policies; expected none" in error
+
+
 def test_a_trace_of_negative_rates_is_refused(tmp_path):
     (tmp_path / "negative.mahimahi").write_text("1\n-2\n")
     (tmp_path / "tiny.toml").write_text(TINY.replace("rtt = 32", 'rtt = 32\nlinks = "mahimahi:negative.mahimahi"'))

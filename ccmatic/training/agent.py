@@ -4,6 +4,7 @@ from collections import deque
 from math import log
 
 import flax.linen as nn
+import jax
 from skrl.agents.jax.ppo import PPO, PPO_CFG
 from skrl.memories.jax import RandomMemory
 from skrl.models.jax import DeterministicMixin, GaussianMixin, Model
@@ -85,12 +86,15 @@ class Agent(PPO):
         """Nothing: `record_transition` has done it, where there was something to record."""
 
 
-def make(links, asked, lag):
-    """The Agent that is asked for, an agent section of a training query, on Links."""
+def make(links, asked, lag, initial=None):
+    """The Agent that is asked for, an agent section of a training query, on Links. initial: the Policy that it begins
+    with, of as many layers; its value network is a new one."""
     spaces = {"observation_space": links.observation_space, "action_space": links.action_space, "device": links.device}
     models = {"policy": Actor(asked.layers, asked.deviation, **spaces), "value": Critic(asked.layers, **spaces)}
     for role, model in models.items():
         model.init_state_dict(role=role)
+    if initial:
+        _give(models["policy"], initial.layers)
     scaler = {"size": 1, "device": links.device}
     options = PPO_CFG(
         rollouts=asked.rollout,
@@ -104,6 +108,15 @@ def make(links, asked, lag):
     )
     memory = RandomMemory(memory_size=asked.rollout, num_envs=links.num_envs, device=links.device)
     return Agent(lag, models=models, memory=memory, cfg=options, **spaces)
+
+
+def _give(model, layers):
+    """A Model's network gets such layers."""
+    params, numbers = model.state_dict.params, {}
+    for number, (weights, bias) in enumerate(layers):
+        numbers[LAYER.format(number)] = {"kernel": weights, "bias": bias}
+    given = jax.device_put({"params": {**params["params"], **numbers}}, model.device)
+    model.state_dict = model.state_dict.replace(params=given)
 
 
 def layers(params):

@@ -18,7 +18,8 @@ class AgentAsked:
     layers: units of the network's hidden layers, of policy and value alike. gamma: the discount of an interval.
     parallel: on how many links it learns at once. episodes: in all. rollout, epochs, batches: intervals between
     updates, how often an update goes over them, in how many parts. learning_rate: of Adam. deviation: of an action at
-    first. device: `cpu`, `gpu` …; None: JAX's default. Raises InputError.
+    first. initial: the file of the policy that it begins with; None: one at random. device: `cpu`, `gpu` …; None:
+    JAX's default. Raises InputError.
     """
 
     layers: tuple = (32, 16)
@@ -30,6 +31,7 @@ class AgentAsked:
     batches: int = 4
     learning_rate: float = 1e-3
     deviation: float = 1.0
+    initial: str | None = None
     device: str | None = None
 
     def __post_init__(self):
@@ -42,18 +44,21 @@ class AgentAsked:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
                 raise InputError(f"{name} is {shown(value)}; expected a number from {least:g} to {most:g}")
+        if self.initial is not None and not isinstance(self.initial, str):
+            raise InputError(f"initial is {shown(self.initial)}; expected the name of a policy's file")
         object.__setattr__(self, "layers", tuple(self.layers))
 
 
 @dataclass(frozen=True)
 class Training:
     """What is to be trained: an Environment, or an Attack, and an agent. sections: of the file, as it was written;
-    name: of it."""
+    name: of it. initial: the policy that it begins with, if it does."""
 
     name: str
     sections: dict[str, Any]
     environment: Environment | adversary.Attack
     agent: AgentAsked
+    initial: policies.Policy | None = None
 
     @property
     def attacks(self):
@@ -95,10 +100,14 @@ def load(file):
             if not training.attacks:
                 _check_exported(made)
             _check_length(training)
+            initial = _initial(training)
         except InputError as error:
-            error.line = error.line or _line(text, error.message, sections)
+            if error.file is None:
+                error.line = _line(text, error.message, sections)
             raise
-    return replace(training, environment=adversary.constrained(training.environment)) if training.attacks else training
+    if training.attacks:
+        return replace(training, environment=adversary.constrained(training.environment))
+    return replace(training, initial=initial)
 
 
 def _made(sections):
@@ -130,6 +139,25 @@ def _check_length(training):
         raise InputError(f"steps is {steps}; expected {expected}, such as {4 * rollout + training.lag}")
     if training.agent.parallel * rollout < training.agent.batches:
         raise InputError(f"batches is {training.agent.batches}; expected no more than parallel times rollout")
+
+
+def _initial(training):
+    """The policy that a training begins with, which fits what it observes and does; None if it has none."""
+    if training.agent.initial is None:
+        return None
+    if training.attacks:
+        raise InputError("initial is of policies; expected none, as an adversary begins at random")
+    policy, environment = policies.load(training.agent.initial), training.environment
+    sizes = [len(layer.bias) for layer in policy.file.layers[:-1]]
+    found = {"layers": sizes, "interval": policy.file.interval}
+    expected = {"layers": list(training.agent.layers), "interval": str(environment.asked.interval)}
+    for name in ("observe", "act", "history", "delay"):
+        found[name], expected[name] = getattr(policy.file, name), getattr(environment, name)
+    for name, value in found.items():
+        if value != expected[name]:
+            what = f"{name} is {shown(expected[name])}, and that of the policy in {training.agent.initial}"
+            raise InputError(f"{what} {shown(value)}; expected the same")
+    return policy
 
 
 def _line(text, message, sections):

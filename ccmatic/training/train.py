@@ -27,7 +27,7 @@ def train(training, seed, out, told=lambda line: None):
     about = {"query": training.sections, "seed": seed}
     config.jax.key = seed
     links = Links(training.environment, asked.parallel, asked.device)
-    agent = learner.make(links, asked, training.lag)
+    agent = learner.make(links, asked, training.lag, training.initial)
     steps = {"timesteps": training.environment.asked.steps, "headless": True, "disable_progressbar": True}
     trainer = SequentialTrainer(env=links, agents=agent, cfg={**steps, "close_environment_at_exit": False})
     curve = checkpoint.read(kept, agent, about)
