@@ -10,12 +10,14 @@ import pytest
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
+import jax
 import jax.numpy as jnp
 from click.testing import CliRunner
 
 from ccmatic import adversary, policies, records, training
 from ccmatic.base import InputError
 from ccmatic.cli.commands import cli
+from ccmatic.learning import Asked, Environment, rollout, sender
 from support.cli import lines
 from support.compiling import compiled_soon  # noqa: F401
 from support.json_schemas import validate
@@ -55,7 +57,7 @@ def folder(tmp_path_factory):
 
 def swings(state, seen, key):
     """The most at one time, the least at the next."""
-    return jnp.where(state.interval % 2 == 0, 1.0, -1.0) * jnp.ones((len(state.rate), 1))
+    return jnp.where(state.interval % 2 == 0, 1.0, -1.0) * jnp.ones((len(seen), 1))
 
 
 @pytest.mark.parametrize("budget, window", [(0.5, 1), (3, 4)])
@@ -93,6 +95,64 @@ def test_what_is_learned_is_that_little_is_used_and_much_is_delayed():
     assert reward(0.9, 0.03, 0.01) == pytest.approx(reward(0.9, 0.01, 0.01))
 
 
+@pytest.mark.parametrize("name", ["vegas", "bbr_v1"])
+def test_a_least_rtt_that_is_wrong_is_what_a_sender_measures(name):
+    """Where it is right nothing differs from no adversary; where it is too short Vegas sees a queue that is none, and
+    BBR a link that holds less than it does."""
+    links = {"steps": 80, "interval": "1/4", "links": "constant", "rate": 24, "first": 1}
+    attack = adversary.attack({"target": name, "level": "feature", "within": 0.5}, links)
+    found = adversary.play(attack, lambda state, seen, key: jnp.array([[0.0], [-1.0]]), 2)
+    environment = attack.target.environment
+    alone = rollout(environment, sender(name, environment), jax.random.key(0), 1)
+    right, short = found.used
+    assert right == pytest.approx(alone.seen.served.sum() / alone.links.capacity.sum())
+    assert short < right - 0.1
+
+
+def test_what_a_policy_observes_is_of_the_wrong_least_rtt():
+    """Orca's vectors hold the least RTT; each stays as it was when it was measured, and there is none at first."""
+    environment = Environment(Asked(rate=24, rtt=20, steps=5), observe="orca", act="orca", reward="orca", history=3)
+
+    @jax.jit
+    def play(wrong):
+        links, state = environment.reset(jax.random.key(0), 2)
+        found = []
+        for each in wrong:
+            shown = environment.misled(state, jnp.full(2, each))
+            found.append((state.history[0, 0, :, 4], shown.history[0, 0, :, 4]))
+            state, *_ = environment.step(links, state._replace(history=shown.history), jnp.zeros((2, 1)))
+        return found
+
+    first, second, third = play(jnp.array([0.5, 1.5, 0.5]))
+    assert (first[1] == 0).all()
+    assert np.allclose(second[1], second[0] * jnp.array([1, 1, 1.5]))
+    assert np.allclose(third[1], third[0] * jnp.array([1, 1, 0.5]))
+    assert third[0][1] == second[1][2] > 0
+
+
+def test_an_adversary_of_what_is_measured_is_beside_its_target_unharmed(folder, tmp_path):
+    """And no other sender is tried on what it chooses."""
+    loaded = adversary.load(feature(folder, tmp_path))
+    unharmed, harmed = adversary.transfer([loaded], [])
+    assert (unharmed.sender, unharmed.against, harmed.against, harmed.seed) == ("constant:9", None, "constant:9", 3)
+    assert unharmed.utilisation == harmed.utilisation and harmed.constrained == (harmed.delay_ms >= 0.1)
+    for others, out in ((["reno"], None), ([], tmp_path / "traces")):
+        with pytest.raises(InputError, match="choose no traces; expected neither --on nor --out"):
+            list(adversary.transfer([loaded], others, out))
+    with pytest.raises(InputError, match="are of other links or another level"):
+        list(adversary.transfer([loaded, adversary.load(folder / "harm.json")], []))
+
+
+def feature(folder, tmp_path):
+    """The file of an adversary at the level of what is measured, that has learned nothing yet."""
+    text = json.loads((folder / "harm.json").read_text())
+    text["query"]["adversary"] = {"target": "constant:9", "level": "feature", "within": 0.5, "runs": 2}
+    text["query"]["environment"] = {"steps": 60}
+    text["layers"][0]["weights"] = text["layers"][0]["weights"][:30]
+    (tmp_path / "wrong.json").write_text(json.dumps(text))
+    return tmp_path / "wrong.json"
+
+
 def test_the_worst_trace_is_of_those_with_enough_delay():
     none = np.zeros((1, 3))
     found = adversary.Played(none, np.array([0.1, 0.5, 0.4]), np.array([0.0, 2.0, 1.0]), none[0], none[0])
@@ -119,8 +179,8 @@ def test_the_worst_trace_is_a_link_trace(folder):
     *_, line = adversary.transfer([loaded], [], folder / "traces")
     moments = [int(line) for line in Path(line.file).read_text().splitlines()]
     assert moments == sorted(moments) and 60 * 20 * 0.9 < moments[-1] <= 60 * 20
-    number, _ = adversary.worst(loaded.traces(adversary.BASELINE), loaded.attack.threshold)
-    rates = loaded.traces(adversary.BASELINE).rates[:, number]
+    number, _ = adversary.worst(loaded.played(), loaded.attack.threshold)
+    rates = loaded.played().rates[:, number]
     assert len(moments) == int(rates.sum() * 0.02 * 125_000 / 1500)
 
 
@@ -134,6 +194,11 @@ def test_the_worst_trace_is_a_link_trace(folder):
         ("steps = 60", "observe = 'custard'", "unknown option 'observe' of an attack's links"),
         ("steps = 60", "steps = 61", "steps is 61; expected a multiple of rollout, 20"),
         ('target = "constant:40"', 'target = "reno"\nreward = "power"', "unknown reward 'power' of an adversary"),
+        ("[agent]", "runs = 0\n[agent]", "runs is 0; expected a whole number, at least 1"),
+        ("[agent]", 'level = "features"\n[agent]', "unknown level 'features'; did you mean 'feature'"),
+        ("[agent]", 'level = "feature"\n[agent]', r"\[adversary\] has no within; expected"),
+        ("[agent]", "within = 0.5\n[agent]", "within is of the level 'feature'"),
+        ("[agent]", 'level = "feature"\nwithin = 1.5\n[agent]', "within is 1.5; expected a number between 0 and 1"),
     ],
 )
 def test_what_cannot_be_learned_is_said(tmp_path, before, after, message):

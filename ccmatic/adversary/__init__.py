@@ -2,19 +2,22 @@
 needs the extra `rl`."""
 
 from ccmatic.adversary.attack import Attack
-from ccmatic.adversary.played import BASELINE, Played, baseline, following, play, worst
+from ccmatic.adversary.levels import Bandwidth, LeastRtt, anything
+from ccmatic.adversary.played import Played, baseline, following, play, worst
 from ccmatic.adversary.target import Target, target
 from ccmatic.adversary.trained import LINKS, OPTIONS, Adversary, attack, constrained, load
 from ccmatic.adversary.transfer import transfer
 
 __all__ = [
-    "BASELINE",
     "LINKS",
     "OPTIONS",
     "Adversary",
     "Attack",
+    "Bandwidth",
+    "LeastRtt",
     "Played",
     "Target",
+    "anything",
     "attack",
     "baseline",
     "constrained",

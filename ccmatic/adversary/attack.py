@@ -1,18 +1,18 @@
 """The network as an agent: CCLab's adversary ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based
-Congestion Controllers"), which says at what rate a link serves, interval after interval, against one sender."""
+Congestion Controllers"), which acts once an interval, against one sender."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from ccmatic.adversary.levels import Bandwidth, Chosen, LeastRtt
 from ccmatic.adversary.target import Target
-from ccmatic.base import InputError, suggest
+from ccmatic.base import InputError, shown, suggest
 from ccmatic.learning import State as LinkState
-from ccmatic.learning import fluid
-from ccmatic.learning.capacity import MBIT, smoothed
+from ccmatic.learning.capacity import MBIT
 from ccmatic.learning.signals import orca_reward
 
 #: Over how many of the last intervals the two mean delays are that CCLab's Eq. 5 compares with its threshold.
@@ -23,15 +23,12 @@ PENALTY = 2.0
 
 
 class State(NamedTuple):
-    """An episode under way. links: with the capacity that was chosen so far; target: as of its environment; memory: its
-    own; rate: (n) of the last interval, bytes per second; changes: (window, n) of the rate, the latest first; delays:
+    """An episode under way. chosen: last, and on which links; target: as of its environment; memory: its own; delays:
     (LONG, n) seconds; history: (n, 1, k, features)."""
 
-    links: fluid.Links
+    chosen: Chosen
     target: LinkState
     memory: Any
-    rate: Array
-    changes: Array
     delays: Array
     history: Array
 
@@ -40,36 +37,48 @@ class State(NamedTuple):
         """How many are over."""
         return self.target.interval
 
+    @property
+    def links(self):
+        """With the capacity that was chosen so far."""
+        return self.chosen.links
+
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """What an adversary learns in: an environment as of ccmatic.learning, whose only action is the rate of the link,
-    from -1, the least that was asked for, to 1, the most, as near to it as the budget leaves.
+    """What an adversary learns in: an environment as of ccmatic.learning, whose actions, from -1 to 1, are a level's.
 
     target:    who sends. reward: `utilisation`, CCLab's Eqs. 4 to 7: that the link is used little while the queueing
                delay is some threshold at least; or `naive`, its Eq. 3: less Orca's reward.
-    threshold: in seconds; CCLab's is the mean of what random traces cause.
-    history:   k, vectors of an observation. Raises InputError.
+    threshold: in seconds; CCLab's is the mean of what there is unharmed.
+    history:   k, vectors of an observation. runs: episodes of what is played. level: what is chosen. Raises InputError.
     """
 
     target: Target
     reward: str = "utilisation"
     threshold: float = 0.0
     history: int = 5
+    runs: int = 30
+    level: Bandwidth | LeastRtt = field(default_factory=Bandwidth)
 
     bounds = (-1.0, 1.0)
-    features = 7
 
     def __post_init__(self):
         if self.reward not in REWARDS:
             raise InputError(f"unknown reward '{self.reward}' of an adversary; {suggest(self.reward, REWARDS)}")
-        if type(self.history) is not int or self.history < 1:
-            raise InputError(f"history is {self.history!r}; expected a whole number, at least 1")
+        for name in ("history", "runs"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise InputError(f"{name} is {shown(value)}; expected a whole number, at least 1")
 
     @property
     def asked(self):
         """Which links."""
         return self.target.asked
+
+    @property
+    def features(self):
+        """How many numbers a vector of the history has."""
+        return self.level.features + 5
 
     @property
     def size(self):
@@ -79,20 +88,17 @@ class Attack:
     def reset(self, key, n):
         """n links and their first State, (Links, State), as Environment.reset; the Links are those at first."""
         links, target = self.target.environment.reset(key, n)
-        none = jnp.zeros((self.asked.window, n))
         return links, State(
-            links=links,
+            chosen=self.level.begin(self.asked, links),
             target=target,
             memory=self.target.policy.begin(links),
-            rate=links.capacity[0] / links.slot,
-            changes=none,
             delays=jnp.zeros((LONG, n)),
             history=jnp.zeros((n, 1, self.history, self.features)),
         )
 
     def observation(self, state):
-        """(n, 1, size): of each of the last intervals, the oldest first, the rate, what can be added to it, what was
-        acknowledged and what was out, of the most that was asked for; delays in R_m; losses."""
+        """(n, 1, size): of each of the last intervals, the oldest first, what the level tells, what was acknowledged
+        and what was out, of the most that was asked for; delays in R_m; losses."""
         return state.history.reshape(*state.history.shape[:2], self.size)
 
     def step(self, links, state, action):
@@ -102,23 +108,17 @@ class Attack:
 
     def watched(self, state, action):
         """One interval: (State, reward (n, 1), bytes served (n))."""
-        low, high = self.asked.rate.ends
-        wanted = MBIT * (low + (jnp.clip(action[:, 0], -1, 1) + 1) / 2 * (high - low))
-        rate, changes = smoothed(state.rate, state.changes, wanted, self.asked.budget * MBIT)
-        slots, slot = self.asked.slots, state.links.slot
-        chosen = jnp.broadcast_to(jnp.floor(rate * slot).astype(jnp.int32), (slots, *rate.shape))
-        capacity = jax.lax.dynamic_update_slice_in_dim(state.links.capacity, chosen, state.interval * slots, 0)
-        links = state.links._replace(capacity=capacity)
-        memory, target, seen = self.target.step(links, state.memory, state.target)
+        chosen = self.level.choose(self.asked, state.chosen, state.interval, jnp.clip(action[:, 0], -1, 1))
+        links = chosen.links
+        memory, target, seen = self.target.step(links, state.memory, state.target, chosen.wrong)
         known = target.known
         delays = jnp.concatenate([(known.smoothed - known.least_rtt)[:1], state.delays[:-1]])
         served = seen.served.sum(0)
-        used = served / jnp.maximum(chosen.sum(0), 1)
-        reward = self.rewarded(used, delays, known)
-        room = self.asked.window * self.asked.budget - changes[:-1].sum(0) / MBIT
-        vector = self._vector(links, known, rate / MBIT / high, room / high, delays[0])
+        capacity = jax.lax.dynamic_slice_in_dim(links.capacity, state.interval * self.asked.slots, self.asked.slots)
+        reward = self.rewarded(served / jnp.maximum(capacity.sum(0), 1), delays, known)
+        vector = jnp.stack([*self.level.told(self.asked, chosen), *self._network(links, known, delays[0])], axis=-1)
         history = jnp.concatenate([state.history[:, :, 1:], vector[:, None, None]], axis=2)
-        return State(links, target, memory, rate, changes, delays, history), reward[:, None], served
+        return State(chosen, target, memory, delays, history), reward[:, None], served
 
     def rewarded(self, used, delays, known):
         """(n), of the share of the link that was used, (n), the last queueing delays, (LONG, n) the latest first, and
@@ -134,12 +134,11 @@ class Attack:
         """As Environment.totals, of the target."""
         return self.target.environment.totals(state.links, state.target)
 
-    def _vector(self, links, known, rate, room, delay):
+    def _network(self, links, known, delay):
         now, high = known.now, self.asked.rate.ends[1] * MBIT
         rtt = links.rtt[0] * links.slot
         late = (now.rtt_end[0] - known.least_rtt[0]) / rtt
-        of_high = [rate, room, now.throughput[0] / high, now.out[0] / (high * rtt)]
-        return jnp.stack([*of_high, delay / rtt, late, now.loss[0]], axis=-1)
+        return [now.throughput[0] / high, now.out[0] / (high * rtt), delay / rtt, late, now.loss[0]]
 
 
 def _utilisation(threshold, used, delays, known):

@@ -7,11 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from ccmatic.adversary.attack import Attack
 from ccmatic.learning.capacity import MBIT
-
-#: Episodes of the random baseline: as many as CCLab's runs of its.
-BASELINE = 30
 
 
 class Played(NamedTuple):
@@ -37,7 +33,7 @@ def play(attack, decide, n, seed=0):
             state, _, served = attack.watched(state, decide(state, attack.observation(state), key))
             now = state.target.known.now
             waited = now.rtt - links.rtt * links.slot
-            return state, (state.rate / MBIT, served, now.acked[0], now.lost[0], waited[0])
+            return state, (state.chosen.rate / MBIT, served, now.acked[0], now.lost[0], waited[0])
 
         state, each = jax.lax.scan(interval, state, jax.random.split(key, attack.asked.steps))
         return state.links.capacity, *each
@@ -56,13 +52,9 @@ def _late(acked, waited):
     return np.take_along_axis(waited, order, axis=0)[place, np.arange(waited.shape[1])]
 
 
-def baseline(target):
-    """The random baseline of a Target: at each step any rate is as likely to be wanted."""
-
-    def anything(state, seen, key):
-        return jax.random.uniform(key, (len(state.rate), 1), minval=-1, maxval=1)
-
-    return play(Attack(target, "naive"), anything, BASELINE)
+def baseline(attack):
+    """What the sender of an Attack has unharmed."""
+    return play(attack, lambda state, seen, key: attack.level.unharmed(key, len(seen)), attack.runs)
 
 
 def following(attack, rates):

@@ -20,9 +20,12 @@ class Target:
         """Which links."""
         return self.environment.asked
 
-    def step(self, links, memory, state):
-        """One interval: what it remembers next, the State after it, and the fluid.Seen of each slot."""
-        memory, action = self.policy.act(memory, links, state, self.environment.observation(state))
+    def step(self, links, memory, state, wrong=None):
+        """One interval: what it remembers next, the State after it, and the fluid.Seen of each slot. wrong: as of
+        Environment.misled; what it observes once it goes on observing."""
+        shown = state if wrong is None else self.environment.misled(state, wrong)
+        memory, action = self.policy.act(memory, links, shown, self.environment.observation(shown))
+        state = state._replace(history=shown.history)
         state, _, _, seen = self.environment.watched(links, state, action)
         return memory, state, seen
 

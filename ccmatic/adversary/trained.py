@@ -7,13 +7,17 @@ import numpy as np
 
 from ccmatic import policies, records
 from ccmatic.adversary.attack import Attack
+from ccmatic.adversary.levels import Bandwidth, LeastRtt
 from ccmatic.adversary.played import Played, baseline, play
 from ccmatic.adversary.target import target
-from ccmatic.base import InputError, located, read_text, suggest
+from ccmatic.base import InputError, located, read_text, shown, suggest
 from ccmatic.learning import Asked, network
 
 #: Keys of the section [adversary] of a query.
-OPTIONS = ("target", "reward", "history")
+OPTIONS = ("target", "reward", "history", "runs", "level", "within")
+
+#: What an adversary chooses, by CCLab's names.
+LEVELS = {"environment": Bandwidth, "feature": LeastRtt}
 
 #: What the links of an attack are unless it is said otherwise: CCLab's range and R_m. Its buffer is a BDP, here that of
 #: the middle of the range.
@@ -23,20 +27,33 @@ LINKS = {"rate": {"low": 1, "high": 96}, "rtt": 20, "buffer": 121_250}
 def attack(options, links, threshold=0.0):
     """The Attack that two sections of a query ask for: [adversary], and [environment] with options of Asked. threshold:
     seconds. Raises InputError."""
-    known = [field.name for field in fields(Asked) if field.init and field.name != "links"]
+    level = _level(options)
+    known = [each.name for each in fields(Asked) if each.init and (each.name != "links" or level.follows_links)]
     for name in links:
         if name not in known:
             raise InputError(f"unknown option '{name}' of an attack's links; {suggest(name, known)}")
     if "target" not in options:
         raise InputError('[adversary] has no target; expected a sender\'s name, such as target = "cubic"')
-    asked = Asked(**{**LINKS, **links, "links": "smooth"})
-    given = {key: options[key] for key in OPTIONS[1:] if key in options}
-    return Attack(target(options["target"], asked), threshold=threshold, **given)
+    asked = Asked(**{"links": "smooth", **LINKS, **links})
+    given = {key: options[key] for key in ("reward", "history", "runs") if key in options}
+    return Attack(target(options["target"], asked), threshold=threshold, level=level, **given)
+
+
+def _level(options):
+    name = options.get("level", "environment")
+    if name not in LEVELS:
+        raise InputError(f"unknown level '{shown(name)}'; {suggest(str(name), LEVELS)}")
+    given = {"within": options["within"]} if "within" in options else {}
+    if name == "environment" and given:
+        raise InputError("within is of the level 'feature'; at 'environment' there is a budget")
+    if name == "feature" and not given:
+        raise InputError("[adversary] has no within; expected by how much the least RTT may be wrong, such as 0.05")
+    return LEVELS[name](**given)
 
 
 def constrained(attack):
-    """An Attack with CCLab's threshold: the mean queueing delay that random traces cause."""
-    return replace(attack, threshold=float(baseline(attack.target).delay.mean()))
+    """An Attack with CCLab's threshold: the mean queueing delay unharmed."""
+    return replace(attack, threshold=float(baseline(attack).delay.mean()))
 
 
 @dataclass(frozen=True)
@@ -51,9 +68,9 @@ class Adversary:
         """(weights (inputs, outputs), bias (outputs)) of each layer, float32."""
         return [(np.float32(layer.weights), np.float32(layer.bias)) for layer in self.file.layers]
 
-    def traces(self, n) -> Played:
-        """What it does in n episodes, which begin with other rates."""
-        return play(self.attack, lambda state, seen, key: network(self.layers, seen), n)
+    def played(self) -> Played:
+        """What it does in as many episodes as its baseline has, on the same links or from the same rates on."""
+        return play(self.attack, lambda state, seen, key: network(self.layers, seen), self.attack.runs)
 
 
 def load(path):

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from ccmatic.adversary.attack import Attack
-from ccmatic.adversary.played import BASELINE, baseline, following, play, worst
+from ccmatic.adversary.levels import Bandwidth
+from ccmatic.adversary.played import baseline, following, play, worst
 from ccmatic.adversary.target import target
-from ccmatic.base import writable_folder, write_text
+from ccmatic.base import InputError, writable_folder, write_text
 from ccmatic.learning.capacity import MBIT
 from ccmatic.records import AttackLine
 from ccmatic.trace_export import OPPORTUNITY
@@ -16,26 +17,53 @@ from ccmatic.trace_export import OPPORTUNITY
 def transfer(adversaries, senders, folder=None):
     """Yield AttackLines: of each sender on random traces, and on the worst trace of each Adversary. senders: by name;
     those attacked are among them whether they are named or not. folder: where these traces go, as link traces of
-    mahimahi; None: nowhere. All Adversaries are taken to be of the same links, those of the first."""
-    folder = None if folder is None else writable_folder(folder)
-    asked = adversaries[0].attack.asked
+    mahimahi; None: nowhere. Of Adversaries that choose no traces: of each target unharmed, and the mean of what they
+    do. Raises InputError where the Adversaries are not of the same links and level, or where others than their targets
+    are to be tried on what they choose."""
+    first = adversaries[0].attack
+    for each in adversaries:
+        if (each.attack.asked, each.attack.level) != (first.asked, first.level):
+            raise InputError(
+                f"the adversaries against {first.target.name} and {each.attack.target.name} are of other "
+                "links or another level; expected adversaries of the same, one after the other"
+            )
+    if isinstance(first.level, Bandwidth):
+        yield from _traces(adversaries, senders, writable_folder(folder) if folder else None)
+    elif senders or folder:
+        raise InputError("adversaries at the level 'feature' choose no traces; expected neither --on nor --out")
+    else:
+        yield from _measured(adversaries)
+
+
+def _traces(adversaries, senders, folder):
+    """Of adversaries that choose traces."""
+    first = adversaries[0].attack
     names = list(dict.fromkeys([each.attack.target.name for each in adversaries] + list(senders)))
-    targets = [target(name, asked) for name in names]
-    for each in targets:
-        yield _line(each, baseline(each), None, None, True, None)
+    tried = [Attack(target(name, first.asked), "naive", runs=first.runs) for name in names]
+    for each in tried:
+        yield _line(each, baseline(each))
     for adversary in adversaries:
-        attack, found = adversary.attack, adversary.traces(BASELINE)
+        attack, found = adversary.attack, adversary.played()
         number, constrained = worst(found, attack.threshold)
         rates, seed = found.rates[:, number : number + 1], adversary.file.seed
-        file = _written(folder, f"{Path(attack.target.name).stem}-{seed}", rates[:, 0], asked)
-        for each in targets:
-            tried = Attack(each, "naive")
-            yield _line(each, play(tried, following(tried, rates), 1), attack.target.name, seed, constrained, file)
+        file = _written(folder, f"{Path(attack.target.name).stem}-{seed}", rates[:, 0], attack.asked)
+        for each in tried:
+            yield _line(each, play(each, following(each, rates), 1), adversary, constrained, file)
 
 
-def _line(target, found, against, seed, constrained, file):
+def _measured(adversaries):
+    """Of adversaries that choose what is measured."""
+    for attack in {each.attack.target.name: each.attack for each in adversaries}.values():
+        yield _line(attack, baseline(attack))
+    for adversary in adversaries:
+        found = adversary.played()
+        yield _line(adversary.attack, found, adversary, bool(found.delay.mean() >= adversary.attack.threshold))
+
+
+def _line(tried, found, adversary=None, constrained=True, file=None):
     used, delay, p95, lost = (float(np.mean(each)) for each in found[1:])
-    return AttackLine(target.name, against, seed, used, delay * 1000, p95 * 1000, lost, constrained, file)
+    about = (None, None) if adversary is None else (adversary.attack.target.name, adversary.file.seed)
+    return AttackLine(tried.target.name, *about, used, delay * 1000, p95 * 1000, lost, constrained, file)
 
 
 def _written(folder, name, rates, asked):

@@ -75,8 +75,8 @@ def train(query, seed, out, as_json):
 @click.option("--out", type=click.Path(), help="A folder for the traces, as link traces of mahimahi.")
 @options.as_json
 def attack(adversaries, senders, out, as_json):
-    """Play trained adversaries, and try the worst trace of each on all senders (docs/adversaries.md); needs the extra
-    rl."""
+    """Play trained adversaries, and try the worst trace of each, where they choose traces, on all senders
+    (docs/adversaries.md); needs the extra rl."""
     with _left_in_time():
         from ccmatic import adversary, records
 
@@ -87,11 +87,11 @@ def attack(adversaries, senders, out, as_json):
 
 
 def _attacked(line):
-    trace = "random" if line.against is None else f"against {line.against} ({line.seed})"
+    trace = "baseline" if line.against is None else f"against {line.against} ({line.seed})"
     measured = (
         f"{line.utilisation:6.1%}   queueing {line.delay_ms:6.2f} ms, p95 {line.p95_ms:6.2f}   lost {line.lost:6.2%}"
     )
-    return f"{line.sender:<16} {trace:<24} {measured}{'' if line.constrained else '   (delays less than random)'}"
+    return f"{line.sender:<16} {trace:<24} {measured}{'' if line.constrained else '   (delays less than the baseline)'}"
 
 
 def _text(line):

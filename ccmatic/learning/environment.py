@@ -19,13 +19,14 @@ from ccmatic.learning.trees import rates
 class State(NamedTuple):
     """An episode under way. interval: how many intervals are over. rate: (f, n) of the next one, unless an action
     changes it, bytes per second. queues: the links'. known: signals.Known. history: (n, f, k + d, features), the
-    latest last."""
+    latest last. wrong: (n) times what it is senders take the least RTT for; None: for what it is."""
 
     interval: Array
     rate: Array
     queues: fluid.Queues
     known: signals.Known
     history: Array
+    wrong: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +170,19 @@ class Environment:
     def learn(self, known, history, now):
         """What a sender knows after an interval, with the history and the reward (n, f)."""
         known = known.after(now)
+        reward, vector = self._told(known)
+        return known, jnp.concatenate([history[:, :, 1:], vector], axis=2), reward.T
+
+    def misled(self, state, wrong):
+        """The State as it is to a sender that takes the least RTT for (n) times what it is, now that it has measured
+        the latest interval."""
+        known = state.known._replace(least_rtt=state.known.least_rtt * wrong)
+        vector = jnp.where(state.interval > 0, self._told(known)[1], state.history[:, :, -1:])
+        history = jnp.concatenate([state.history[:, :, :-1], vector], axis=2)
+        return state._replace(known=known, history=history, wrong=wrong)
+
+    def _told(self, known):
+        """Of what is known after an interval: the reward (f, n), and the latest vector (n, f, 1, features)."""
         reward = signals.REWARDS.get(self.reward, self.reward)(known)
         vector = jnp.stack(signals.OBSERVATIONS[self.observe](known, reward), axis=-1)
-        history = jnp.concatenate([history[:, :, 1:], jnp.swapaxes(vector, 0, 1)[:, :, None]], axis=2)
-        return known, history, reward.T
+        return reward, jnp.swapaxes(vector, 0, 1)[:, :, None]

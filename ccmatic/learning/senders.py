@@ -171,13 +171,15 @@ def _remembering(controller, asked):
 
     def act(memory, links, state, seen):
         now, (remembered, counted) = state.known.now, memory
-        waited = jnp.maximum(0, jnp.floor((now.rtt_end - links.rtt * links.slot) / now.seconds + 1e-4))
+        wrong = 1.0 if state.wrong is None else state.wrong
+        waited = jnp.maximum(0, jnp.floor((now.rtt_end - links.rtt * links.slot * wrong) / now.seconds + 1e-4))
         latest = {name: counted[name][0] + getattr(now, name) for name in ("acked", "lost", "sent")} | {"delay": waited}
         counted = {name: jnp.concatenate([latest[name][None], counted[name][:-1]]) for name in counted}
-        values = Values({**fixed, **remembered, **_observed(counted, now, state.interval, rtt)})
+        taken = {**fixed, "R_m": fixed["R_m"] * wrong}
+        values = Values({**taken, **remembered, **_observed(counted, now, state.interval, rtt)}, Values(fixed))
         after = values.becomes(controller.update, remembered)
         after = {name: jnp.where(state.interval > 0, after[name], remembered[name]) for name in remembered}
-        sent = Values({**fixed, **after, "line_rate": jnp.inf})
+        sent = Values({**taken, **after, "line_rate": jnp.inf})
         window = jnp.inf if controller.window is None else sent.of(controller.window) / now.rtt_end
         rate = jnp.inf if controller.rate is None else sent.of(controller.rate) / now.seconds
         return (after, counted), jnp.broadcast_to(jnp.minimum(window, rate), now.sent.shape).T

@@ -32,10 +32,11 @@ _LOGIC = {"and": operator.and_, "or": operator.or_}
 
 class Values:
     """Trees worked out where names have these values: arrays, or functions from steps back to arrays, of what is
-    observed. A tree that stands in several places is worked out once."""
+    observed. A tree that stands in several places is worked out once. back: Values by which steps back are counted;
+    None: by these."""
 
-    def __init__(self, known):
-        self.known, self._found = known, {}
+    def __init__(self, known, back=None):
+        self.known, self._found, self._back = known, {}, back or self
 
     def of(self, tree):
         """The number or truth that a tree says."""
@@ -48,7 +49,7 @@ class Values:
             case Number(number):
                 return float(number)
             case Past(name, back):
-                return self.known[name](round(float(self.of(back))))
+                return self.known[name](round(float(self._back.of(back))))
             case Name(name):
                 value = self.known[name]
                 return value(0) if callable(value) else value
