@@ -6,7 +6,7 @@ from ccmatic.adversary.levels import Bandwidth, LeastRtt, anything
 from ccmatic.adversary.played import Played, baseline, following, play, worst
 from ccmatic.adversary.target import Target, target
 from ccmatic.adversary.trained import LINKS, OPTIONS, Adversary, attack, constrained, load
-from ccmatic.adversary.transfer import transfer
+from ccmatic.adversary.transfer import along, transfer
 
 __all__ = [
     "LINKS",
@@ -17,6 +17,7 @@ __all__ = [
     "LeastRtt",
     "Played",
     "Target",
+    "along",
     "anything",
     "attack",
     "baseline",

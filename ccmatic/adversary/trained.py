@@ -8,7 +8,7 @@ import numpy as np
 from ccmatic import policies, records
 from ccmatic.adversary.attack import Attack
 from ccmatic.adversary.levels import Bandwidth, LeastRtt
-from ccmatic.adversary.played import Played, baseline, play
+from ccmatic.adversary.played import Played, baseline, play, worst
 from ccmatic.adversary.target import target
 from ccmatic.base import InputError, located, read_text, shown, suggest
 from ccmatic.learning import Asked, network
@@ -34,7 +34,8 @@ def attack(options, links, threshold=0.0):
             raise InputError(f"unknown option '{name}' of an attack's links; {suggest(name, known)}")
     if "target" not in options:
         raise InputError('[adversary] has no target; expected a sender\'s name, such as target = "cubic"')
-    asked = Asked(**{"links": "smooth", **LINKS, **links})
+    ours = {key: value for key, value in LINKS.items() if key != "buffer" or "buffer_bdp" not in links}
+    asked = Asked(**{"links": "smooth", **ours, **links})
     given = {key: options[key] for key in ("reward", "history", "runs") if key in options}
     return Attack(target(options["target"], asked), threshold=threshold, level=level, **given)
 
@@ -71,6 +72,12 @@ class Adversary:
     def played(self) -> Played:
         """What it does in as many episodes as its baseline has, on the same links or from the same rates on."""
         return play(self.attack, lambda state, seen, key: network(self.layers, seen), self.attack.runs)
+
+    def trace(self):
+        """The rates of the `worst` episode, (steps) Mbit/s, and whether there is one with the threshold's delay."""
+        found = self.played()
+        number, constrained = worst(found, self.attack.threshold)
+        return found.rates[:, number], constrained
 
 
 def load(path):

@@ -1,12 +1,13 @@
 """What traces that were chosen to harm one sender do to others (CCLab's Table III)."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from ccmatic.adversary.attack import Attack
 from ccmatic.adversary.levels import Bandwidth
-from ccmatic.adversary.played import baseline, following, play, worst
+from ccmatic.adversary.played import Played, baseline, following, play
 from ccmatic.adversary.target import target
 from ccmatic.base import InputError, writable_folder, write_text
 from ccmatic.learning.capacity import MBIT
@@ -39,31 +40,40 @@ def _traces(adversaries, senders, folder):
     """Of adversaries that choose traces."""
     first = adversaries[0].attack
     names = list(dict.fromkeys([each.attack.target.name for each in adversaries] + list(senders)))
-    tried = [Attack(target(name, first.asked), "naive", runs=first.runs) for name in names]
-    for each in tried:
-        yield _line(each, baseline(each))
-    for adversary in adversaries:
-        attack, found = adversary.attack, adversary.played()
-        number, constrained = worst(found, attack.threshold)
-        rates, seed = found.rates[:, number : number + 1], adversary.file.seed
-        file = _written(folder, f"{Path(attack.target.name).stem}-{seed}", rates[:, 0], attack.asked)
-        for each in tried:
-            yield _line(each, play(each, following(each, rates), 1), adversary, constrained, file)
+    for name in names:
+        yield _line(name, baseline(Attack(target(name, first.asked), "naive", runs=first.runs)))
+    chosen = [each.trace() for each in adversaries]
+    rates = np.stack([trace for trace, _ in chosen], axis=1)
+    found = [play(*along(name, first.asked, rates), len(chosen)) for name in names]
+    for number, (adversary, (trace, constrained)) in enumerate(zip(adversaries, chosen, strict=True)):
+        stem = f"{Path(adversary.attack.target.name).stem}-{adversary.file.seed}"
+        file = _written(folder, stem, trace, first.asked)
+        for name, every in zip(names, found, strict=True):
+            here = Played(*(column[..., number] for column in every))
+            yield _line(name, here, adversary, constrained, file)
+
+
+def along(name, asked, rates):
+    """The Attack on a sender, by its name, and what decides in it, on links at given rates, (steps, n) Mbit/s, one
+    after the other, whatever they change by: a trace keeps the budget by itself."""
+    attack = Attack(target(name, replace(asked, budget=asked.rate.ends[1], window=1)), "naive")
+    return attack, following(attack, rates)
 
 
 def _measured(adversaries):
     """Of adversaries that choose what is measured."""
     for attack in {each.attack.target.name: each.attack for each in adversaries}.values():
-        yield _line(attack, baseline(attack))
+        yield _line(attack.target.name, baseline(attack))
     for adversary in adversaries:
         found = adversary.played()
-        yield _line(adversary.attack, found, adversary, bool(found.delay.mean() >= adversary.attack.threshold))
+        constrained = bool(found.delay.mean() >= adversary.attack.threshold)
+        yield _line(adversary.attack.target.name, found, adversary, constrained)
 
 
-def _line(tried, found, adversary=None, constrained=True, file=None):
+def _line(sender, found, adversary=None, constrained=True, file=None):
     used, delay, p95, lost = (float(np.mean(each)) for each in found[1:])
     about = (None, None) if adversary is None else (adversary.attack.target.name, adversary.file.seed)
-    return AttackLine(tried.target.name, *about, used, delay * 1000, p95 * 1000, lost, constrained, file)
+    return AttackLine(sender, *about, used, delay * 1000, p95 * 1000, lost, constrained, file)
 
 
 def _written(folder, name, rates, asked):
