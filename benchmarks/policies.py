@@ -15,6 +15,9 @@ from sender_times import measure
 
 from ccmatic import policies, records
 
+#: What is measured of a policy: the value of its network, and a change before it, as `measure` says.
+INFERS = "ccm_network(s.watch.history)", "s.watch.history[i % (CCM_HISTORY * CCM_FEATURES)] += 1e-3f"
+
 
 def zeros(folder, observe, layers):
     """The file of a policy whose network has these hidden layers."""
@@ -28,12 +31,11 @@ def zeros(folder, observe, layers):
 
 def main():
     """Print a line a policy."""
-    infers = "ccm_network(s.watch.history)", "s.watch.history[i % (CCM_HISTORY * CCM_FEATURES)] += 1e-3f"
     with tempfile.TemporaryDirectory() as folder:
         shipped = (("aurora", (32, 16)), ("custard", (32, 32, 32)))
         for path in sys.argv[1:] or [zeros(Path(folder), *network) for network in shipped]:
             export = policies.exported(policies.load(path))
-            inference, packet = measure(export, *infers, times=20_000)
+            inference, packet = measure(export, *INFERS, times=20_000)
             print(f"{Path(path).stem:<18} {inference:7.1f} ns an inference  {packet:6.1f} ns a packet, all included")
 
 

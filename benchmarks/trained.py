@@ -24,7 +24,13 @@ def train(folder, name, sections, seeds, load=policies.load):
 
 
 def _lines(values):
-    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
+    return "".join(f"{key} = {_toml(value)}\n" for key, value in values.items())
+
+
+def _toml(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + "}"
+    return json.dumps(value)
 
 
 def episode(group, asked, links):

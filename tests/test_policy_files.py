@@ -13,17 +13,7 @@ from ccmatic.emulate import kinds, link, run
 from ccmatic.emulate.measures import measures
 from support.cli import run as command
 from support.machine import needs_compiler, on_time
-from support.policies import policy, steering
-
-FLOATS = ctypes.POINTER(ctypes.c_float)
-
-
-class Interval(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_float) for name in ("seconds", "sent", "acked", "lost", "rtt", "rtt_end")]
-
-
-def pointer(array):
-    return array.ctypes.data_as(FLOATS)
+from support.policies import FLOATS, Interval, deciding, pointer, policy, steering
 
 
 @needs_compiler
@@ -39,23 +29,19 @@ def test_c_computes_what_numpy_does(observe, history, sizes, tmp_path):
 
 
 @needs_compiler
-@pytest.mark.parametrize("observe, reward, delay", [
-    ("custard", "custard", 0), ("custard", "power", 2), ("custard", "vivace_loss", 0), ("custard", "aurora", 0),
-    ("aurora", "aurora", 1),
+@pytest.mark.parametrize("observe, act, reward, delay", [
+    ("custard", "custard", "custard", 0), ("custard", "custard", "power", 2), ("custard", "custard", "vivace_loss", 0),
+    ("custard", "per_rtt", "aurora", 0), ("custard", "per_rtt", "relative", 0), ("aurora", "aurora", "aurora", 1),
 ])  # fmt: skip
-def test_c_observes_and_acts_as_the_environment_does(observe, reward, delay, tmp_path):
+def test_c_observes_and_acts_as_the_environment_does(observe, act, reward, delay, tmp_path):
     jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
     pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
     from ccmatic.learning import signals
 
-    given = policy(tmp_path / "made.json", observe=observe, reward=reward, delay=delay)
+    given = policy(tmp_path / "made.json", observe=observe, act=act, reward=reward, delay=delay)
     library = Library(policies.exported(given))
     sender, history = Called(library, 1500, 20 * 10**6), np.zeros((3 + delay, policies.OBSERVATIONS[observe]))
-    decide = library["decide"]
-    decide.restype, decide.argtypes = (
-        ctypes.c_float,
-        [ctypes.c_void_p, ctypes.POINTER(Interval), ctypes.c_float, FLOATS],
-    )
+    decide = deciding(library)
     array = lambda value: np.full((1, 1), value, np.float32)  # noqa: E731
     known, rate, rng = signals.first(array(0.02), array(0.02)), array(10 * 1500 / 0.02), np.random.default_rng(3)
     with jax.disable_jit():
@@ -67,7 +53,7 @@ def test_c_observes_and_acts_as_the_environment_does(observe, reward, delay, tmp
             history = np.concatenate([history[1:], np.array(vector).reshape(1, -1)])
             seen = history[:3].reshape(1, -1)
             action = np.clip(given(seen), -10, 10)
-            rate = np.maximum(signals.ACTIONS[observe][0](array(action[0]), rate, known), 1500 / 0.02)
+            rate = np.maximum(signals.ACTIONS[act][0](array(action[0]), rate, known), 1500 / 0.02)
             observed = np.zeros(seen.size, np.float32)
             interval = Interval(0.02, sent, acked, lost, rtt, rtt_end)
             found = decide(sender._pointer, interval, 0.02, pointer(observed))

@@ -167,6 +167,15 @@ def aurora_linear(known):
     return (10 * now.throughput / 1500 - 1000 * now.rtt - 2000 * now.loss) / 1000
 
 
+def relative_linear(known):
+    """Custard's linear reward without a scale, as Ghermezian et al. normalise theirs (Eq. 2, section 2.5): throughput
+    over that of the interval before, at most 10, less RTT over the least RTT, less 3 · loss rate: about what Custard's
+    weighs them by on its links of 32 Mbit/s and 32 ms."""
+    now, before = known.now, known.before
+    growth = jnp.minimum(now.throughput / jnp.maximum(before.throughput, 1), 10)
+    return growth - now.rtt / known.least_rtt - 3 * now.loss
+
+
 #: Orca's loss penalty ζ and delay margin: CCLab states no numbers, so these are ours.
 LOSS_PENALTY, MARGIN = 5, 1.25
 
@@ -217,6 +226,13 @@ def _scaled(value, change):
     return jnp.where(change >= 0, value * (1 + change), value / (1 - jnp.minimum(change, 0)))
 
 
+def per_rtt_change(action, rate, known):
+    """Ghermezian et al.'s (Eq. 1): times e^(α·a), here with Custard's α = 0.01 in an RTT as it was measured last: the
+    longer news takes, the less an interval changes. (Their α and their intervals, 100 to 200 ms, do not depend on the
+    RTT.)"""
+    return rate * jnp.exp(0.01 * action * known.now.seconds / known.now.rtt)
+
+
 def rate_itself(action, rate, known):
     """The action is the rate, in bytes per second: what senders that are not learned say."""
     return action
@@ -234,6 +250,7 @@ REWARDS = {
     "power": power,
     "vivace_loss": vivace_loss,
     "aurora": aurora_linear,
+    "relative": relative_linear,
     "orca": orca_reward,
     "ltp": ltp_performance,
 }
@@ -244,5 +261,6 @@ ACTIONS = {
     "aurora": (aurora_change, 10.0),
     "orca": (orca_change, 2.0),
     "ltp": (ltp_change, 1.0),
+    "per_rtt": (per_rtt_change, 10.0),
     "rate": (rate_itself, 1e10),
 }

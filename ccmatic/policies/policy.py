@@ -13,8 +13,8 @@ from ccmatic.base import InputError, located, read_text, shown, suggest, write_t
 #: What exported code can observe, with how many numbers a vector has; its actions, each with the largest; its rewards.
 #: They are those of ccmatic.learning of these names. Besides, an action may be `envelope:NAME`.
 OBSERVATIONS = {"custard": 6, "aurora": 3}
-ACTIONS = {"custard": 10.0, "aurora": 10.0}
-REWARDS = ("custard", "power", "vivace_loss", "aurora")
+ACTIONS = {"custard": 10.0, "aurora": 10.0, "per_rtt": 10.0}
+REWARDS = ("custard", "power", "vivace_loss", "aurora", "relative")
 
 #: The most intervals in an observation, of its delay, and the most outputs of a layer.
 LARGEST = 1024

@@ -1,5 +1,6 @@
-"""Policies that nobody trained."""
+"""Policies that nobody trained, and what those in C decide."""
 
+import ctypes
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +22,29 @@ def policy(
     asked["interval"] = interval
     policies.save(records.PolicyFile(query={}, seed=1, layers=written, curve=[], **asked), path)
     return policies.load(path)
+
+
+FLOATS = ctypes.POINTER(ctypes.c_float)
+
+
+class Interval(ctypes.Structure):
+    """What was measured in one."""
+
+    _fields_ = [(name, ctypes.c_float) for name in ("seconds", "sent", "acked", "lost", "rtt", "rtt_end")]
+
+
+def pointer(array):
+    """To float32s, for C."""
+    return array.ctypes.data_as(FLOATS)
+
+
+def deciding(library):
+    """The function `decide` of a policy's Library: a sender, an Interval, seconds, and where to write the observation;
+    the rate."""
+    decide = library["decide"]
+    decide.restype = ctypes.c_float
+    decide.argtypes = [ctypes.c_void_p, ctypes.POINTER(Interval), ctypes.c_float, FLOATS]
+    return decide
 
 
 def steering(path, rtt_ms):

@@ -59,6 +59,13 @@ static inline float ccm_reward_aurora(const struct ccm_known *k)
     return (10.0f * packets - 1000.0f * k->now.rtt - 2000.0f * ccm_loss_rate(&k->now)) / 1000.0f;
 }
 
+static inline float ccm_reward_relative(const struct ccm_known *k)
+{
+    const float growth = k->now.acked / k->now.seconds / fmaxf(k->before.acked / k->before.seconds, 1.0f);
+
+    return fminf(growth, 10.0f) - k->now.rtt / k->least_rtt - 3.0f * ccm_loss_rate(&k->now);
+}
+
 static inline void ccm_observe_custard(const struct ccm_known *k, float reward, float *x)
 {
     x[0] = k->now.sent / k->now.seconds / CCM_MBIT / 100.0f;
@@ -78,14 +85,21 @@ static inline void ccm_observe_aurora(const struct ccm_known *k, float reward, f
 }
 
 /* The next rate, in the unit of the last. */
-static inline float ccm_act_custard(float rate, float action)
+static inline float ccm_act_custard(float rate, float action, const struct ccm_known *k)
 {
+    (void)k;
     return rate * (1.0f + 0.01f * action);
 }
 
-static inline float ccm_act_aurora(float rate, float action)
+static inline float ccm_act_per_rtt(float rate, float action, const struct ccm_known *k)
+{
+    return rate * expf(0.01f * action * k->now.seconds / k->now.rtt);
+}
+
+static inline float ccm_act_aurora(float rate, float action, const struct ccm_known *k)
 {
     const float change = 0.025f * action;
 
+    (void)k;
     return change >= 0.0f ? rate * (1.0f + change) : rate / (1.0f - change);
 }

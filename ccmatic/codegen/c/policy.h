@@ -56,7 +56,7 @@ static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
 static inline void ccm_decide(struct ccm_sender *s, const struct ccm_interval *measured, float seconds)
 {
     ccm_observe(&s->watch, measured);
-    s->rate = ccm_within(CCM_ACT(s->rate, ccm_action(&s->watch)), (float)s->packet / seconds, CCM_FASTEST);
+    s->rate = ccm_within(CCM_ACT(s->rate, ccm_action(&s->watch), &s->watch.known), (float)s->packet / seconds, CCM_FASTEST);
 }
 
 /* Takes the intervals that were over before now. */

@@ -1,0 +1,33 @@
+"""The sender in plain Python that is measured beside the compiled one decides as that does."""
+
+import numpy as np
+import pytest
+
+from ccmatic import policies
+from ccmatic.codegen.library import Called, Library
+from support.benchmarks import defined_by
+from support.machine import needs_compiler
+from support.policies import Interval, deciding, pointer, policy
+
+PACKET, STEP = 1500, 0.02
+
+
+@needs_compiler
+def test_it_decides_as_compiled_code_does(tmp_path):
+    given = policy(tmp_path / "made.json", observe="aurora", reward="aurora", history=10)
+    python = defined_by("python_sender.py")["Decisions"](given, STEP)
+    library = Library(policies.exported(given))
+    sender, decide, observed = Called(library, PACKET, int(STEP * 1e9)), deciding(library), np.zeros(30, np.float32)
+    rng, rtt, end = np.random.default_rng(4), STEP, STEP
+    rates = []
+    for acked in (0, *rng.integers(1, 900, 15), 0, 20):
+        sent = acked + rng.integers(0, 300)
+        if acked:
+            rtt, end = STEP + 0.03 * rng.random(2)
+        python.over(sent, acked, rtt * acked, end)
+        interval = Interval(STEP, sent * PACKET, acked * PACKET, 0, rtt, end)
+        rates.append(decide(sender._pointer, interval, STEP, pointer(observed)))
+        np.testing.assert_allclose(python.history.ravel(), observed, rtol=1e-4, atol=1e-4)
+        assert rates[-1] == pytest.approx(python.rate, rel=1e-3)
+        python.rate = rates[-1]
+    assert max(rates) > 1.5 * min(rates)
