@@ -100,7 +100,7 @@ def test_small_windows_grow_as_reno_with_this_beta():
 def test_the_mean_window_is_the_rfc_s_for_a_rate_of_loss():
     """Section 5.1: (C (3 + β) / (4 (1 - β)))^(1/4) (RTT / p)^(3/4), of a packet lost each 1/p."""
     p, path, windows, since = 1e-5, Path(), [], 0
-    for _ in range(1500):
+    for _ in range(900):
         since += path.window
         lost = since >= 1 / p
         windows.append(path.goes_on(lost=int(lost)))
