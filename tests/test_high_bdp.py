@@ -24,7 +24,8 @@ def test_every_query_that_is_trained_is_read_as_it_was_written(tmp_path):
 
 def test_what_is_told_of_a_policy_is_of_a_minute_on_that_link(tmp_path):
     """One that always raises its rate by a hundredth, from 16 Mbit/s on, on R_m of 20 ms: it fills the link after 648
-    intervals, and then the buffer, of which two BDPs are an RTT; what is more is lost: of five times as much, the most that the simulator sends."""
+    intervals, and then the buffer, of which two BDPs are an RTT. What is more is lost: four fifths of the most that the
+    simulator sends."""
     upwards = policy(tmp_path / "up.json", [(np.zeros((6, 1)), [1.0])], history=1)
     rate, rtt, lost, [mean, _, median, *_, peak, used, _, _] = defined_by("high_bdp.py")["played"]([upwards], 1)
     assert rate.shape == rtt.shape == lost.shape == (3000, 1)
