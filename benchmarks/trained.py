@@ -29,7 +29,7 @@ def _lines(values):
 
 def _toml(value):
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(each)}" for key, each in value.items()) + "}"
     return json.dumps(value)
 
 

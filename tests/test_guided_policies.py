@@ -3,6 +3,7 @@
 import ctypes
 import runpy
 from collections import deque
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from ccmatic.emulate import kinds, link, run
 from ccmatic.emulate.measures import measures
 from ccmatic.language import load
 from ccmatic.proving import load_result
+from ccmatic.trace_export import Schedule
 from support.cli import run as command
 from support.machine import needs_compiler, on_time
 from support.policies import policy
@@ -118,19 +120,31 @@ def test_it_sends_over_an_emulated_link_and_no_step_is_outside(emulator, tmp_pat
 
 
 @pytest.fixture
-def envelopes():
+def envelopes(monkeypatch):
     """benchmarks/envelopes.py."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     for name in ("jax", "gymnasium", "pettingzoo"):
         pytest.importorskip(name, reason=f"no {name}: pip install -e '.[rl]'")
     return runpy.run_path(str(ROOT / "benchmarks" / "envelopes.py"))
 
 
 @pytest.mark.slow
+def test_what_a_schedule_holds_is_held_over_and_over(envelopes):
+    """Admitted at once; served one byte in two from the first step on, all by the end of the second."""
+    schedule = Schedule(Fraction(1), 100, 1, None, 0, ((0, 0, 0), (100, 100, 50), (200, 200, 200)))
+    hold = envelopes["as_in"](schedule)(None, 64_000, 64_000)
+    held = [(hold(now) - now) / 64_000 for now in range(0, 128_001, 32_000)]
+    assert held == [0, 0.5, 0.34375, 0.171875, 0]
+    assert all(hold(now + 128_000) - hold(now) == 128_000 for now in range(0, 128_000, 1000))
+
+
+@pytest.mark.slow
 def test_bounds_hold_of_a_policy_in_the_envelope_and_break_without_it(envelopes, tmp_path):
+    schedule = Schedule(Fraction(1), 10, 1, None, 0, ((0, 0, 0), (20, 20, 0), (30, 30, 25), (40, 40, 40)))
     result, broken = load_result(PROOF), {}
     for name, made in {"inside": guided(tmp_path / "in.json"), "outside": policy(tmp_path / "out.json")}.items():
-        trial = envelopes["counted"](result, made, 2)
-        assert trial.windows.total() > 10
+        trial, runs = envelopes["counted"](result, made, [None, envelopes["benign"], envelopes["as_in"](schedule)])
+        assert trial.windows.total() > 10 and len(runs) == 3
         broken[name] = trial.broken.total()
         allowed = {lemma for lemma, *_ in trial.closest_values()}
         assert allowed and not allowed & trial.broken.keys()

@@ -42,20 +42,22 @@ class Trial:
         holds = lru_cache(2)(lambda x, t: state.holds(x, t, self.result.values))
         return replace(state, holds=lambda x, t, c: holds(x, t))
 
-    def run(self, seed):
-        """Simulate one run of STEPS steps, with two changes of the link rate, and look at its windows. seed: of the
-        link, its changes and its jitter, and of who chooses the rates of an envelope."""
+    def run(self, seed, jitter=None):
+        """Simulate one run of STEPS steps, with two changes of the link rate, and look at its windows; the Run. seed:
+        of the link, its changes and its jitter, and of who chooses the rates of an envelope. jitter: as of a
+        Simulation; None: one of JITTER."""
         rng, model = Random(seed), self.prover.query.model
         bdp = rng.choice((24, 60, 120))
         size = rng.choice(_sizes(self.prover.query.buffer))
         path = Path(model, rate=bdp, jitter=self.prover.query.jitter, buffer=None if size is None else int(bdp * size))
         rates = rng.sample([bdp // 2, bdp * 3 // 2, bdp * 2, bdp // 3], 2)
         first = {bound.name: _first(bound, bdp, rng) for bound in model.bounds()}
+        queue, drawn = bdp * rng.choice((0, 1, 4)), rng.choice(sorted(JITTER))
         simulation = Simulation(
             path,
             seed,
-            initial_queue=bdp * rng.choice((0, 1, 4)),
-            jitter=rng.choice(sorted(JITTER)),
+            initial_queue=queue,
+            jitter=jitter or drawn,
             hiding=rng.choice(sorted(HIDING)),
             rates=rates,
         )
@@ -65,8 +67,10 @@ class Trial:
             simulation.step(sender(simulation.observation))
             if step in CHANGES:
                 simulation.change_rate(rates[CHANGES.index(step)])
-        for trace in self._traces(simulation.run(), sender):
+        run = simulation.run()
+        for trace in self._traces(run, sender):
             self._look(trace)
+        return run
 
     def _traces(self, run, sender):
         """The windows in which the link's rate does not change."""
