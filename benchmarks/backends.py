@@ -3,10 +3,11 @@
     python benchmarks/backends.py [--senders NAME…] [--buffers BDP…] [--out FILE.json]
 
 The links: 24 Mbit/s, R_m of 40 ms, no jitter, buffers of so many BDPs (1/4 and 2). A sender is a controller in the
-fluid simulator of learners and in the packet simulator, and over the emulator (as root) what sends real packets: its C
-over UDP if it forms beliefs, the kernel's of its name else. Steps of controllers of beliefs take two R_m, as in C.
-Printed are utilisation, mean and 95th percentile of the queueing delay in ms, and the share lost, after a warm-up: of
-20 s of 60 in both simulators, and of a run of 20 s over the emulator as long as beliefs take to converge, or a third.
+fluid simulator of learners (`cubic` there is RFC 9438's) and in the packet simulator, and over the emulator (as root)
+what sends real packets: its C over UDP if it forms beliefs, the kernel's of its name else. Steps of controllers of
+beliefs take two R_m, as in C. Printed are utilisation, mean and 95th percentile of the queueing delay in ms, and the
+share lost, after a warm-up: of 20 s of 60 in both simulators, and of a run of 20 s over the emulator as long as beliefs
+take to converge, or a third.
 """
 
 import argparse

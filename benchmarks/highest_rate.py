@@ -151,6 +151,7 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=5)
     given = parser.parse_args()
+    machine.require()
     with machine.stopping_cleanly(), tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         machine.build(machine.TIED, folder)

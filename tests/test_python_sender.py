@@ -1,12 +1,16 @@
-"""The sender in plain Python that is measured beside the compiled one decides as that does."""
+"""The sender in plain Python that is measured beside the compiled one decides as that does; and that they are."""
+
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ccmatic import policies
 from ccmatic.codegen.library import Called, Library
-from support.benchmarks import defined_by
-from support.machine import needs_compiler
+from support.benchmarks import BENCHMARKS, defined_by
+from support.machine import needs_bpf, needs_compiler
 from support.policies import Interval, deciding, pointer, policy
 
 PACKET, STEP = 1500, 0.02
@@ -31,3 +35,16 @@ def test_it_decides_as_compiled_code_does(tmp_path):
         assert rates[-1] == pytest.approx(python.rate, rel=1e-3)
         python.rate = rates[-1]
     assert max(rates) > 1.5 * min(rates)
+
+
+@needs_bpf
+@pytest.mark.slow
+@pytest.mark.real_time
+def test_the_highest_rates_are_told_and_nothing_is_left():
+    command = [sys.executable, BENCHMARKS / "highest_rate.py", "--runs", "1", "--seconds", "0.5"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as measuring:
+        told, error = measuring.communicate(timeout=300)
+    assert measuring.returncode == 0, error
+    *rates, inference = told.splitlines()
+    assert len(rates) == 5 and all(float(line.partition("Gbit/s")[0].split()[-4]) > 0.01 for line in rates)
+    assert "ns in C" in inference and not [*Path("/run/netns").glob(f"ccm-{measuring.pid}-*")]
