@@ -42,31 +42,33 @@ class Trial:
         holds = lru_cache(2)(lambda x, t: state.holds(x, t, self.result.values))
         return replace(state, holds=lambda x, t, c: holds(x, t))
 
-    def run(self, seed, jitter=None):
-        """Simulate one run of STEPS steps, with two changes of the link rate, and look at its windows; the Run. seed:
-        of the link, its changes and its jitter, and of who chooses the rates of an envelope. jitter: as of a
-        Simulation; None: one of JITTER."""
+    def run(self, seed, jitter=None, hiding=None, changes=None):
+        """Simulate one run of STEPS steps, look at its windows, and return it. seed: of the link, its changes and its
+        jitter, and of who chooses the rates of an envelope. jitter, hiding: as of a Simulation; None: one of JITTER and
+        HIDING. changes: of the link's rate, to which share of the first at the end of which step; None: two of them."""
         rng, model = Random(seed), self.prover.query.model
         bdp = rng.choice((24, 60, 120))
         size = rng.choice(_sizes(self.prover.query.buffer))
         path = Path(model, rate=bdp, jitter=self.prover.query.jitter, buffer=None if size is None else int(bdp * size))
-        rates = rng.sample([bdp // 2, bdp * 3 // 2, bdp * 2, bdp // 3], 2)
+        rates = dict(zip(CHANGES, rng.sample([bdp // 2, bdp * 3 // 2, bdp * 2, bdp // 3], 2), strict=True))
+        if changes is not None:
+            rates = {step: int(bdp * share) for step, share in changes.items()}
         first = {bound.name: _first(bound, bdp, rng) for bound in model.bounds()}
-        queue, drawn = bdp * rng.choice((0, 1, 4)), rng.choice(sorted(JITTER))
+        queue, held, hidden = bdp * rng.choice((0, 1, 4)), rng.choice(sorted(JITTER)), rng.choice(sorted(HIDING))
         simulation = Simulation(
             path,
             seed,
             initial_queue=queue,
-            jitter=jitter or drawn,
-            hiding=rng.choice(sorted(HIDING)),
-            rates=rates,
+            jitter=jitter or held,
+            hiding=hiding or hidden,
+            rates=set(rates.values()),
         )
         choose = self.policy(self.result, rng, simulation) if self.result.controller.is_envelope else None
         sender = Deployed(model, self.result.controller, path, self.result.horizon - 1, first, choose=choose)
         for step in range(1, STEPS + 1):
             simulation.step(sender(simulation.observation))
-            if step in CHANGES:
-                simulation.change_rate(rates[CHANGES.index(step)])
+            if step in rates:
+                simulation.change_rate(rates[step])
         run = simulation.run()
         for trace in self._traces(run, sender):
             self._look(trace)
