@@ -7,7 +7,7 @@ SIGCOMM 2021, and its tool, venkatarun95/ccac at 229d398. docs/stateful.md has t
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ccmatic.models.sender_beliefs import link_rate
+from ccmatic.models.sender_beliefs import beside_others, link_rate
 from ccmatic.models.window_sender import found_losses, observations, senders
 
 from ccmatic.base import InputError
@@ -81,8 +81,9 @@ class CCAC2021(Model):
     @property
     def observations(self):
         """What its senders may read, by name: what they observe and what they believe."""
-        observed = observations(self.before, self.delay == "each flow's own")
-        return observed | {belief.name: belief for belief in link_rate(self.delay != "not measured")}
+        own = self.delay == "each flow's own"
+        beliefs = (*link_rate(self.delay != "not measured"), *(beside_others() if own else ()))
+        return observations(self.before, own) | {belief.name: belief for belief in beliefs}
 
     @property
     def columns(self):

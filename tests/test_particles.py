@@ -67,7 +67,7 @@ def test_if_none_is_left_it_begins_anew():
     assert found.ranges() == {}
     for _ in range(3):
         found.update(Signals(1, RTT, 1, 0))
-    assert found.begun == 2 and len(found.state) == COUNT
+    assert found.begun == 2 and len(found.state.own) == COUNT
 
 
 def test_the_most_throughput_and_the_least_rtt_are_bounds_or_what_is_expected():

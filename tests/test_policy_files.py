@@ -32,6 +32,7 @@ def test_c_computes_what_numpy_does(observe, history, sizes, tmp_path):
 @pytest.mark.parametrize("observe, act, reward, delay", [
     ("custard", "custard", "custard", 0), ("custard", "custard", "power", 2), ("custard", "custard", "vivace_loss", 0),
     ("custard", "per_rtt", "aurora", 0), ("custard", "per_rtt", "relative", 0), ("aurora", "aurora", "aurora", 1),
+    ("orca", "ltp", "orca", 0), ("ltp", "ltp", "ltp", 0),
 ])  # fmt: skip
 def test_c_observes_and_acts_as_the_environment_does(observe, act, reward, delay, tmp_path):
     jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
@@ -43,19 +44,20 @@ def test_c_observes_and_acts_as_the_environment_does(observe, act, reward, delay
     sender, history = Called(library, 1500, 20 * 10**6), np.zeros((3 + delay, policies.OBSERVATIONS[observe]))
     decide = deciding(library)
     array = lambda value: np.full((1, 1), value, np.float32)  # noqa: E731
-    known, rate, rng = signals.first(array(0.02), array(0.02)), array(10 * 1500 / 0.02), np.random.default_rng(3)
+    known = signals.first(array(0.02), array(0.02), capacity=array(10**6))
+    rate, rng = array(10 * 1500 / 0.02), np.random.default_rng(3)
     with jax.disable_jit():
         for _ in range(20):
-            sent, acked, lost = rng.integers(0, 10**6, 3)
+            sent, acked, lost, out = rng.integers(0, 10**6, 4)
             rtt, rtt_end = 0.02 + 0.03 * rng.random(2)
-            known = known.after(signals.Interval(*map(array, (0.02, sent, acked, lost, rtt, rtt_end, 0))))
+            known = known.after(signals.Interval(*map(array, (0.02, sent, acked, lost, rtt, rtt_end, out))))
             vector = signals.OBSERVATIONS[observe](known, signals.REWARDS[reward](known))
             history = np.concatenate([history[1:], np.array(vector).reshape(1, -1)])
             seen = history[:3].reshape(1, -1)
-            action = np.clip(given(seen), -10, 10)
+            action = np.clip(given(seen), -given.most_action, given.most_action)
             rate = np.maximum(signals.ACTIONS[act][0](array(action[0]), rate, known), 1500 / 0.02)
             observed = np.zeros(seen.size, np.float32)
-            interval = Interval(0.02, sent, acked, lost, rtt, rtt_end)
+            interval = Interval(0.02, sent, acked, lost, rtt, rtt_end, out)
             found = decide(sender._pointer, interval, 0.02, pointer(observed))
             np.testing.assert_allclose(observed, seen[0], rtol=2e-5, atol=1e-5)
             np.testing.assert_allclose(found, rate[0, 0], rtol=1e-4)
@@ -98,7 +100,8 @@ def forged(path, **changes):
 @pytest.mark.parametrize("changes, message", [
     ({"observe": "aurora"}, "layer 1 takes 18 numbers, and 3 aurora vectors have 9 numbers"),
     ({"history": 4}, "layer 1 takes 18 numbers, and 4 custard vectors have 24 numbers"),
-    ({"observe": "orca"}, "unknown observe 'orca'; did you mean 'aurora'?"),
+    ({"observe": "ocra"}, "unknown observe 'ocra'; did you mean 'orca'?"),
+    ({"reward": "ltp"}, "unknown reward 'ltp'; known: aurora, custard"),
     ({"interval": "1/0"}, "the interval is '1/0'; expected such as 1, 2 or 1/2"),
     ({"layers": []}, "the last layer gives nothing; expected one number"),
     ({"layers": [{"weights": [[float("nan")]] * 18, "bias": [1]}]}, "layer 1 has a number that is not finite"),

@@ -15,15 +15,8 @@ from ccmatic.contracts import load_definition
 from ccmatic.language import parse
 from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow
 from ccmatic.verification import Outcome
+from support.believing import ANYONE, PLANTED
 from support.machine import needs_compiler
-
-#: Sends whatever the network likes, so that what is true of its beliefs is true of every sender's.
-ANYONE = """pace: rate = above(0)
-def update({believed}, line_rate):
-    pace = between(0, line_rate)
-def send(pace):
-    return pace
-"""
 
 #: Models by what a file of one says.
 IMPORTS = "from ccmatic.models.ccac2021 import CCAC2021\n\n"
@@ -39,21 +32,6 @@ MODELS = (
 )
 
 FALSE = {"C_L": "C_L_f[0][T-1] > C", "C_U": "C_U_f[0][T-1] < C"}
-
-#: A model whose senders believe by another text.
-PLANTED = """from dataclasses import replace
-from ccmatic.models.ccac2021 import CCAC2021
-
-class Planted(CCAC2021):
-    @property
-    def observations(self):
-        found = super().observations
-        right = found[{believed!r}]
-        assert {old!r} in right.source
-        return found | {{right.name: replace(right, source=right.source.replace({old!r}, {new!r}))}}
-
-MODEL = Planted(waste="constant rate", delay="each flow's own")
-"""
 
 
 def asked(folder, text, what, horizon=6, buffer="1", given=""):
@@ -91,7 +69,7 @@ def test_what_is_believed_is_true_on_every_network(believed, model, buffer, tmp_
 )
 def test_a_wrong_sample_makes_it_false(believed, old, new, tmp_path):
     """Such as one of steps in which nothing was sent."""
-    planted = PLANTED.format(believed=believed, old=old, new=new)
+    planted = PLANTED.format(flows=1, believed=believed, old=old, new=new)
     found = verified(asked(tmp_path, planted, FALSE[believed], buffer="infinite"), believed)
     assert found.verdict == "violated" and cm.replay(found.trace, allow_code=True).outcome is Outcome.BREAKS
 

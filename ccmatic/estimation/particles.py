@@ -4,7 +4,7 @@ what a sender has seen, where others may send, too. Time is in seconds.
 Where the paper leaves something open, or what is printed cannot be meant, it says so here (docs/estimates.md).
 """
 
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,26 +21,27 @@ FIRST_RATE, FIRST_DELAY = 2.0, 0.1
 PERCENTS = (10, 90)
 
 
-@dataclass(frozen=True)
-class State:
-    """Particles, an array each: own rate and that of others in C, queueing delay in s, whether the queue is full."""
+class State(NamedTuple):
+    """Particles, an array each, of NumPy or JAX: own rate and that of others in C, queueing delay in s, whether the
+    queue is full."""
 
-    own: np.ndarray
-    others: np.ndarray
-    delay: np.ndarray
-    full: np.ndarray
-
-    def __len__(self):
-        return len(self.own)
+    own: Any
+    others: Any
+    delay: Any
+    full: Any
 
     def some(self, chosen):
         """Those of a mask, or of numbers."""
-        return State(*(column[chosen] for column in (self.own, self.others, self.delay, self.full)))
+        return State(*(column[chosen] for column in self))
 
     def and_(self, other):
         """These, then others."""
-        columns = ((getattr(self, name), getattr(other, name)) for name in ("own", "others", "delay", "full"))
-        return State(*map(np.concatenate, columns))
+        return State(*map(np.concatenate, zip(self, other, strict=True)))
+
+    @property
+    def arrays(self):
+        """The module of its arrays."""
+        return self.own.__array_namespace__()
 
 
 def gap_of_all(gaps):
@@ -75,7 +76,7 @@ class ParticleFilter:
         if self._last is not None:
             before = self._first() if self.state is None else self.state
             before, now = self._divided(before, self._moved(before, seen.factor))
-            stays = self._random.random(len(now)) >= self._mismatch(self._gaps(before, now, seen))
+            stays = self._random.random(len(now.own)) >= self._mismatch(self._gaps(before, now, seen))
             self.begun += not stays.any()
             self.state = self._resampled(now.some(stays)) if stays.any() else self._first()
         self._last = seen
@@ -93,60 +94,74 @@ class ParticleFilter:
         return State(own, np.where(alone, 0, others), delay, np.zeros(self._count, bool))
 
     def _moved(self, before, factor):
-        """A queue grows by what comes less what the link serves. The gradient is printed to be of [0, O_j], which would
-        leave others no way to slow down; here of [-O_j, O_j]."""
-        own = before.own * factor
-        gradient = self._random.uniform(-GRADIENT, GRADIENT, len(before))
-        others = np.maximum(0, before.others * (1 + gradient * self._interval))
-        delay = np.maximum(0, before.delay + (own + others - 1) * self._interval)
-        return State(own, others, np.where(before.full, np.minimum(before.delay, delay), delay), before.full)
+        gradient = self._random.uniform(-GRADIENT, GRADIENT, len(before.own))
+        return moved(before, factor, gradient, self._interval)
 
     def _divided(self, before, now):
         """Of each whose delay is as long as any that was seen, one whose queue is full and one whose is not; of others
         it is not. The same of what they were before."""
         longest = now.delay >= self._most_rtt - self._least_rtt
-        split = State(now.own, now.others, now.delay, longest)
+        split = now._replace(full=longest)
         again = split.some(longest)
-        without = State(again.own, again.others, again.delay, np.zeros(len(again), bool))
+        without = again._replace(full=np.zeros(len(again.own), bool))
         return before.and_(before.some(longest)), split.and_(without)
 
     def _gaps(self, before, now, seen):
-        """By how much each signal is not what a particle expects, (signals, particles)."""
-        last, delay, ratio = self._last, SENSITIVITY["delay"], SENSITIVITY["throughput"]
-        through, kept = _throughput(now), (1 - self._loss(now)) / (1 - self._loss(before))
-        kept_seen = (1 - seen.loss) / max(1 - last.loss, LOSS_JITTER)
-        too_much = through - seen.throughput / self._most_throughput
-        too_short = seen.rtt - self._least_rtt - now.delay
-        beyond = np.maximum(0, (too_much, too_short)) if self._bounds else np.abs((too_much, too_short))
-        return np.stack(
-            [
-                delay * np.abs(seen.rtt - last.rtt - (now.delay - before.delay)),
-                ratio * np.abs(seen.throughput / last.throughput - through / _throughput(before)),
-                SENSITIVITY["loss"] * np.abs(kept_seen - kept),
-                ratio * beyond[0],
-                delay * beyond[1],
-            ]
-        )
-
-    def _loss(self, state):
-        """Eq. 3, whose first line is printed as a product with the jitter, so that no loss would be over 0.1 %; here it
-        is the sum."""
-        load = state.own + state.others
-        jitter = self._random.uniform(0, LOSS_JITTER, len(state))
-        return np.minimum(jitter + np.where(state.full & (load > 1), 1 - 1 / np.maximum(load, 1), 0), 1 - LOSS_JITTER)
+        extremes = self._least_rtt, self._most_throughput
+        jitter = [self._random.uniform(0, LOSS_JITTER, len(now.own)) for _ in range(2)]
+        return gaps(before, now, self._last, seen, extremes, jitter, self._bounds)
 
     def _resampled(self, kept):
         """As many as at first: those kept, and mutations of some of them."""
-        if len(kept) >= self._count:
-            return kept.some(self._random.choice(len(kept), self._count, replace=False))
-        chosen = kept.some(self._random.integers(len(kept), size=self._count - len(kept)))
-        own, others = self._random.uniform(1 - RATE_JITTER, 1 + RATE_JITTER, (2, len(chosen)))
-        shifted = chosen.delay + self._random.uniform(-DELAY_JITTER, DELAY_JITTER, len(chosen))
+        left = len(kept.own)
+        if left >= self._count:
+            return kept.some(self._random.choice(left, self._count, replace=False))
+        chosen = kept.some(self._random.integers(left, size=self._count - left))
+        own, others = self._random.uniform(1 - RATE_JITTER, 1 + RATE_JITTER, (2, len(chosen.own)))
+        shifted = chosen.delay + self._random.uniform(-DELAY_JITTER, DELAY_JITTER, len(chosen.own))
         return kept.and_(State(chosen.own * own, chosen.others * others, np.maximum(0, shifted), chosen.full))
+
+
+def moved(before, factor, gradient, interval):
+    """A State an interval of so many seconds later: the own rate changes by a factor, and a queue grows by what comes
+    less what the link serves. The gradient of others' rate is printed to be of [0, O_j], which would leave them no way
+    to slow down; here of [-O_j, O_j]."""
+    xp, own = before.arrays, before.own * factor
+    others = xp.maximum(0, before.others * (1 + gradient * interval))
+    delay = xp.maximum(0, before.delay + (own + others - 1) * interval)
+    return State(own, others, xp.where(before.full, xp.minimum(before.delay, delay), delay), before.full)
+
+
+def gaps(before, now, last, seen, extremes, jitter, bounds=False):
+    """By how much each signal is not what a particle expects, the signals first. before, now: States. last, seen: what
+    was seen in their intervals, with rtt, throughput and loss. extremes: the least RTT and the most throughput so far.
+    jitter: of the losses now and before, from 0 to LOSS_JITTER. bounds: as a ParticleFilter has it."""
+    xp, delay, ratio = now.arrays, SENSITIVITY["delay"], SENSITIVITY["throughput"]
+    least_rtt, most_throughput = extremes
+    through, kept = _throughput(now), (1 - _loss(now, jitter[0])) / (1 - _loss(before, jitter[1]))
+    kept_seen = (1 - seen.loss) / xp.maximum(1 - last.loss, LOSS_JITTER)
+    beyond = xp.stack([through - seen.throughput / most_throughput, seen.rtt - least_rtt - now.delay])
+    beyond = xp.maximum(0, beyond) if bounds else xp.abs(beyond)
+    return xp.stack(
+        [
+            delay * xp.abs(seen.rtt - last.rtt - (now.delay - before.delay)),
+            ratio * xp.abs(seen.throughput / last.throughput - through / _throughput(before)),
+            SENSITIVITY["loss"] * xp.abs(kept_seen - kept),
+            ratio * beyond[0],
+            delay * beyond[1],
+        ]
+    )
+
+
+def _loss(state, jitter):
+    """Eq. 3, whose first line is printed as a product with the jitter, so that no loss would be over 0.1 %; here it is
+    the sum."""
+    xp, load = state.arrays, state.own + state.others
+    return xp.minimum(jitter + xp.where(state.full & (load > 1), 1 - 1 / xp.maximum(load, 1), 0), 1 - LOSS_JITTER)
 
 
 def _throughput(state):
     """Eq. 2, in C; above 0."""
-    load = state.own + state.others
+    xp, load = state.arrays, state.own + state.others
     free = (load <= 1) & (state.delay == 0)
-    return np.maximum(np.where(free, state.own, state.own / np.maximum(load, LOSS_JITTER)), LOSS_JITTER)
+    return xp.maximum(xp.where(free, state.own, state.own / xp.maximum(load, LOSS_JITTER)), LOSS_JITTER)

@@ -17,7 +17,7 @@ from ccmatic.learning.environment import Environment, State
 from ccmatic.learning.gym import LEARNED, LinkEnv, LinkParallelEnv, LinkVectorEnv, environment, spaces
 from ccmatic.learning.links import Asked
 from ccmatic.learning.rollout import Episode, Lawful, Policy, lawful, rollout, stateless
-from ccmatic.learning.senders import network, sender, trained
+from ccmatic.learning.senders import network, remembering, sender, trained
 
 __all__ = [
     "LEARNED",
@@ -34,6 +34,7 @@ __all__ = [
     "environment",
     "lawful",
     "network",
+    "remembering",
     "rollout",
     "sender",
     "spaces",

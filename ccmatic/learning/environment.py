@@ -11,7 +11,8 @@ from jax import Array
 
 from ccmatic import policies
 from ccmatic.base import InputError, suggest
-from ccmatic.learning import beliefs, fluid, signals
+from ccmatic.learning import fluid, signals
+from ccmatic.learning.estimates import beliefs, particles
 from ccmatic.learning.links import Asked
 from ccmatic.learning.trees import rates
 
@@ -72,7 +73,7 @@ class Environment:
     @property
     def believes(self):
         """Whether beliefs are formed."""
-        return self.observe == "beliefs" or self.envelope is not None
+        return self.observe == "beliefs" or self.reward == "ltp_beliefs" or self.envelope is not None
 
     @property
     def horizon(self):
@@ -99,10 +100,14 @@ class Environment:
         """n links and their first State: (Links, State). key: of jax.random; of the links and all that is random."""
         links, rate = self.asked.draw(key, n)
         queues = fluid.begin(links, self.asked.longest, self.asked.longest_rtt, self.asked.longest_jitter)
+        rtt = links.rtt * links.slot
+        luck = jax.random.key_data(jax.random.fold_in(key, n))
         known = signals.first(
             self.seconds(links),
-            links.rtt * links.slot,
+            rtt,
             beliefs.of_links(links, self.asked.slots, self.horizon) if self.believes else None,
+            particles.begin(luck, rtt) if self.reward == "ltp_particles" else None,
+            jnp.broadcast_to(jnp.mean(links.capacity, axis=0) / links.slot, rtt.shape),
         )
         history = jnp.zeros((n, self.asked.flows, self.history + self.delay, self.features))
         return links, State(jnp.int32(0), rate, queues, known, history)

@@ -12,9 +12,9 @@ from jax import Array
 
 from ccmatic.base import CONDITION, InputError, definitions, read_text
 from ccmatic.language import Past, is_stateful, load, parts
-from ccmatic.learning import beliefs
 from ccmatic.learning.capacity import MBIT
 from ccmatic.learning.environment import Environment
+from ccmatic.learning.estimates import beliefs
 from ccmatic.learning.rollout import Policy, stateless
 from ccmatic.learning.trees import Values, rates
 
@@ -41,7 +41,7 @@ def sender(name, environment):
     path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
     if is_stateful(read_text(path)):
         model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
-        return _remembering(load(name, observations=model.observations), environment.asked)
+        return remembering(load(name, observations=model.observations), environment.asked)
     return _believing(load(name), environment.asked)
 
 
@@ -151,9 +151,10 @@ def _believing(controller, asked):
     return Policy(lambda links: beliefs.of_links(links, asked.slots), act)
 
 
-def _remembering(controller, asked):
-    """A controller with state: a step is an interval. It sends its window in the RTT that it measured last, or at its
-    rate where that is less; no timeout fires. Raises InputError where R_m is no whole number of intervals."""
+def remembering(controller, asked):
+    """The Policy of a controller with state, which it remembers first: a step is an interval. It sends its window in the
+    RTT that it measured last, or at its rate where that is less; no timeout fires. Raises InputError where R_m is no
+    whole number of intervals."""
     if asked.slots != 1:
         raise InputError(f"{controller.name} needs R_m to be whole intervals; expected an interval of 1, 1/2, 1/3 …")
     rtt = asked.per_rtt
@@ -167,13 +168,14 @@ def _remembering(controller, asked):
         values, none = Values(fixed), jnp.zeros(links.rtt.shape, jnp.float32)
         state = {memory.name: none + values.of(memory.chosen) for memory in controller.state}
         state = {name: value > 0 if name in conditions else value for name, value in state.items()}
-        return state, {name: jnp.zeros((kept, *none.shape)) for name in ("acked", "lost", "sent", "delay")}
+        return state, {name: jnp.zeros((kept, *none.shape)) for name in _KEPT}
 
     def act(memory, links, state, seen):
         now, (remembered, counted) = state.known.now, memory
         wrong = 1.0 if state.wrong is None else state.wrong
         waited = jnp.maximum(0, jnp.floor((now.rtt_end - links.rtt * links.slot * wrong) / now.seconds + 1e-4))
-        latest = {name: counted[name][0] + getattr(now, name) for name in ("acked", "lost", "sent")} | {"delay": waited}
+        latest = {name: counted[name][0] + getattr(now, name) for name in ("acked", "lost", "sent")}
+        latest |= {"delay": waited, "measured": jnp.where(now.acked > 0, 1.0, 0.0)}
         counted = {name: jnp.concatenate([latest[name][None], counted[name][:-1]]) for name in counted}
         taken = {**fixed, "R_m": fixed["R_m"] * wrong}
         values = Values({**taken, **remembered, **_observed(counted, now, state.interval, rtt)}, Values(fixed))
@@ -187,6 +189,10 @@ def _remembering(controller, asked):
     return Policy(begin, act)
 
 
+#: What a controller with state observes, as columns: the latest first.
+_KEPT = ("acked", "lost", "sent", "delay", "measured")
+
+
 def _observed(counted, now, interval, rtt):
     """What such a controller observes, by name: arrays, or functions from steps back to arrays. What is served it
     takes to be what is acknowledged, as a sender does."""
@@ -195,7 +201,7 @@ def _observed(counted, now, interval, rtt):
         "served": partial(operator.getitem, counted["acked"]),
         "admitted": counted["sent"][0] - counted["lost"][0],
         "ack_rate": lambda back: (counted["acked"][back] - counted["acked"][back + rtt]) / rtt,
-        "measured": now.acked > 0,
+        "measured": lambda back: counted["measured"][back] > 0,
         "timeout": no,
         "before_trace": no,
         "time": jnp.float32(interval),

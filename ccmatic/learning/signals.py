@@ -9,8 +9,9 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.learning.beliefs import Bounds
 from ccmatic.learning.capacity import MBIT
+from ccmatic.learning.estimates.beliefs import Bounds
+from ccmatic.learning.estimates.particles import Particles
 
 #: The weight of the latest interval in the smoothed RTT (RFC 6298).
 SMOOTHING = 1 / 8
@@ -51,7 +52,8 @@ class Interval(NamedTuple):
 
 class Known(NamedTuple):
     """What a sender has measured so far: the latest Interval and the one before it, the least RTT, the highest
-    throughput in an interval, the smoothed RTT; what is believed, as beliefs.Bounds, or None where nobody asks."""
+    throughput in an interval, the smoothed RTT; what is believed, as beliefs.Bounds, and Particles, or None where
+    nobody asks. capacity: the mean rate of the link in bytes per second, which no sender knows: rewards do."""
 
     now: Interval
     before: Interval
@@ -59,25 +61,28 @@ class Known(NamedTuple):
     most: Array
     smoothed: Array
     bounds: Bounds | None
+    particles: Particles | None
+    capacity: Array | None
 
     def after(self, now):
         """What it knows after another interval."""
-        known = Known(
+        known = self._replace(
             now=now,
             before=self.now,
             least_rtt=jnp.minimum(self.least_rtt, jnp.minimum(now.rtt, now.rtt_end)),
             most=jnp.maximum(self.most, now.throughput),
             smoothed=self.smoothed + SMOOTHING * (now.rtt - self.smoothed),
-            bounds=self.bounds,
         )
-        return known if known.bounds is None else known._replace(bounds=known.bounds.learned(known))
+        estimates = {"bounds": self.bounds, "particles": self.particles}
+        learned = {name: each.learned(known) for name, each in estimates.items() if each is not None}
+        return known._replace(**learned)
 
 
-def first(seconds, rtt, bounds=None):
-    """What is Known before the first interval: R_m. seconds, rtt: (f, n)."""
+def first(seconds, rtt, bounds=None, particles=None, capacity=None):
+    """What is Known before the first interval: R_m. seconds, rtt: (f, n); the others as in Known."""
     none = jnp.zeros_like(rtt)
     nothing = Interval(seconds, none, none, none, rtt, rtt, none)
-    return Known(nothing, nothing, rtt, none, rtt, bounds)
+    return Known(nothing, nothing, rtt, none, rtt, bounds, particles, capacity)
 
 
 # Observations: of a Known and the reward of its interval, a list of (f, n) arrays.
@@ -189,13 +194,34 @@ def orca_reward(known):
     return share * jnp.minimum(1, MARGIN * known.least_rtt / known.smoothed)
 
 
+#: Learn-to-Probe's Table 4: latency tolerance; weight of the probe reward, and in it, of the width of the queueing
+#: delay (1/s), of the own rate and of that of others.
+TOLERANCE, PROBE, DELAY_WIDTH, OWN_WIDTH, OTHERS_WIDTH = 1.15, 0.2, 10, 0.2, 0.2
+
+
 def ltp_performance(known):
-    """Learn-to-Probe's R_perf (its Eqs. 12 and 13) of one flow, so without its fairness term: power over the highest
-    power, with an RTT within a margin of the least taken for the least. Its probe reward is of a filter of particles,
-    which is not here."""
+    """Learn-to-Probe's R_perf (its Eqs. 12 and 13) of one flow, so without its fairness term: power over that of a full
+    link without a queue, with an RTT within a tolerance of the least taken for the least. Its thr_max is here what the
+    link serves: over the most that a sender has seen, one that never sends more would gain as much."""
     now, least = known.now, known.least_rtt
-    rtt = jnp.where(now.rtt <= MARGIN * least, least, now.rtt)
-    return (now.throughput - LOSS_PENALTY * now.lost / now.seconds) / jnp.maximum(known.most, 1) * least / rtt
+    rtt = jnp.where(now.rtt <= TOLERANCE * least, least, now.rtt)
+    return (now.throughput - LOSS_PENALTY * now.lost / now.seconds) / known.capacity * least / rtt
+
+
+def ltp_particles(known):
+    """Learn-to-Probe's whole reward (its Eqs. 9 to 11 and 15): R_perf, and less, the wider its particles are. β_r is 0
+    here: PPO's advantages do not change with a constant."""
+    delay, own, others = known.particles.widths()
+    return ltp_performance(known) - PROBE * (DELAY_WIDTH * delay + OWN_WIDTH * own + OTHERS_WIDTH * others)
+
+
+def ltp_beliefs(known):
+    """The same with the width of beliefs in place of that of particles: of the queueing delay, and of C, which is that
+    of the own share, as the own rate is known; of others they say nothing."""
+    bounds = known.bounds
+    delay = (bounds.qdel_U - bounds.qdel_L) * known.now.seconds
+    own = jnp.clip(jnp.log(bounds.C_U / bounds.C_L), 0, 10)
+    return ltp_performance(known) - PROBE * (DELAY_WIDTH * delay + OWN_WIDTH * own)
 
 
 # Actions: of an action and the Known, the rate of the next interval in bytes per second, given the last one.
@@ -253,6 +279,8 @@ REWARDS = {
     "relative": relative_linear,
     "orca": orca_reward,
     "ltp": ltp_performance,
+    "ltp_particles": ltp_particles,
+    "ltp_beliefs": ltp_beliefs,
 }
 
 #: Each with the largest action that it takes; the smallest is less that, or 0 for rates.

@@ -6,11 +6,11 @@ from ccmatic.policies.policy import (
     ACTIONS,
     OBSERVATIONS,
     PROVED_HORIZON,
-    REWARDS,
     Policy,
     check_layers,
     envelope,
     load,
+    rewards,
     save,
 )
 
@@ -18,7 +18,6 @@ __all__ = [
     "ACTIONS",
     "OBSERVATIONS",
     "PROVED_HORIZON",
-    "REWARDS",
     "GuidedExport",
     "Policy",
     "PolicyExport",
@@ -27,6 +26,7 @@ __all__ = [
     "export",
     "exported",
     "load",
+    "rewards",
     "save",
     "told",
     "write_onnx",

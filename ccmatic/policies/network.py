@@ -1,7 +1,7 @@
 """A policy's network as C: its constants, its weights, and what is around it."""
 
 from ccmatic.codegen import files
-from ccmatic.policies.policy import OBSERVATIONS
+from ccmatic.policies.policy import OBSERVATIONS, SEEN
 
 
 def constants(policy):
@@ -12,7 +12,7 @@ def constants(policy):
         "CCM_DELAY": f"{file.delay} /* latest intervals that are not in it */",
         "CCM_FEATURES": f"{OBSERVATIONS[file.observe]} /* numbers of an interval in it */",
         "CCM_OBSERVE": f"ccm_observe_{file.observe}",
-        "CCM_REWARD": f"ccm_reward_{file.reward}",
+        "CCM_REWARD": f"ccm_reward_{file.reward if file.reward in SEEN else 'unseen'}",
         "CCM_MOST_ACTION": _float(policy.most_action),
     }
 

@@ -10,17 +10,24 @@ import numpy as np
 from ccmatic import language, records
 from ccmatic.base import InputError, located, read_text, shown, suggest, write_text
 
-#: What exported code can observe, with how many numbers a vector has; its actions, each with the largest; its rewards.
-#: They are those of ccmatic.learning of these names. Besides, an action may be `envelope:NAME`.
-OBSERVATIONS = {"custard": 6, "aurora": 3}
-ACTIONS = {"custard": 10.0, "aurora": 10.0, "per_rtt": 10.0}
-REWARDS = ("custard", "power", "vivace_loss", "aurora", "relative")
+#: What exported code can observe, with how many numbers a vector has; its actions, each with the largest; rewards that
+#: may be observed, and others, by which one may be trained whose observation is without them. They are those of
+#: ccmatic.learning of these names. Besides, an action may be `envelope:NAME`.
+OBSERVATIONS = {"custard": 6, "aurora": 3, "orca": 5, "ltp": 5}
+ACTIONS = {"custard": 10.0, "aurora": 10.0, "per_rtt": 10.0, "ltp": 1.0}
+SEEN = ("custard", "power", "vivace_loss", "aurora", "relative")
+UNSEEN = ("orca", "ltp", "ltp_particles", "ltp_beliefs")
 
 #: The most intervals in an observation, of its delay, and the most outputs of a layer.
 LARGEST = 1024
 
 #: T of the proofs of shipped envelopes: beliefs of senders in them time out as theirs.
 PROVED_HORIZON = 11
+
+
+def rewards(observe):
+    """Names of the rewards by which one may be trained that observes so."""
+    return SEEN if observe == "custard" else SEEN + UNSEEN
 
 
 def envelope(act):
@@ -84,7 +91,7 @@ class Policy:
 def load(path):
     """The Policy in a file. Raises InputError, which names it, for what is none, or does not fit its own query."""
     file = records.read(read_text(path), records.PolicyFile, str(path))
-    for name, table in (("observe", OBSERVATIONS), ("act", ACTIONS), ("reward", REWARDS)):
+    for name, table in (("observe", OBSERVATIONS), ("act", ACTIONS), ("reward", rewards(file.observe))):
         found = getattr(file, name)
         with located(str(path)):
             if found not in table and not (name == "act" and envelope(found)):

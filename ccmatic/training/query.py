@@ -118,8 +118,9 @@ def _made(sections):
 
 def _check_exported(environment):
     """What is learned can be sent by: `ccmatic.policies` has all that it observes and does."""
+    rewards = policies.rewards(environment.observe)
     tables = {"observes": ("observe", policies.OBSERVATIONS), "acts by": ("act", policies.ACTIONS)}
-    for what, (name, table) in {**tables, "is rewarded by": ("reward", policies.REWARDS)}.items():
+    for what, (name, table) in {**tables, "is rewarded by": ("reward", rewards)}.items():
         found = getattr(environment, name)
         if found not in table and not (name == "act" and environment.envelope):
             raise InputError(f"no policy is exported that {what} '{found}'; expected {name} of {', '.join(table)}")

@@ -30,7 +30,7 @@ FLOATS = ctypes.POINTER(ctypes.c_float)
 class Interval(ctypes.Structure):
     """What was measured in one."""
 
-    _fields_ = [(name, ctypes.c_float) for name in ("seconds", "sent", "acked", "lost", "rtt", "rtt_end")]
+    _fields_ = [(name, ctypes.c_float) for name in ("seconds", "sent", "acked", "lost", "rtt", "rtt_end", "out")]
 
 
 def pointer(array):

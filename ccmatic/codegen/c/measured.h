@@ -1,14 +1,15 @@
 /* What a sender measured in a monitor interval: how long that was in seconds, bytes sent, acknowledged and found lost, the
- * mean RTT over what was acknowledged and that of the last byte of it, in seconds. Where nothing was acknowledged both
- * are as before. */
+ * mean RTT over what was acknowledged and that of the last byte of it, in seconds; bytes that were out at its end. Where
+ * nothing was acknowledged both RTTs are as before. */
 struct ccm_interval {
-    float seconds, sent, acked, lost, rtt, rtt_end;
+    float seconds, sent, acked, lost, rtt, rtt_end, out;
 };
 
-/* What it knows: the latest interval, the one before, and the least RTT. */
+/* What it knows: the latest interval, the one before, the least RTT, the highest throughput in bytes per second, and the
+ * smoothed RTT. */
 struct ccm_known {
     struct ccm_interval now, before;
-    float least_rtt;
+    float least_rtt, most, smoothed;
 };
 
 #define CCM_MBIT 125000.0f /* bytes per second */
@@ -35,6 +36,12 @@ static inline float ccm_gradient(const struct ccm_known *k)
 }
 
 /* Rewards, observations and actions are those of ccmatic/learning/signals.py. */
+static inline float ccm_reward_unseen(const struct ccm_known *k) /* of an observation without it */
+{
+    (void)k;
+    return 0.0f;
+}
+
 static inline float ccm_reward_custard(const struct ccm_known *k)
 {
     return ccm_throughput(&k->now) - k->now.rtt * 1000.0f - 100.0f * ccm_loss_rate(&k->now);
@@ -84,6 +91,30 @@ static inline void ccm_observe_aurora(const struct ccm_known *k, float reward, f
     x[2] = fminf(k->now.sent / fmaxf(k->now.acked, 1.0f) - 1.0f, 10.0f);
 }
 
+static inline void ccm_observe_orca(const struct ccm_known *k, float reward, float *x)
+{
+    const float most = fmaxf(k->most, 1.0f), seconds = k->now.seconds;
+
+    (void)reward;
+    x[0] = fminf(k->now.acked / seconds / most, 10.0f);
+    x[1] = fminf(k->now.sent / seconds / most, 10.0f);
+    x[2] = fminf(k->now.lost / seconds / most, 10.0f);
+    x[3] = fminf(k->now.out / (most * k->least_rtt), 10.0f);
+    x[4] = k->least_rtt / k->smoothed;
+}
+
+static inline void ccm_observe_ltp(const struct ccm_known *k, float reward, float *x)
+{
+    const float throughput = k->now.acked / k->now.seconds;
+
+    (void)reward;
+    x[0] = (k->now.rtt - k->before.rtt) * 10.0f;
+    x[1] = fminf(throughput / fmaxf(k->before.acked / k->before.seconds, 1.0f), 10.0f);
+    x[2] = fminf((1.0f - ccm_loss_rate(&k->now)) / fmaxf(1.0f - ccm_loss_rate(&k->before), 0.1f), 10.0f);
+    x[3] = throughput / fmaxf(k->most, 1.0f);
+    x[4] = (k->now.rtt - k->least_rtt) * 10.0f;
+}
+
 /* The next rate, in the unit of the last. */
 static inline float ccm_act_custard(float rate, float action, const struct ccm_known *k)
 {
@@ -96,10 +127,18 @@ static inline float ccm_act_per_rtt(float rate, float action, const struct ccm_k
     return rate * expf(0.01f * action * k->now.seconds / k->now.rtt);
 }
 
+static inline float ccm_changed(float value, float change)
+{
+    return change >= 0.0f ? value * (1.0f + change) : value / (1.0f - change);
+}
+
 static inline float ccm_act_aurora(float rate, float action, const struct ccm_known *k)
 {
-    const float change = 0.025f * action;
-
     (void)k;
-    return change >= 0.0f ? rate * (1.0f + change) : rate / (1.0f - change);
+    return ccm_changed(rate, 0.025f * action);
+}
+
+static inline float ccm_act_ltp(float rate, float action, const struct ccm_known *k)
+{
+    return ccm_changed(rate * k->before.rtt, 0.25f * action) / k->now.rtt;
 }

@@ -19,7 +19,7 @@ static inline void ccm_watch_from(struct ccm_watch *w, uint64_t rtt, uint64_t st
     const float seconds = ccm_seconds(rtt);
     const struct ccm_interval nothing = {.seconds = ccm_seconds(step), .rtt = seconds, .rtt_end = seconds};
 
-    w->known = (struct ccm_known){nothing, nothing, seconds};
+    w->known = (struct ccm_known){.now = nothing, .before = nothing, .least_rtt = seconds, .smoothed = seconds};
 }
 
 static inline void ccm_watch_acked(struct ccm_watch *w, uint64_t rtt, uint64_t bytes)
@@ -41,6 +41,7 @@ static inline struct ccm_interval ccm_watched(struct ccm_watch *w, uint64_t step
         .lost = (float)ccm_less(lost, w->lost),
         .rtt = news ? (float)(w->waited / (double)news) : before->rtt,
         .rtt_end = news ? ccm_seconds(w->last_rtt) : before->rtt_end,
+        .out = (float)ccm_less(sent, acked + lost),
     };
 
     w->sent = sent;
@@ -59,6 +60,8 @@ static inline void ccm_observe(struct ccm_watch *w, const struct ccm_interval *m
     known->before = known->now;
     known->now = *measured;
     known->least_rtt = fminf(known->least_rtt, fminf(measured->rtt, measured->rtt_end));
+    known->most = fmaxf(known->most, measured->acked / measured->seconds);
+    known->smoothed += (measured->rtt - known->smoothed) / 8.0f;
     memmove(w->history, w->history + CCM_FEATURES, sizeof w->history - CCM_FEATURES * sizeof *w->history);
     CCM_OBSERVE(known, CCM_REWARD(known), latest);
 }

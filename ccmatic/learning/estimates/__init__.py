@@ -1,0 +1,1 @@
+"""What senders on many links estimate of them: bounds that they believe, and particles."""

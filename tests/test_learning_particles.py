@@ -1,0 +1,72 @@
+"""Learn-to-Probe's particles of many links at once do as the filter of one flow; rewards are of widths."""
+
+import numpy as np
+import pytest
+
+from ccmatic.estimation import ParticleFilter, Signals
+
+pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
+pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
+
+import jax.numpy as jnp
+from jax import random
+
+from ccmatic.learning import Asked, Environment, Policy, rollout, signals
+from ccmatic.learning.estimates import particles
+
+LINKS = Asked(rate=24, rtt=30, buffer_bdp=1, steps=60, first=1)
+
+#: What is sent in an interval, in C.
+ROUND = jnp.array([0.8, 1.0, 1.25, 1.5, 0.7, 0.5])
+
+
+@pytest.fixture(scope="module")
+def episode():
+    """Of 64 links that are alike, and particles that are not."""
+    environment = Environment(LINKS, act="rate", reward="ltp_particles")
+
+    def act(memory, links, state, seen):
+        rate = ROUND[state.interval % len(ROUND)] * state.known.capacity
+        return memory, rate.T
+
+    return rollout(environment, Policy(lambda links: (), act), random.key(1), 64)
+
+
+def ends(state):
+    """From the 10th to the 90th percentile, of own rate and delay, means over links: (2, 2)."""
+    return np.array([np.percentile(column, (10, 90), axis=-1).mean(-1) for column in (state.own, state.delay)])
+
+
+def test_particles_of_many_links_do_as_those_of_one(episode):
+    known, found = episode.known, []
+    told = [(known.now.rtt_end, known.now.throughput, known.now.loss, known.before.rate)][0]
+    rtt, throughput, loss, sent = (np.asarray(column)[:, 0, 0] for column in told)
+    for seed in range(12):
+        one = ParticleFilter(float(known.now.seconds[0, 0, 0]), seed)
+        for t in range(2, len(rtt)):
+            one.update(Signals(sent[t] / sent[t - 1], rtt[t], throughput[t], loss[t]))
+        found.append([one.ranges()["own"], one.ranges()["delay"]])
+    many = ends(type(known.particles.state)(*(np.asarray(column)[-1, 0] for column in known.particles.state)))
+    np.testing.assert_allclose(many, np.mean(found, axis=0), rtol=0.25, atol=0.004)
+
+
+def test_the_reward_is_less_the_wider_particles_and_beliefs_are(episode):
+    delay, own, others = (np.asarray(width) for width in episode.known.particles.widths())
+    assert all((width >= 0).all() for width in (delay, own, others)) and delay.max() > 0 and own.max() > 0
+    less = np.asarray(signals.ltp_performance(episode.known)) - np.swapaxes(episode.reward, 1, 2)
+    np.testing.assert_allclose(less, 0.2 * (10 * delay + 0.2 * own + 0.2 * others), atol=1e-5)
+
+
+def test_widths_are_of_percentiles():
+    state = particles.first(random.uniform(random.key(2), (4, 1, 3, 100)))
+    told = particles.Particles(state, None, None, None)
+    expected = np.ptp(np.percentile(state.delay, (10, 90), axis=-1), axis=0)
+    np.testing.assert_allclose(told.widths()[0], expected, atol=0.004)
+
+
+def test_beliefs_are_formed_where_they_are_rewarded():
+    environment = Environment(LINKS, observe="ltp", act="ltp", reward="ltp_beliefs")
+    links, state = environment.reset(random.key(1), 2)
+    state, _, reward = environment.step(links, state, jnp.zeros((2, 1)))
+    assert state.known.bounds is not None and state.known.particles is None
+    assert (np.asarray(reward.T) < np.asarray(signals.ltp_performance(state.known))).all()
