@@ -20,7 +20,7 @@ from ccmatic import adversary
 
 TARGETS = ("vegas", "bbr_v1")
 
-LINKS = {"links": "smooth", "budget": 2, "window": 10, "buffer_bdp": 2, "interval": "1/4", "steps": 800}
+LINKS = {"links": "smooth", "budget": 2, "window": 10, "buffer_bdp": 2, "interval": "1/4", "steps": 400}
 AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 128, "episodes": 5, "epochs": 2, "batches": 2,
          "learning_rate": 0.003}  # fmt: skip
 

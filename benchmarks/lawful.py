@@ -1,6 +1,6 @@
 """An adversary that keeps the laws of a model, searched for against proofs: what it reaches, and what it breaks.
 
-    python benchmarks/lawful.py PROOF.json … [--seeds 0 1 2] [--members 16] [--rounds 8] [--budgets 1/2 2 14]
+    python benchmarks/lawful.py PROOF.json … [--seeds 0 1 2] [--members 12] [--rounds 5] [--budgets 1/2 14]
 
 Its choices are those that the laws leave open: by how much each part of a step is held back by jitter, within D, and
 where the model has tokens, whether one that nobody waits for is kept; over and over, in cycles of steps. Losses follow.
@@ -120,9 +120,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("proofs", nargs="+", metavar="PROOF.json", type=Path)
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
-    parser.add_argument("--members", type=int, default=16)
-    parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--budgets", type=Fraction, nargs="*", default=(Fraction(1, 2), Fraction(2), Fraction(14)))
+    parser.add_argument("--members", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--budgets", type=Fraction, nargs="*", default=(Fraction(1, 2), Fraction(14)))
     given = parser.parse_args()
     for file in given.proofs:
         result = proving.load_result(file)

@@ -6,7 +6,7 @@ from ccmatic.adversary.levels import Bandwidth, LeastRtt, anything
 from ccmatic.adversary.played import Played, baseline, following, play, worst
 from ccmatic.adversary.target import Target, target
 from ccmatic.adversary.trained import LINKS, OPTIONS, Adversary, attack, constrained, load
-from ccmatic.adversary.transfer import along, transfer
+from ccmatic.adversary.transfer import along, transfer, written
 
 __all__ = [
     "LINKS",
@@ -28,4 +28,5 @@ __all__ = [
     "target",
     "transfer",
     "worst",
+    "written",
 ]

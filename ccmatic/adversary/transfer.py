@@ -47,7 +47,7 @@ def _traces(adversaries, senders, folder):
     found = [play(*along(name, first.asked, rates), len(chosen)) for name in names]
     for number, (adversary, (trace, constrained)) in enumerate(zip(adversaries, chosen, strict=True)):
         stem = f"{Path(adversary.attack.target.name).stem}-{adversary.file.seed}"
-        file = _written(folder, stem, trace, first.asked)
+        file = written(folder, stem, trace, first.asked)
         for name, every in zip(names, found, strict=True):
             here = Played(*(column[..., number] for column in every))
             yield _line(name, here, adversary, constrained, file)
@@ -76,7 +76,7 @@ def _line(sender, found, adversary=None, constrained=True, file=None):
     return AttackLine(sender, *about, used, delay * 1000, p95 * 1000, lost, constrained, file)
 
 
-def _written(folder, name, rates, asked):
+def written(folder, name, rates, asked):
     """The path of the link trace of rates in Mbit/s, one for each interval: an opportunity at the millisecond in which
     its last byte can be served, rounded up."""
     if folder is None:
