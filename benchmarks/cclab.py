@@ -3,7 +3,7 @@ smooth their windows are.
 
     python benchmarks/cclab.py FOLDER [--targets NAME …] [--seeds 0 1 2]
 
-Trains an adversary against each target from each seed, and before that the target if it is `aurora`; those that are in
+Trains an adversary against each target from each seed, and before that the target if it is learned; those that are in
 FOLDER are not trained again, and one that was cut off goes on. Prints the share of the link that is used and the mean
 queueing delay: on random traces, and, of each target's adversaries, on the worst of 30 traces of each, the mean over
 seeds, with the least and the most. Then, on the traces that harm the first target, by how much a window changes in an
@@ -22,18 +22,17 @@ from trained import train
 
 from ccmatic import adversary
 
-TARGETS = ("cubic", "vegas", "illinois", "lp", "reno", "bbr", "aurora", "cc_qdel", "cc_probe_slow")
+TARGETS = ("cubic", "vegas", "illinois", "lp", "reno", "bbr", "aurora", "orca", "cc_qdel", "cc_probe_slow")
 
 LINKS = {"steps": 500, "budget": 2, "window": 10}
 AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 128, "episodes": 8, "epochs": 2, "batches": 2,
          "learning_rate": 0.003}  # fmt: skip
 
-#: Aurora's network and signals, on links at rates of CCLab's range that stay.
-AURORA = {
-    "environment": {"observe": "aurora", "act": "aurora", "reward": "aurora", "history": 10, "rtt": 20, "steps": 101,
-                    "rate": {"low": 1, "high": 96}, "buffer": 121_250},
-    "agent": {"layers": [32, 16], "gamma": 0.99, "parallel": 128, "episodes": 40, "epochs": 2, "batches": 2},
-}  # fmt: skip
+#: Policies of these signals, whose actions deviate so at first, on links whose rate, of CCLab's range, stays. Orca's
+#: scales the last rate, where Orca scales CUBIC's window.
+LEARNED = {"aurora": 4.0, "orca": 0.5}
+RANGE = {"rtt": 20, "steps": 101, "rate": [2, 4, 8, 16, 32, 64, 96], "buffer": 121_250}
+LEARNER = {**AGENT, "gamma": 0.99, "episodes": 40}
 
 #: Utilisation, % and mean queueing delay, ms, by (sender, target); no target: random traces. Its links are emulated,
 #: its senders the kernel's, and its budget is not stated.
@@ -58,11 +57,27 @@ PAPER = {
     ("vegas", "lp"): (54.27, 5.61),
     ("illinois", "lp"): (92.41, 17.39),
     ("lp", "lp"): (75.40, 10.26),
+    ("orca", None): (95.58, 12.65),
+    ("orca", "orca"): (85.49, 61.54),
+    ("orca", "cubic"): (85.53, 72.42),
+    ("orca", "vegas"): (90.88, 18.49),
+    ("orca", "illinois"): (83.45, 22.41),
+    ("orca", "lp"): (93.36, 17.38),
+    ("cubic", "orca"): (95.37, 51.25),
+    ("vegas", "orca"): (66.68, 26.25),
+    ("illinois", "orca"): (95.84, 55.17),
+    ("lp", "orca"): (90.52, 40.97),
 }
 
 
 #: Mean |change| of a window and of log(1 + |change|), on its trace against Canopy.
-SMOOTHNESS = {"cubic": (180.13, 2.15), "vegas": (157.85, 2.28), "illinois": (951.42, 4.46), "lp": (900.11, 4.33)}
+SMOOTHNESS = {
+    "orca": (6544.59, 7.13),
+    "cubic": (180.13, 2.15),
+    "vegas": (157.85, 2.28),
+    "illinois": (951.42, 4.46),
+    "lp": (900.11, 4.33),
+}
 
 
 def main():
@@ -95,9 +110,11 @@ def main():
 
 def trained_against(target, folder, seeds):
     """The Adversaries against a target."""
-    if target == "aurora":
-        list(train(folder, target, AURORA, [0]))
-        target = f"policy:{folder / 'aurora_0.json'}"
+    if target in LEARNED:
+        signals = dict.fromkeys(("observe", "act", "reward"), target)
+        agent = {**LEARNER, "deviation": LEARNED[target]}
+        list(train(folder, target, {"environment": {**RANGE, **signals}, "agent": agent}, [0]))
+        target = f"policy:{folder / target}_0.json"
     sections = {"environment": LINKS, "adversary": {"target": target}, "agent": AGENT}
     return list(train(folder, f"against_{named(target)}", sections, seeds, adversary.load))
 

@@ -32,7 +32,7 @@ def test_c_computes_what_numpy_does(observe, history, sizes, tmp_path):
 @pytest.mark.parametrize("observe, act, reward, delay", [
     ("custard", "custard", "custard", 0), ("custard", "custard", "power", 2), ("custard", "custard", "vivace_loss", 0),
     ("custard", "per_rtt", "aurora", 0), ("custard", "per_rtt", "relative", 0), ("aurora", "aurora", "aurora", 1),
-    ("orca", "ltp", "orca", 0), ("ltp", "ltp", "ltp", 0),
+    ("orca", "orca", "orca", 0), ("ltp", "ltp", "ltp", 0),
 ])  # fmt: skip
 def test_c_observes_and_acts_as_the_environment_does(observe, act, reward, delay, tmp_path):
     jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")

@@ -152,9 +152,9 @@ def _believing(controller, asked):
 
 
 def remembering(controller, asked):
-    """The Policy of a controller with state, which it remembers first: a step is an interval. It sends its window in the
-    RTT that it measured last, or at its rate where that is less; no timeout fires. Raises InputError where R_m is no
-    whole number of intervals."""
+    """The Policy of a controller with state, which it remembers first: a step is an interval. It sends its window in
+    the RTT that it measured last, or at its rate where that is less; no timeout fires. Raises InputError where R_m is
+    no whole number of intervals."""
     if asked.slots != 1:
         raise InputError(f"{controller.name} needs R_m to be whole intervals; expected an interval of 1, 1/2, 1/3 …")
     rtt = asked.per_rtt

@@ -138,6 +138,12 @@ static inline float ccm_act_aurora(float rate, float action, const struct ccm_kn
     return ccm_changed(rate, 0.025f * action);
 }
 
+static inline float ccm_act_orca(float rate, float action, const struct ccm_known *k)
+{
+    (void)k;
+    return rate * exp2f(action);
+}
+
 static inline float ccm_act_ltp(float rate, float action, const struct ccm_known *k)
 {
     return ccm_changed(rate * k->before.rtt, 0.25f * action) / k->now.rtt;
