@@ -171,3 +171,16 @@ def test_what_is_sent_may_be_believed_alone():
         observations=load_definition("models", "MODEL", "ccac2021").observations,
     )
     assert [memory.name for memory in made.state] == ["C_L"]
+
+
+def test_a_controller_that_believes_may_be_begun_anywhere():
+    """What it remembers is then anything at first; it believes the same."""
+    controller = cm.load_controller(
+        "cc_qdel_sender", cm.Query(cm.Network("ccac_windows", "1", 5), "avoids", what="T < 0")
+    )
+    anywhere = controller.begun_anywhere(["pace"])
+    assert anywhere.beliefs == controller.beliefs and anywhere.parameters == controller.parameters
+    kinds = {
+        memory.name: (before.kind, memory.kind) for before, memory in zip(controller.state, anywhere.state, strict=True)
+    }
+    assert kinds == {"pace": ("above", "anything"), "C_L": ("between", "between")}

@@ -78,8 +78,8 @@ def broken(recorded, model=TINY):
 @pytest.mark.parametrize("name", ["cubic", "vegas", "bbr"])
 def test_runs_obey_the_laws(name):
     """Of packets, over a link that knows nothing of the model; in some bytes are lost."""
-    runs = [execution(name, seed) for seed in range(3)]
-    assert [broken(run) for run in runs] == [set()] * 3
+    runs = [execution(name, seed) for seed in range(2)]
+    assert [broken(run) for run in runs] == [set()] * 2
     assert any(run.columns["L"][-1] for run in runs)
 
 

@@ -85,7 +85,7 @@ class Stateful:
                 text = lines[first][: value.col_offset] + b"anything()" + lines[last][value.end_col_offset :]
                 lines[first : last + 1] = [text]
         name = f"{self.name.removesuffix(_ANYWHERE)}{_ANYWHERE}"
-        return parse_stateful(b"".join(lines).decode(), name, self.file, self.observations)
+        return parse_stateful(b"".join(lines).decode(), name, self.file, self.observations | self.beliefs)
 
     def does_less_untold(self, view):
         """The formula that its state becomes what it could not if fewer comparisons with a delay held: of a delay that

@@ -1,0 +1,283 @@
+"""How far from the worst are learned adversaries? The solver as the adversary, beside random, genetic and learned ones.
+
+    python benchmarks/solver_adversary.py FOLDER [CONTROLLER …] [--delayed] [--seeds 0 1 2] [--timeout SECONDS]
+
+The link is CCLab's, as `smooth_windows` has it: 1 to 96 Mbit/s, R_m of 20 ms, a buffer of 121,250 bytes, and |change|
+of 2 Mbit/s at most in the mean of the last ten R_m. Adversaries are those of `cclab.py`, trained in FOLDER where they
+are not there; the worst trace of each is played on the sender, step by step, in exact arithmetic. At the steps of BEGIN
+it is asked how little of the link the next eight R_m can use: by 30 random traces from there, by differential
+evolution, as the learned trace goes on, and by the solver, which says below which share no execution of the model from
+there is, and has one that is. --delayed: of those with a mean queueing delay of at least that of the random traces. All
+that the sender's text leaves to the network is what it does as it runs, so that the network chooses rates alone.
+
+FOLDER/solver_adversary.json has what is found so far, from which the same command goes on. FOLDER has each trace of the
+solver's, all of it from the first step on, which `ccmatic replay` checks. Prints a line for each state, and the table.
+"""
+
+import argparse
+import ast
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise, product
+from math import floor
+from pathlib import Path
+from random import Random
+from statistics import mean
+from time import monotonic
+
+import cells
+from cclab import trained_against
+from scipy.optimize import differential_evolution
+from stepwise import Stepwise
+
+import ccmatic as cm
+from ccmatic.base import definitions, read_text
+from ccmatic.traces import Trace
+from ccmatic.worst_case import NoExecution
+
+#: Of each controller, in whose text it is attacked in the simulator.
+TARGETS = {
+    "vegas": "vegas",
+    "bbr": "bbr",
+    "lp": "lp",
+    "cc_qdel_sender": "cc_qdel",
+    "cc_probe_slow_sender": "cc_probe_slow",
+}
+MODEL, MBIT, PACKET, BUFFER = "smooth_windows", Fraction(1, 96), Fraction(1, 160), Fraction(97, 192)
+BUDGET, WINDOW = 2 * MBIT, 10
+
+#: At which steps of a trace the adversaries are compared; for how many steps; by how many the solver is told before.
+BEGIN, STEPS, BEFORE = (250,), 8, 4
+RANDOM, RESOLUTION = 30, "1/50"
+
+#: What is lost in a step is found all at once, as in a Stepwise: the model leaves open when each byte of it is.
+FOUND_WHOLE = (
+    "ALLT(1, T, lambda t: ALLT(0, t-1, lambda u: "
+    "Or(A[u+1] - L[u+1] + 3*alpha <= S[t-1], found[t] <= L[u], found[t] == found[t-1])))"
+)
+
+#: Of differential evolution: candidates per step of a trace, and generations.
+POPULATION, GENERATIONS = 8, 15
+
+
+def smooth(sender, wanted):
+    """The rate nearest to the one wanted that the budget leaves a Stepwise; as `capacity.smoothed`."""
+    x = sender.columns
+    room = WINDOW * BUDGET - (x["V"][-1] - x["V"][max(0, len(sender) - WINDOW)])
+    rate = x["G"][-1] - x["G"][-2] if len(sender) > 1 else wanted
+    return min(max(wanted, rate - room, MBIT), rate + room, Fraction(1))
+
+
+def play(sender, wanted):
+    """A copy of a Stepwise that goes on over these rates, as near to them as the budget leaves."""
+    sender = sender.copy()
+    for rate in wanted:
+        sender.step(smooth(sender, rate))
+    return sender
+
+
+def query(steps, what="S[-1] < 0"):
+    return cm.Query(cm.Network(MODEL, BUFFER, steps, delay="executions"), "avoids", what=what)
+
+
+class _Runs(ast.NodeTransformer):
+    """What the text of a controller does as it runs: the first of what it leaves to the network, the middle of a
+    range; nothing is of before the trace, and that was long ago."""
+
+    def visit_If(self, node):
+        self.generic_visit(node)
+        match node.test:
+            case ast.Name("before_trace"):
+                return node.orelse
+            case ast.Compare(left=ast.Name("time")):
+                return node.body
+        return node
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Name("any_of"), args=[first, *_]):
+                return first
+            case ast.Call(func=ast.Name("bounded" | "between"), args=[*_, low, high]):
+                return ast.BinOp(ast.BinOp(low, ast.Add(), high), ast.Div(), ast.Constant(2))
+        return node
+
+
+def as_it_runs(name):
+    """The text of a controller in which its `update` leaves nothing to the network."""
+    module = ast.parse(read_text(definitions.find_file(definitions.CONTROLLERS, name, ".py")))
+    module.body = [_Runs().visit(each) if isinstance(each, ast.FunctionDef) else each for each in module.body]
+    return ast.unparse(ast.fix_missing_locations(module))
+
+
+def begun(name):
+    """A Stepwise of a controller at its beginning."""
+    asked = query(12)
+    controller = asked.controller(as_it_runs(name))
+    decides = controller.first_decision(asked.execution(state=controller.state).flows[0])
+    return Stepwise(controller, decides, PACKET, BUFFER)
+
+
+@cache
+def learned(name, seed, folder):
+    """The rates, in C, of the worst trace of the adversary that was trained from a seed."""
+    (trained,) = trained_against(TARGETS[name], folder, (seed,))
+    rates, _ = trained.trace()
+    return [Fraction(round(float(rate) * 20), 20 * 96) for rate in rates]
+
+
+def at_random(sender, rng):
+    return play(sender, [Fraction(rng.randint(20, 1920), 1920) for _ in range(STEPS)])
+
+
+def genetic(sender, delay, seed):
+    """The best of differential evolution: least used, of those that delay so much at least, where there are any."""
+
+    def cost(genes):
+        used, waited = play(sender, [Fraction(round(gene * 1900) + 20, 1920) for gene in genes]).used(len(sender) - 1)
+        return float(used) + max(0, 1 - float(waited / delay) if delay else 0) * 2
+
+    found = differential_evolution(
+        cost, [(0, 1)] * STEPS, popsize=POPULATION, maxiter=GENERATIONS, polish=False, seed=seed, tol=0
+    )
+    return play(sender, [Fraction(round(gene * 1900) + 20, 1920) for gene in found.x]), found.nfev
+
+
+def known(sender):
+    """What is given of a window of the solver, which begins BEFORE steps earlier: all that was, and what the budget
+    leaves."""
+    x, end = sender.columns, len(sender) - 1
+    names = {name: name for name in ("A", "S", "L", "G", "V", "found")}
+    names |= {"Ld": "Ld_f[0]", "cwnd": "c_f[0]", "r": "r_f[0]"}
+    names |= {memory.name: f"{memory.name}_f[0]" for memory in sender.controller.state}
+    given = [f"alpha == {PACKET}"]
+    for column, name in names.items():
+        given += [f"{name}[{t}] == {x[column][end - BEFORE + t]}" for t in range(BEFORE + 1)]
+    for t in range(BEFORE + 1, min(WINDOW, BEFORE + STEPS + 1)):
+        given.append(f"V[{t}] <= {x['V'][end - BEFORE + t - WINDOW] + WINDOW * BUDGET}")
+    return given
+
+
+def solved(sender, delay, timeout):
+    """The Worst of the solver."""
+    state = [memory.name for memory in sender.controller.state]
+    waits = " + ".join(f"A[{t}] - L[{t}] - S[{t}]" for t in range(BEFORE + 1, BEFORE + STEPS + 1))
+    given = [*known(sender), f"{waits} >= {delay} * (S[-1] - S[{BEFORE}])", FOUND_WHOLE]
+    return cm.worst(
+        sender.controller.begun_anywhere(state),
+        cm.Network(MODEL, BUFFER, BEFORE + STEPS + 1, delay="executions"),
+        f"S[-1] - S[{BEFORE}] < x * (offered[-1] - offered[{BEFORE}])",
+        given="; ".join(given),
+        resolution=RESOLUTION,
+        timeout=timeout,
+    )
+
+
+def find(cell, folder, timeout):
+    """What each adversary reaches from a state: shares of the link that are used, with the delay given, and seconds."""
+    name, seed, step, delayed = cell.values()
+    rates = learned(name, seed, folder)
+    sender, clock = play(begun(name), rates[:step]), Clock()
+    rng = Random(step)
+    random = [at_random(sender, rng).used(step) for _ in range(RANDOM)]
+    delay = Fraction(floor(mean(waited for _, waited in random) * 1000), 1000) if delayed else Fraction(0)
+    told = {"delay": float(delay), "random": float(mean(used for used, _ in random)), "random_s": clock.lap()}
+    played, evaluations = genetic(sender, delay, seed)
+    told |= reached("genetic", played, step, delay) | {"evaluations": evaluations, "genetic_s": clock.lap()}
+    told |= reached("learned", play(sender, rates[step : step + STEPS]), step, delay)
+    try:
+        worst = solved(sender, delay, timeout)
+    except NoExecution:
+        return told | {"why": "no execution has such a delay"}
+    told |= {**cells.edge(worst), "solver_s": clock.lap()}
+    if worst.some is None:
+        return told | ({"none": "1"} if worst.verdict == "found" else {})
+    trace = whole(sender, worst.trace)
+    trace.save(folder / f"{name}_{seed}_{step}{'_delayed' if delayed else ''}.json")
+    alone = play(sender, [after - before for before, after in pairwise(worst.trace.columns["G"][BEFORE:])])
+    return told | {"replays": cm.replay(trace).outcome.value, **reached("alone", alone, step, delay)}
+
+
+def reached(how, sender, step, delay):
+    """The share that is used from a step on; None where the delay is less than what is given."""
+    used, waited = sender.used(step)
+    return {how: float(used) if waited >= delay else None}
+
+
+class Clock:
+    """Seconds of wall clock, lap by lap."""
+
+    def __init__(self):
+        self._last = monotonic()
+
+    def lap(self):
+        before, self._last = self._last, monotonic()
+        return round(self._last - before, 1)
+
+
+def whole(sender, window):
+    """The Trace of a Stepwise and then of a window that the solver found from its last steps on."""
+    columns = {name: [*column, *window.columns[name][BEFORE + 1 :]] for name, column in sender.columns.items()}
+    return recorded(columns, sender.controller)
+
+
+def recorded(columns, controller):
+    """The Trace of columns that a controller has from the first step on."""
+    constants = {"C": Fraction(1), "R_m": Fraction(1), "D": Fraction(0), "MSS": PACKET, "beta": BUFFER}
+    horizon = len(columns["A"])
+    return Trace(horizon, constants, columns, query(horizon).record(), controller.source)
+
+
+def told(cell):
+    """A cell in a line."""
+    if "none" not in cell:
+        return cell["why"]
+    shown = [f"{how} {cell[how]:.3f}" if cell.get(how) is not None else f"{how} -" for how in ("random", *REACHED)]
+    return f"{', '.join(shown)}; solver {cells.told(cell, '<')}; {cell.get('replays', '')}"
+
+
+#: What each of these adversaries reached, with its delay; `alone` is what the rates of the solver's trace do.
+REACHED = ("genetic", "learned", "alone")
+
+
+def table(found):
+    """Means over the states of each controller, in percent; of the solver both sides."""
+    heads = (
+        "controller",
+        "states",
+        "random",
+        "genetic",
+        "learned",
+        "solver: none below",
+        "below",
+        "learned above none",
+    )
+    yield "| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|"
+    for name in dict.fromkeys(cell["controller"] for cell in found):
+        mine = [cell for cell in found if cell["controller"] == name and cell.get("none") is not None]
+        none = [float(Fraction(cell["none"])) for cell in mine]
+        some = [float(Fraction(cell["some"] or 1)) for cell in mine]
+        gaps = [cell["learned"] - low for cell, low in zip(mine, none, strict=True) if cell["learned"] is not None]
+        columns = [[cell[how] for cell in mine if cell[how] is not None] for how in ("random", "genetic", "learned")]
+        shares = [f"{100 * mean(each):.1f}" if each else "-" for each in (*columns, none, some, gaps)]
+        yield f"| {name} | {len(mine)} | " + " | ".join(shares) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=[*TARGETS])
+    parser.add_argument("--delayed", action="store_true", help="of traces that delay as random ones do, at least")
+    parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for each question to the solver")
+    asked = parser.parse_args()
+    keys = product(asked.controllers, asked.seeds, BEGIN, [asked.delayed])
+    every = [dict(zip(("controller", "seed", "step", "delayed"), key, strict=True)) for key in keys]
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    file = asked.folder / "solver_adversary.json"
+    found = cells.found(every, file, lambda cell: find(cell, asked.folder, asked.timeout), told)
+    print("\n".join(table(found)))
+
+
+if __name__ == "__main__":
+    main()

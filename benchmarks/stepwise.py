@@ -1,0 +1,138 @@
+"""A sender by a window on a link of given rates, step by step in exact arithmetic: an execution of `smooth_windows`."""
+
+from copy import copy
+from fractions import Fraction
+
+from ccmatic.contracts import CONDITION
+from ccmatic.language.encoder import Encoder
+from ccmatic.language.stateful.program import Seen, SeenTruth, Unmeasured
+
+COLUMNS = ("A", "S", "L", "Ld", "r", "cwnd", "Q", "G", "V", "found")
+
+
+class Stepwise:
+    """An execution so far, which begins with an empty link: `columns`, by name, as of a Trace. Where the controller
+    leaves a choice, it is the first, or the middle of a range.
+
+    controller: a Stateful; decides: the step from which on it does. packet, buffer: MSS and β, in C·R_m."""
+
+    def __init__(self, controller, decides, packet, buffer):
+        self.controller, self.decides, self.packet, self.buffer = (
+            controller,
+            decides,
+            Fraction(packet),
+            Fraction(buffer),
+        )
+        self._constants = {"R_m": Fraction(1), "D": Fraction(0), "MSS": self.packet}
+        encoder = Encoder({**self._constants, "step": Fraction(1), "line_rate": Fraction(100)}, None)
+        begun = {memory.name: _number(encoder, memory) for memory in controller.state}
+        self.columns = {name: [Fraction(0)] for name in COLUMNS} | {name: [value] for name, value in begun.items()}
+        window, rate = self._sends()
+        self.columns["cwnd"][0], self.columns["r"][0] = window or Fraction(1), rate
+
+    def copy(self):
+        """The same, to go on from in another way."""
+        made = copy(self)
+        made.columns = {name: list(column) for name, column in self.columns.items()}
+        return made
+
+    def __len__(self):
+        return len(self.columns["A"])
+
+    def step(self, rate):
+        """The next step, in which the link serves at a rate, in C."""
+        x, rate, t = self.columns, Fraction(rate), len(self)
+        before = x["G"][-1] - x["G"][-2] if t > 1 else rate
+        x["G"].append(x["G"][-1] + rate)
+        x["V"].append(x["V"][-1] + abs(rate - before))
+        self._finds(x)
+        for name, value in self._becomes(t).items():
+            x[name].append(value)
+        window, rate_sent = self._sends()
+        allowed = x["A"][-1] + rate_sent if window is None else x["S"][-1] + x["Ld"][-1] + window
+        x["cwnd"].append(window or max(self.packet, allowed - x["S"][-1] - x["Ld"][-1]))
+        x["r"].append(rate_sent)
+        x["A"].append(min(max(x["A"][-1], allowed), x["A"][-1] + rate_sent))
+        came = x["A"][-1] - x["L"][-1]
+        x["S"].append(min(x["S"][-1] + rate, came))
+        x["L"].append(x["L"][-1] + max(Fraction(0), came - x["S"][-1] - self.buffer))
+        x["Q"].append(self._delay(t) if x["S"][t] > x["S"][t - 1] else x["Q"][-1])
+
+    def used(self, begin):
+        """From a step on, the share that was served of what the link could serve; and what waited at the ends of steps,
+        for each byte served: the mean delay, in R_m, by Little's law."""
+        x = self.columns
+        served = x["S"][-1] - x["S"][begin]
+        waited = sum(self._admitted(t) - x["S"][t] for t in range(begin + 1, len(self)))
+        return served / (x["G"][-1] - x["G"][begin]), waited / served if served else Fraction(0)
+
+    def _delay(self, t):
+        """Whole steps for which the last byte served by t waited."""
+        return next((k for k in range(t) if self.columns["S"][t] > self._admitted(t - k - 1)), t)
+
+    def _admitted(self, t):
+        return self.columns["A"][t] - self.columns["L"][t]
+
+    def _finds(self, x):
+        """Of the next step: what acknowledgements find to be lost, and a timeout."""
+        t, served = len(x["A"]), x["S"][-1]
+        told = next((u for u in range(t - 1, -1, -1) if self._admitted(u) + 3 * self.packet <= served), None)
+        x["found"].append(max(x["found"][-1], x["L"][told] if told is not None else 0))
+        lost = x["L"][-1]
+        self._timeout = served == self._admitted(t - 1) and x["Ld"][-1] < lost and x["found"][-1] < lost
+        x["Ld"].append(lost if self._timeout else max(x["Ld"][-1], x["found"][-1]))
+
+    def _becomes(self, t):
+        """The state of the next step, by name."""
+        names = [memory.name for memory in self.controller.state]
+        before = {name: self.columns[name][-1] for name in names}
+        if not names or t < self.decides:
+            return before
+        outcome = self.controller._program.outcome({**self._constants, **before, **self._observed(t)})
+        if outcome is None:
+            raise ArithmeticError(f"{self.controller.name} assumes of step {t} what is not so")
+        return {name: _first(outcome[name]) for name in names}
+
+    def _sends(self):
+        """(window or None, rate) by the latest state."""
+        state = {memory.name: self.columns[memory.name][-1] for memory in self.controller.state}
+        arguments = {**self._constants, **state, "line_rate": Fraction(100)}
+        sent = dict(zip(self.controller.sent(), self.controller._program.sends(arguments), strict=True))
+        return sent.get("window"), Fraction(sent.get("rate", 100))
+
+    def _observed(self, t):
+        """What the sender observes by step t, by name; `[d]` is that of d steps before."""
+        x = self.columns
+        reads = {
+            "step": lambda t: Fraction(1),
+            "line_rate": lambda t: Fraction(100),
+            "time": lambda t: Fraction(t),
+            "acked": lambda t: x["S"][t - 1],
+            "ack_rate": lambda t: x["S"][t - 1] - x["S"][t - 2] if t >= 2 else None,
+            "sent": lambda t: x["A"][t - 1],
+            "lost": lambda t: x["Ld"][t],
+            "served": lambda t: x["S"][t - 1],
+            "delay": lambda t: x["Q"][t - 1] if x["S"][t - 1] else None,
+            "measured": lambda t: t >= 2 and x["S"][t - 1] > x["S"][t - 2],
+            "before_trace": lambda t: False,
+            "timeout": lambda t: self._timeout,
+        }
+
+        def seen(name, t):
+            found = reads[name](t) if t >= 1 else None
+            if found is None:
+                return Unmeasured(lambda more: seen(name, t - int(more)))
+            return (SeenTruth if isinstance(found, bool) else Seen)(found, lambda more: seen(name, t - int(more)))
+
+        return {name: seen(name, t) for name in reads}
+
+
+def _number(encoder, memory):
+    """What a piece of state is in a sender that begins to run."""
+    if memory.unit == CONDITION:
+        return Fraction(encoder.condition(memory.chosen))
+    return Fraction(encoder.form(memory.chosen).constant)
+
+
+def _first(options):
+    return Fraction(options[0] if isinstance(options, tuple) and not hasattr(options, "low") else sum(options) / 2)

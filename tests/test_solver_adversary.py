@@ -1,0 +1,78 @@
+"""The solver as the adversary: what benchmarks/solver_adversary.py plays are executions of the model, and what its
+solver finds goes on from there."""
+
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
+pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+
+import ccmatic as cm
+from support.benchmarks import defined_by
+
+STEPS = 3
+
+
+@cache
+def benchmark():
+    found = defined_by("solver_adversary.py")
+    found["play"].__globals__["STEPS"] = STEPS
+    return found
+
+
+def played(name, steps, seed=0):
+    """A Stepwise of a controller that goes on at rates that are wanted at random, and now and then at the least."""
+    rng, made = Random(seed), benchmark()
+    wanted = [Fraction(rng.choice((1, rng.randint(1, 96))), 96) for _ in range(steps)]
+    return made["play"](made["begun"](name), wanted)
+
+
+def keeps_the_budget(G):
+    """CCLab's Eq. 8 by itself: of rates from 1 to 96 Mbit/s, 2 in the mean of ten changes."""
+    rates = [96 * (after - before) for before, after in pairwise(G)]
+    changes = [abs(after - before) for before, after in pairwise(rates)]
+    within = all(sum(changes[max(0, t - 9) : t + 1]) <= 20 for t in range(len(changes)))
+    return within and all(1 <= rate <= 96 for rate in rates)
+
+
+@pytest.mark.parametrize("name", ["vegas", "cc_qdel_sender", "cc_probe_slow_sender"])
+def test_what_is_played_is_an_execution(name):
+    """It breaks no law, of the network or of the sender's, in exact arithmetic."""
+    sender = played(name, 28)
+    trace = benchmark()["recorded"](sender.columns, sender.controller)
+    assert cm.replay(trace).outcome.value == "keeps" and keeps_the_budget(trace.columns["G"])
+    assert max(sender.columns["A"]) > 3
+
+
+def test_what_is_not_so_is_no_execution():
+    sender = played("vegas", 12)
+    sender.columns["S"][-1] -= Fraction(1, 100)
+    trace = benchmark()["recorded"](sender.columns, sender.controller)
+    assert cm.replay(trace).outcome.value == "cannot be judged"
+
+
+@pytest.mark.parametrize("name", ["vegas", pytest.param("cc_probe_slow_sender", marks=pytest.mark.slow)])
+def test_the_solver_is_told_all_that_matters(name):
+    """What it finds goes on from the state, keeps the budget, and is an execution from the first step on; nothing that
+    is played from there uses less than it says that all do."""
+    made, sender = benchmark(), played(name, 30)
+    worst = made["solved"](sender, Fraction(0), 60)
+    assert worst.verdict == "found"
+    rng = Random(1)
+    assert min(made["at_random"](sender, rng).used(30)[0] for _ in range(20)) >= worst.none
+    if worst.trace:
+        trace = made["whole"](sender, worst.trace)
+        assert len(trace.columns["A"]) == len(sender) + STEPS and keeps_the_budget(trace.columns["G"])
+        assert cm.replay(trace).outcome.value == "keeps"
+
+
+@pytest.mark.slow
+def test_a_delay_that_is_asked_for_is_kept():
+    made, sender = benchmark(), played("cc_probe_slow_sender", 30)
+    free = made["solved"](sender, Fraction(0), 60)
+    held = made["solved"](sender, Fraction(3, 10), 60)
+    assert free.none <= held.none
