@@ -1,14 +1,15 @@
 """CCLab's Tables III and IV: what adversaries that were trained against one sender do to it, and to others; and how
 smooth their windows are.
 
-    python benchmarks/cclab.py FOLDER [--targets NAME …] [--seeds 0 1 2]
+    python benchmarks/cclab.py FOLDER [--targets NAME …] [--on NAME …] [--seeds 0 1 2]
 
 Trains an adversary against each target from each seed, and before that the target if it is learned; those that are in
-FOLDER are not trained again, and one that was cut off goes on. Prints the share of the link that is used and the mean
-queueing delay: on random traces, and, of each target's adversaries, on the worst of 30 traces of each, the mean over
-seeds, with the least and the most. Then, on the traces that harm the first target, by how much a window changes in an
-interval: the mean of |change| in bytes, and of log(1 + |change|), the paper's Eq. 9 by what it prints of it. A window
-is the rate in the RTT that was measured last. Where the paper has a number it stands beside.
+FOLDER are not trained again, and one that was cut off goes on. Prints, of the targets and those `--on`, the share of
+the link that is used and the mean queueing delay: on random traces, and, of each target's adversaries, on the worst of
+30 traces of each, the mean over seeds, with the least and the most. Then, on the traces that harm the first target, by
+how much a window changes in an interval: the mean of |change| in bytes, and of log(1 + |change|), the paper's Eq. 9 by
+what it prints of it. A window is the rate in the RTT that was measured last. Where the paper has a number it stands
+beside.
 """
 
 import argparse
@@ -85,11 +86,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--targets", nargs="+", default=TARGETS)
+    parser.add_argument("--on", nargs="+", default=(), metavar="NAME")
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
     asked = parser.parse_args()
     against = [trained_against(name, asked.folder, asked.seeds) for name in asked.targets]
     found = defaultdict(list)
-    for line in adversary.transfer([each for group in against for each in group], [], asked.folder / "traces"):
+    others = [made(name, asked.folder) for name in asked.on]
+    for line in adversary.transfer([each for group in against for each in group], others, asked.folder / "traces"):
         found[line.sender, line.against].append(line)
     print("sender           trace against     used, %               delay, ms             paper")
     for (sender, harmed), lines in found.items():
@@ -101,22 +104,27 @@ def main():
         print(f"{names}  {spread(used)}  {spread(delay)}  {paper}{told}", flush=True)
     print("sender           |change| of the window, bytes, log(1 + |change|)             paper")
     rates = np.stack([each.trace()[0] for each in against[0]], axis=1)
-    for group in against:
-        target = group[0].attack.target
-        name, found = named(target.name), smoothness(target, rates)
-        paper = "  ".join(f"{value:7.2f}" for value in SMOOTHNESS.get(name, ()))
-        print(f"{name:<16} {'  '.join(map(spread, found))}  {paper}", flush=True)
+    for each in [group[0].attack.target.name for group in against] + others:
+        changes = smoothness(each, against[0][0].attack.asked, rates)
+        paper = "  ".join(f"{value:7.2f}" for value in SMOOTHNESS.get(named(each), ()))
+        print(f"{named(each):<16} {'  '.join(map(spread, changes))}  {paper}", flush=True)
 
 
-def trained_against(target, folder, seeds):
+def trained_against(name, folder, seeds):
     """The Adversaries against a target."""
-    if target in LEARNED:
-        signals = dict.fromkeys(("observe", "act", "reward"), target)
-        agent = {**LEARNER, "deviation": LEARNED[target]}
-        list(train(folder, target, {"environment": {**RANGE, **signals}, "agent": agent}, [0]))
-        target = f"policy:{folder / target}_0.json"
+    target = made(name, folder)
     sections = {"environment": LINKS, "adversary": {"target": target}, "agent": AGENT}
-    return list(train(folder, f"against_{named(target)}", sections, seeds, adversary.load))
+    return list(train(folder, f"against_{name}", sections, seeds, adversary.load))
+
+
+def made(name, folder):
+    """A sender by its name, as an attack has it; one that is learned is trained first."""
+    if name not in LEARNED:
+        return name
+    signals = dict.fromkeys(("observe", "act", "reward"), name)
+    agent = {**LEARNER, "deviation": LEARNED[name]}
+    list(train(folder, name, {"environment": {**RANGE, **signals}, "agent": agent}, [0]))
+    return f"policy:{folder / name}_0.json"
 
 
 def named(target):
@@ -124,10 +132,10 @@ def named(target):
     return Path(target.partition(":")[2]).stem.partition("_")[0] if target.startswith("policy:") else target
 
 
-def smoothness(target, rates):
-    """Of a Target on links at these rates, (steps, n) Mbit/s: each link's means of |change| and log(1 + |change|) of
+def smoothness(name, asked, rates):
+    """Of a sender on links at these rates, (steps, n) Mbit/s: each link's means of |change| and log(1 + |change|) of
     its window, (2, n)."""
-    tried, decide = adversary.along(target.name, target.asked, rates)
+    tried, decide = adversary.along(name, asked, rates)
 
     @jax.jit
     def windows():
