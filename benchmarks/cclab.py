@@ -99,7 +99,7 @@ def main():
         used, delay = ([of(line) for line in lines] for of in (lambda line: 100 * line.utilisation, delay_of))
         short = sum(not line.constrained for line in lines)
         told = f"   {short} of {len(lines)} delay less than random traces" if short else ""
-        paper = "  ".join(f"{value:6.2f}" for value in PAPER.get((sender, harmed), ()))
+        paper = "  ".join(f"{value:6.2f}" for value in PAPER.get((named(sender), harmed and named(harmed)), ()))
         names = f"{named(sender):<16} {named(harmed or 'random'):<16}"
         print(f"{names}  {spread(used)}  {spread(delay)}  {paper}{told}", flush=True)
     print("sender           |change| of the window, bytes, log(1 + |change|)             paper")
