@@ -72,7 +72,7 @@ def compared(trained, step, delayed):
 
     def cost(genes):
         used, delays = of(smoothed(before, LOW + genes.T * (HIGH - LOW)))
-        return used + 2 * np.maximum(0, 1 - delays / max(least, 1e-9))
+        return used + 2 * np.maximum(0, least - delays) / max(least, 1e-9)
 
     begin = monotonic()
     asking = {"popsize": POPULATION, "maxiter": GENERATIONS, "tol": 0, "polish": False, "seed": 0}

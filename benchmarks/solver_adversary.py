@@ -241,26 +241,25 @@ REACHED = ("genetic", "learned", "alone")
 
 
 def table(found):
-    """Means over the states of each controller, in percent; of the solver both sides."""
-    heads = (
-        "controller",
-        "states",
-        "random",
-        "genetic",
-        "learned",
-        "solver: none below",
-        "below",
-        "learned above none",
-    )
+    """Means over the states of each controller, in percent; of the solver both sides; and seconds."""
+    heads = ("controller", "states", "random", "genetic", "learned", "solver: none below", "one below")
+    heads += ("genetic above none", "learned above none", "seconds: genetic", "solver")
     yield "| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|"
     for name in dict.fromkeys(cell["controller"] for cell in found):
         mine = [cell for cell in found if cell["controller"] == name and cell.get("none") is not None]
-        none = [float(Fraction(cell["none"])) for cell in mine]
-        some = [float(Fraction(cell["some"] or 1)) for cell in mine]
-        gaps = [cell["learned"] - low for cell, low in zip(mine, none, strict=True) if cell["learned"] is not None]
-        columns = [[cell[how] for cell in mine if cell[how] is not None] for how in ("random", "genetic", "learned")]
-        shares = [f"{100 * mean(each):.1f}" if each else "-" for each in (*columns, none, some, gaps)]
-        yield f"| {name} | {len(mine)} | " + " | ".join(shares) + " |"
+        sides = [[float(Fraction(cell[side] or 1)) for cell in mine] for side in ("none", "some")]
+        reached = [[cell[how] for cell in mine] for how in ("random", "genetic", "learned")]
+        shares = [f"{100 * mean(known):.1f}" if (known := _known(each)) else "-" for each in (*reached, *sides)]
+        above = [
+            [used - low for used, low in zip(each, sides[0], strict=True) if used is not None] for each in reached[1:]
+        ]
+        gaps = [f"{100 * mean(each):.1f}" if each else "-" for each in above]
+        seconds = [f"{mean(cell[how] for cell in mine):.0f}" for how in ("genetic_s", "solver_s")]
+        yield f"| {name} | {len(mine)} | " + " | ".join((*shares, *gaps, *seconds)) + " |"
+
+
+def _known(values):
+    return [value for value in values if value is not None]
 
 
 def main():

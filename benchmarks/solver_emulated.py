@@ -21,7 +21,8 @@ from solver_adversary import BEFORE, begun, play, solved
 
 from ccmatic.emulate import kinds, link, run
 
-CONTROLLERS = ("vegas", "lp", "cc_probe_slow_sender")
+#: Of each controller, what is exported of it: a window, or what it believes.
+CONTROLLERS = {"vegas": "vegas", "lp": "lp", "cc_probe_slow_sender": "cc_probe_slow"}
 QUIET, WINDOWS, ROUNDS, TIMEOUT = 100, 4, 4, 60
 HALF, RTT = Fraction(1, 2), 0.02
 
@@ -51,7 +52,7 @@ def written(path, rates):
 def emulated(name, path, spans):
     """Of what the link could serve in spans of steps, the share that a real flow has; and the run."""
     asked = link.of_opportunities(path, "20ms", "121250")
-    flow = kinds.asked(f"udp:{name}")
+    flow = kinds.asked(f"udp:{CONTROLLERS[name]}")
     seconds = spans[-1][1] * RTT + 1
     found = run.emulate(asked, [flow], seconds)
     left = found.log[found.log["admitted"] >= 0]
@@ -76,7 +77,7 @@ def foretold(sender, spans):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=CONTROLLERS)
+    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=[*CONTROLLERS])
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     for name in asked.controllers:

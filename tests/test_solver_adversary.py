@@ -1,6 +1,7 @@
 """The solver as the adversary: what benchmarks/solver_adversary.py plays are executions of the model, and what its
 solver finds goes on from there."""
 
+import json
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -12,6 +13,7 @@ pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
 import ccmatic as cm
+from support import ROOT
 from support.benchmarks import defined_by
 
 STEPS = 3
@@ -68,6 +70,13 @@ def test_the_solver_is_told_all_that_matters(name):
         trace = made["whole"](sender, worst.trace)
         assert len(trace.columns["A"]) == len(sender) + STEPS and keeps_the_budget(trace.columns["G"])
         assert cm.replay(trace).outcome.value == "keeps"
+
+
+def test_the_page_has_the_table():
+    found = json.loads((ROOT / "docs" / "solver_adversary.json").read_text())
+    page = (ROOT / "docs" / "solver_adversary.md").read_text("utf-8")
+    assert "\n".join(benchmark()["table"](found)) in page
+    assert all(cell["replays"] == "keeps" for cell in found if cell.get("some"))
 
 
 @pytest.mark.slow
