@@ -1,0 +1,293 @@
+"""Does probing pay? Learn-to-Probe's figures (Tian et al., EuroSys 2026, sections 7.2 to 7.5) in the fluid simulator.
+
+    python benchmarks/probing.py FIGURE --folder FOLDER [--seeds N] [--regions NAME …]
+
+FIGURE: 7 (reward by what is observed and rewarded), 8 (bandwidth, delay, loss, buffer), 9 (ranking on random links),
+10 (fairness), 11 (friendliness to CUBIC), 14 (cost of an update), 15 (oscillation), 17 (satellite, 10 Gbit/s). Policies
+are trained where FOLDER has none, of so many seeds (3), by PPO; what was found is kept there, and what was cut off goes
+on. Printed is the mean of the seeds and, in brackets, how far apart they are."""
+
+import argparse
+import time
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import cells
+import jax
+import jax.numpy as jnp
+import numpy as np
+import trained
+from custard import spread, told
+from msgspec import structs
+
+from ccmatic.estimation import ParticleFilter, Signals
+from ccmatic.learning import Asked, Environment, Policy, network, rollout, sender
+from ccmatic.learning.signals import ACTIONS, ltp_performance
+
+#: Table 3. Base delays are one way, as in section 7.3: R_m is twice as long. Mbit/s, ms.
+REGIONS = {
+    "small": {"rate": (10, 100), "rtt": (10, 60), "buffer_bdp": (0.8, 1), "loss": (0, 0.001)},
+    "medium": {"rate": (10, 300), "rtt": (10, 120), "buffer_bdp": (0.8, 1.5), "loss": (0, 0.005)},
+    "large": {"rate": (10, 600), "rtt": (10, 240), "buffer_bdp": (0.8, 2), "loss": (0, 0.01)},
+}
+
+#: Who is trained: what it observes, and its reward.
+LEARNERS = {
+    "ltp_particles": {"observe": "ltp", "reward": "ltp_particles"},
+    "ltp_beliefs": {"observe": "ltp", "reward": "ltp_beliefs"},
+    "ltp_no_probe": {"observe": "ltp", "reward": "ltp"},
+    "aurora_inputs": {"observe": "aurora", "reward": "ltp"},
+    "orca_inputs": {"observe": "orca", "reward": "ltp"},
+}
+
+AGENT = {"layers": [32, 16], "gamma": 0.98, "parallel": 128, "episodes": 20, "learning_rate": 0.003, "deviation": 0.5}
+STEPS = 101
+
+#: Those that are not learned; that the link is known is as good as can be.
+OTHERS = ("bbr", "copa")
+
+#: Section 7.3's link, and what varies on it.
+LINK = {"rate": 100, "rtt": 30, "buffer_bdp": 1, "loss": 0}
+SWEEPS = {
+    "rate": (10, 50, 100, 200, 400, 600),
+    "rtt": (30, 60, 120, 240),
+    "loss": (0, 0.002, 0.005, 0.01),
+    "buffer_bdp": (0.2, 0.6, 1, 1.4, 2.2),
+}
+
+
+def region(name):
+    """Options of links of a region."""
+    return {key: {"low": low, "high": high} for key, (low, high) in REGIONS[name].items()}
+
+
+def policies(given, learner, where="large"):
+    """A list of a learner's policies of all seeds."""
+    environment = {**LEARNERS[learner], "act": "ltp", "history": 10, "steps": STEPS, **region(where)}
+    sections = {"environment": environment, "agent": AGENT}
+    return list(trained.train(given.folder, f"{learner}_{where}", sections, range(1, given.seeds + 1)))
+
+
+def played(given, who, asked, links):
+    """The Episode of a learner's policies, or of a sender, and of how many seeds it is. Learners that observe the same
+    are played together."""
+    if who not in LEARNERS:
+        return trained.played(who, asked, links), 1
+    alike = [name for name in LEARNERS if LEARNERS[name]["observe"] == LEARNERS[who]["observe"]]
+    part = slice(*(links * given.seeds * (alike.index(who) + end) for end in (0, 1)))
+    every, total = _together(given, tuple(alike), asked, links), links * given.seeds * len(alike)
+    is_of_links = lambda column: np.ndim(column) > 0 and np.shape(column)[-1] == total  # noqa: E731
+    return jax.tree.map(lambda column: column[..., part] if is_of_links(column) else column, every), given.seeds
+
+
+@cache
+def _together(given, names, asked, links):
+    """None is rewarded for what it knows: that changes nothing but what it costs."""
+    every = [each for name in names for each in policies(given, name)]
+    rewarded = [replace(each, file=structs.replace(each.file, reward="ltp")) for each in every]
+    return trained.episode(rewarded, asked, links)
+
+
+class Given(argparse.Namespace):
+    """What the command line says."""
+
+    __hash__ = object.__hash__
+
+
+def found(given, made, find):
+    """What is found of each cell, kept in a file of the figure."""
+    return cells.found(made, given.folder / f"figure_{given.figure}.json", find, lambda cell: "is found")
+
+
+def regions(given):
+    """Figure 7: the mean of R_perf on 100 links of the region of the training."""
+
+    def find(cell):
+        asked, where = Asked(steps=STEPS, **region(cell["where"])), cell["where"]
+        if cell["who"] == "oracle":
+            episode, seeds = trained.played("oracle", asked, 100), 1
+        else:
+            episode, seeds = trained.episode(policies(given, cell["who"], where), asked, 100), given.seeds
+        reward = np.asarray(ltp_performance(episode.known)).mean((0, 1))
+        return {"reward": reward.reshape(seeds, -1).mean(1).tolist()}
+
+    made = [{"where": where, "who": who} for where in given.regions for who in (*LEARNERS, "oracle")]
+    for cell in found(given, made, find):
+        print(f"{cell['where']:>8}  {cell['who']:<14}  {spread(cell['reward'], '.3f')}")
+
+
+def sweeps(given):
+    """Figure 8: of each value of one that varies, the share of the link that is used, and the mean RTT in R_m."""
+
+    def find(cell):
+        name, values = cell["varied"], SWEEPS[cell["varied"]]
+        asked = Asked(steps=400, **{**LINK, name: list(values)})
+        episode, seeds = played(given, cell["who"], asked, 10 * len(values))
+        links = episode.links
+        per = {
+            "rate": links.capacity[0] / links.slot / 125_000,
+            "rtt": 1000 * links.slot,
+            "loss": links.loss,
+            "buffer_bdp": links.buffer / links.capacity[0],
+        }[name]
+        rows = [told(episode, seeds, np.isclose(per, value, rtol=0.02)) for value in values]
+        rtt = [value if name == "rtt" else LINK["rtt"] for value in values]
+        used, late = zip(*(((row[:, 0]), row[:, 2] / base) for row, base in zip(rows, rtt, strict=True)), strict=True)
+        return {"used": np.array(used).tolist(), "late": np.array(late).tolist()}
+
+    made = [{"varied": name, "who": who} for name in SWEEPS for who in (*LEARNERS, *OTHERS)]
+    for cell in found(given, made, find):
+        values = zip(SWEEPS[cell["varied"]], cell["used"], cell["late"], strict=True)
+        line = "  ".join(f"{value:g}: {spread(used, '.2f')} ×{np.mean(late):.2f}" for value, used, late in values)
+        print(f"{cell['varied']:>10}  {cell['who']:<14}  {line}")
+
+
+def league(given):
+    """Figure 9: in what share of random links a sender's score is 90 % of the highest at least: Perf-Score of one flow
+    on links of the large region, and of three on links of 60 ms; Jain's index of these."""
+
+    def find(cell):
+        shared = {"flows": 3, "rtt": 60} if cell["flows"] == 3 else {}
+        asked = Asked(steps=200, **{**region("large"), **shared})
+        scores = []
+        for each in [[one] for one in policies(given, cell["who"])] if cell["who"] in LEARNERS else [cell["who"]]:
+            episode = trained.played(each, asked, given.links)
+            now = jax.tree.map(lambda column: column[len(column) // 2 :].astype(np.float64), episode.known.now)
+            acked, lost = now.acked.sum(0), now.lost.sum(0)
+            delay, loss = (now.acked * now.rtt).sum(0) / np.maximum(acked, 1), lost / np.maximum(acked + lost, 1)
+            power = acked.sum(0) / delay.mean(0) * (1 - 40 * loss.mean(0))
+            scores.append([power.tolist(), (acked.sum(0) ** 2 / (len(acked) * (acked**2).sum(0))).tolist()])
+        return {"scores": scores}
+
+    made = [{"flows": flows, "who": who} for flows in (1, 3) for who in (*LEARNERS, *OTHERS)]
+    kept = found(given, made, find)
+    for flows, score, name in ((1, 0, "performance"), (3, 0, "performance"), (3, 1, "fairness")):
+        here = [cell for cell in kept if cell["flows"] == flows]
+        best = np.max([np.array(seed[score]) for cell in here for seed in cell["scores"]], axis=0)
+        for cell in here:
+            wins = [np.mean(np.array(seed[score]) >= 0.9 * best) for seed in cell["scores"]]
+            print(f"{flows} flows  {name:<12}  {cell['who']:<14}  {spread(wins, '.2f')}")
+
+
+def fairness(given):
+    """Figure 10: three flows, each of which comes later: Jain's index while all send, and the share of the link."""
+    links = {"100 Mbit/s, 30 ms": {}, "50 Mbit/s, 60 ms": {"rate": 50, "rtt": 60}, "a loss of 0.5 %": {"loss": 0.005}}
+
+    def find(cell):
+        asked = Asked(flows=3, steps=1500, starts={"low": 1, "high": 8}, **{**LINK, **links[cell["link"]]})
+        episode, seeds = played(given, cell["who"], asked, 10)
+        acked = episode.known.now.acked[len(episode.reward) // 2 :].sum(0, dtype=np.float64)
+        index = acked.sum(0) ** 2 / (len(acked) * (acked**2).sum(0))
+        served = episode.links.capacity[len(episode.reward) // 2 :].sum(0, dtype=np.float64)
+        both = (index.reshape(seeds, -1).mean(1), (acked.sum(0) / served).reshape(seeds, -1).mean(1))
+        return {"jain": both[0].tolist(), "used": both[1].tolist()}
+
+    made = [{"link": name, "who": who} for name in links for who in (*LEARNERS, *OTHERS)]
+    for cell in found(given, made, find):
+        index, used = spread(cell["jain"], ".3f"), spread(cell["used"], ".2f")
+        print(f"{cell['link']:>18}  {cell['who']:<14}  Jain {index}  used {used}")
+
+
+def friendliness(given):
+    """Figure 11: what one flow gets beside CUBICs, over what each of these gets."""
+
+    def find(cell):
+        asked = Asked(flows=1 + cell["cubics"], steps=4000, **{**LINK, "rtt": cell["rtt"]})
+        ratios = []
+        for policy in policies(given, cell["who"]):
+            environment = Environment(asked, observe=policy.file.observe, act="rate", reward="ltp")
+            episode = rollout(environment, beside(policy, sender("cubic", environment)), jax.random.key(1), 8)
+            acked = episode.known.now.acked[1000:].sum((0, 2), dtype=np.float64)
+            ratios.append(acked[0] / acked[1:].mean())
+        return {"ratio": ratios}
+
+    made = [{"cubics": 1, "rtt": rtt, "who": who} for rtt in (15, 30, 60, 120) for who in LEARNERS]
+    made += [{"cubics": 5, "rtt": 30, "who": who} for who in LEARNERS]
+    for cell in found(given, made, find):
+        print(f"{cell['cubics']} CUBIC  R_m {cell['rtt']:>3} ms  {cell['who']:<14}  {spread(cell['ratio'], '.2f')}")
+
+
+def beside(policy, other):
+    """The Policy of links whose first flow a learned one sends, and all others another that says rates."""
+
+    def act(memory, links, state, seen):
+        memory, rates = other.act(memory, links, state, seen)
+        action = jnp.clip(network(policy.layers, seen), -policy.most_action, policy.most_action)
+        first = ACTIONS[policy.file.act][0](action.T, state.rate, state.known).T
+        return memory, jnp.concatenate([first[:, :1], rates[:, 1:]], axis=1)
+
+    return Policy(other.begin, act)
+
+
+def cost(given):
+    """Figure 14: processor time of an update of so many particles, µs, the least of five."""
+    rng = np.random.default_rng(1)
+    told = [Signals(1 + 0.2 * rng.random(), 0.03 + 0.01 * rng.random(), 1 + rng.random(), 0.0) for _ in range(200)]
+    for count in (100, 300, 1000, 3000, 10_000):
+        seconds = []
+        for seed in range(5):
+            found, begin = ParticleFilter(0.03, seed, count), time.process_time()
+            for each in told:
+                found.update(each)
+            seconds.append((time.process_time() - begin) / len(told))
+        print(f"{count:>6} particles  {1e6 * min(seconds):8.1f} µs an update  {25 * count / 1000:6.1f} kB of state")
+
+
+def oscillation(given):
+    """Figure 15: how much the window varies around its mean over 16 intervals, once settled, as a share of it."""
+
+    def find(cell):
+        asked = Asked(flows=cell["flows"], steps=600, rate=120, rtt=80, buffer_bdp=1)
+        episode, seeds = played(given, cell["who"], asked, 8)
+        now = jax.tree.map(lambda column: column[300:].astype(np.float64), episode.known.now)
+        window = (now.sent / now.seconds * now.rtt).transpose(2, 1, 0)  # links, flows, intervals
+        smooth = np.apply_along_axis(lambda one: np.convolve(one, np.full(16, 1 / 16), "same"), 2, window)
+        part = slice(16, -16)
+        varies = ((window - smooth)[..., part] ** 2).mean((1, 2)) ** 0.5 / window.mean((1, 2))
+        rtt = now.rtt.std(0).mean(0) * 1000
+        return {"window": varies.reshape(seeds, -1).mean(1).tolist(), "rtt": rtt.reshape(seeds, -1).mean(1).tolist()}
+
+    for cell in found(given, [{"flows": flows, "who": who} for flows in (1, 3) for who in LEARNERS], find):
+        print(f"{cell['flows']} flows  {cell['who']:<14}  window ±{spread(cell['window'], '.3f')}  "
+              f"RTT ±{spread(cell['rtt'], '.2f')} ms")  # fmt: skip
+
+
+#: Appendix C. The buffers are not stated.
+CHALLENGES = {
+    "satellite": {"rate": 42, "rtt": 800, "loss": 0.0074, "buffer_bdp": 1},
+    "10 Gbit/s": {"rate": 10_000, "rtt": 30, "buffer_bdp": 1},
+}
+
+
+def challenges(given):
+    """Figure 17: the share of the link, and the mean RTT in R_m."""
+
+    def find(cell):
+        episode, seeds = played(given, cell["who"], Asked(steps=400, **CHALLENGES[cell["link"]]), 10)
+        rows = told(episode, seeds)
+        return {"used": rows[:, 0].tolist(), "late": (rows[:, 2] / CHALLENGES[cell["link"]]["rtt"]).tolist()}
+
+    for cell in found(given, [{"link": name, "who": who} for name in CHALLENGES for who in (*LEARNERS, *OTHERS)], find):
+        print(f"{cell['link']:>10}  {cell['who']:<14}  {spread(cell['used'], '.2f')}  ×{spread(cell['late'], '.2f')}")
+
+
+FIGURES = {"7": regions, "8": sweeps, "9": league, "10": fairness, "11": friendliness, "14": cost, "15": oscillation,
+           "17": challenges}  # fmt: skip
+
+
+def main():
+    """Print a figure's numbers."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("figure", choices=FIGURES)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--regions", nargs="+", choices=REGIONS, default=list(REGIONS))
+    parser.add_argument("--links", type=int, default=200, help="random links of the ranking")
+    given = parser.parse_args(namespace=Given())
+    given.folder.mkdir(parents=True, exist_ok=True)
+    FIGURES[given.figure](given)
+
+
+if __name__ == "__main__":
+    main()
