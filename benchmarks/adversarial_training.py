@@ -1,19 +1,18 @@
 """Custard's policies that learn on links that do harm, beside benign ones.
 
-    python benchmarks/adversarial_training.py TABLE FOLDER [--seeds N]
+    python benchmarks/adversarial_training.py TABLE FOLDER [--seeds N] [--kinds KIND …] [--ratios RATIO …]
 
 TABLE: share   trained with SHARE of links that follow counterexamples and without, played on counterexamples of another
-               origin: of senders by a window, where those in training are of senders by beliefs; beside them the
-               oracle, which knows the link.
-       mixed   CCLab's adversarial training (its section VII): the policy goes on with RATIOS of adversarial traces,
-               counterexamples, or half of each; played on those it has not seen, on random traces (CCLab's baseline)
-               and on the links of its first training. There are two adversaries of the first policy: all
-               learn from traces of one and are played on those of the other.
+               origin: of senders by a window, where those in training are of senders by beliefs.
+       mixed   CCLab's adversarial training (its section VII): the policy goes on, on CCLab's links, with RATIOS of
+               adversarial traces, counterexamples, or half of each; played on those it has not seen, on random traces
+               (CCLab's baseline) and on links of one rate. There are two adversaries of the first policy: all learn
+               from traces of one and are played on those of the other.
 
 Policies and adversaries are trained of so many seeds (3) where FOLDER, which may be that of custard.py, has none; what
-was cut off goes on, and FOLDER/TABLE.json keeps what was found. Printed are the share of the link, the mean queueing
-delay and the share lost: the mean of all links, with how far the seeds are apart in brackets, and the worst link of any
-seed."""
+was cut off goes on, and FOLDER/TABLE.json keeps what was found. Beside them is the oracle, which knows the link.
+Printed are the share of the link, the mean queueing delay and the share lost: the mean of all links, with how far the
+seeds are apart in brackets, and the worst link of any seed."""
 
 import argparse
 from itertools import product
@@ -37,10 +36,12 @@ WINDOWS = [*(f"proofs/{name}*-traces/*.json" for name in ("aimd", "copa", "windo
 SHARE, FIRST = 0.3, 20
 
 #: Of CCLab's Table IX; and how a policy goes on.
-RATIOS = (0.1, 0.2, 0.5, 0.8, 1)
-MORE = {"episodes": 5, "deviation": 1.0, "learning_rate": 3e-4}
+KINDS, RATIOS = ("adversarial", "counterexamples", "both"), (0.1, 0.2, 0.5, 0.8, 1.0)
+MORE = {"parallel": 128, "episodes": 5, "deviation": 1.0, "learning_rate": 3e-4}
 
-#: What adversaries are trained in; how many of their traces are kept, those with the least use.
+#: On which links a policy goes on, its own but for CCLab's R_m and buffer, as those of adversaries are; what
+#: adversaries are trained in; how many of their traces are kept, those with the least use.
+OTHERWISE = {**custard.ENVIRONMENT, "rtt": adversary.LINKS["rtt"], "buffer": adversary.LINKS["buffer"]}
 LINKS = {"steps": 500, "budget": 2, "window": 10}
 AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 64, "episodes": 8, "rollout": 25}
 KEPT = 8
@@ -112,27 +113,25 @@ def mixed(given):
     seen = named("mahimahi", exported([FEWER], "mahimahi", 48, 20, given.policies / "seen"))
     unseen = named("mahimahi", exported(WINDOWS, "mahimahi", 48, 20, given.policies / "unseen"))
     print(f"{len(seen)} counterexamples to learn from, {len(unseen)} others")
-    found, harmful = {}, {**adversary.LINKS, **LINKS}
-    policies = custard.policies(given)
+    policies, harmful = custard.policies(given), {**adversary.LINKS, **LINKS}
     against, others = (named("mahimahi", files) for files in adversarial(given.policies))
-    for seed, policy in enumerate(policies, 1):
-        group = {"as it was": policy, **continued(given.policies, seed, against, seen)}
-        links = {
-            "adversarial": Asked(**harmful, links=mix(1, others)),
-            "counterexamples": Asked(**harmful, links=mix(1, unseen)),
-            "random": Asked(**harmful, links="smooth"),
-            "benign": Asked(),
-        }
+    groups = {"as it was": policies, **continued(given, against, seen)}
+    who = {" ".join(groups): [each for group in groups.values() for each in group], "oracle": "oracle"}
+    links = {
+        "adversarial": Asked(**harmful, links=mix(1, others)),
+        "counterexamples": Asked(**harmful, links=mix(1, unseen)),
+        "random": Asked(**harmful, links="smooth"),
+        "benign": Asked(**{key: OTHERWISE[key] for key in ("rate", "rtt", "buffer")}),
+    }
 
-        def find(cell, links=links, group=group):
-            return {"found": of_links(list(group.values()), links[cell["links"]], PLAYED)}
+    def find(cell):
+        return {"found": of_links(who[cell["who"]], links[cell["links"]], PLAYED)}
 
-        asked = [{"seed": seed, "links": where} for where in links]
-        for cell in cells.found(asked, given.policies / "mixed.json", find, lambda cell: "played"):
-            for name, values in zip(group, cell["found"], strict=True):
-                found.setdefault((cell["links"], name), []).append(values)
-    for (where, name), values in found.items():
-        line(f"{where}, {name}", values)
+    asked = [{"links": where, "who": every, "seeds": given.seeds} for where in links for every in who]
+    for cell in cells.found(asked, given.policies / "mixed.json", find, lambda cell: "played"):
+        names = ["oracle"] if cell["who"] == "oracle" else [*groups]
+        for name, values in zip(names, np.split(np.array(cell["found"]), len(names)), strict=True):
+            line(f"{cell['links']}, {name}", values)
 
 
 def adversarial(folder):
@@ -151,15 +150,17 @@ def adversarial(folder):
         yield files
 
 
-def continued(folder, seed, against, counterexamples):
-    """The policies that go on, by what of, and in which ratio."""
+def continued(given, against, counterexamples):
+    """The policies of all seeds that go on, by what of, and in which ratio."""
     kinds = {"adversarial": [against], "counterexamples": [counterexamples], "both": [against, counterexamples]}
-    mixes = {f"{kind} {ratio}": mix(ratio, *files) for (kind, files), ratio in product(kinds.items(), RATIOS)}
-    agent = {**custard.AGENT, **MORE, "initial": f"{folder}/custard_{seed}.json"}
+    mixes = {f"{kind} {ratio}": mix(ratio, *kinds[kind]) for kind, ratio in product(given.kinds, given.ratios)}
     found = {}
     for name, links in {"0": mix(0), **mixes}.items():
-        sections = {"environment": {**custard.ENVIRONMENT, "links": links}, "agent": agent}
-        [found[name]] = train(folder, f"on_{name.replace(' ', '_')}", sections, [seed])
+        found[name] = []
+        for seed in range(1, given.seeds + 1):
+            agent = {**custard.AGENT, **MORE, "initial": f"{given.policies}/custard_{seed}.json"}
+            sections = {"environment": {**OTHERWISE, "links": links}, "agent": agent}
+            found[name] += train(given.policies, f"on_{name.replace(' ', '_')}", sections, [seed])
     return found
 
 
@@ -172,6 +173,8 @@ def main():
     parser.add_argument("table", choices=TABLES)
     parser.add_argument("policies", type=Path, metavar="FOLDER")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="of traces, in mixed")
+    parser.add_argument("--ratios", nargs="+", type=float, default=RATIOS, help="of them, in mixed")
     given = parser.parse_args()
     TABLES[given.table](given)
 
