@@ -101,19 +101,11 @@ def benign(rng, bound, step):
 
 
 def as_in(schedule):
-    """The jitter of a simulation that holds as a Schedule does, over and over: what is admitted at an instant, until
-    what it has admitted by then is served."""
+    """The jitter of a simulation that holds as a Schedule does, over and over, up to a step."""
     instants, *curves = np.array(schedule.points, float).T
     now = np.arange(0, schedule.duration, schedule.step / 64)
     admitted, served = (np.interp(now, instants, curve) for curve in curves)
-    until = np.append(now, schedule.duration)[np.searchsorted(served, admitted)]
-    held = np.clip((until - now) / schedule.step, 0, 1)
-
-    def make(rng, bound, step):
-        ticks = [int(each * step) for each in held]
-        return lambda now: now + ticks[now * 64 // step % len(ticks)]
-
-    return make
+    return counterexamples.holding(counterexamples.held(now, admitted, served, schedule.duration, schedule.step), 64)
 
 
 def counted(result, policy, jitters):

@@ -18,6 +18,7 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+import counterexamples
 import numpy as np
 from scipy.optimize import differential_evolution
 
@@ -35,11 +36,6 @@ FROM, WINDOW = 40, 10
 
 #: The least and the most rate, and the first, in twelfths of the first.
 LEAST, MOST, FIRST = 4, 18, 12
-
-
-def holding(genes):
-    """The jitter of a Simulation that holds so much of D in each part of a step, over and over."""
-    return lambda rng, bound, step: lambda now: now + int(genes[now * PARTS // step % len(genes)] * bound)
 
 
 def keeping(genes):
@@ -63,9 +59,8 @@ def changing(genes, budget):
 def held(trace):
     """The genes of what a counterexample holds back at the ends of its steps."""
     K, S = (np.array([float(value) for value in trace.columns[name]]) for name in "KS")
-    ends = [next((s for s in range(t, len(S)) if S[s] >= K[t]), len(S)) for t in range(1, CYCLE + 1)]
-    D = float(trace.constants["D"])
-    return np.repeat([min(1.0, (end - t) / D) for t, end in enumerate(ends, 1)], PARTS)
+    shares = counterexamples.held(np.arange(len(S)), K, S, len(S), float(trace.constants["D"]))
+    return np.repeat(shares[1 : CYCLE + 1], PARTS)
 
 
 class Search:
@@ -84,7 +79,7 @@ class Search:
         """The Run in which an adversary chooses so."""
         jitter, hiding, rates = np.split(genes, [CYCLE * PARTS, 2 * CYCLE * PARTS])
         changes = {} if self.budget is None else changing(rates, self.budget)
-        return self.trial.run(self.seed, holding(jitter), keeping(hiding), changes)
+        return self.trial.run(self.seed, counterexamples.holding(jitter, PARTS), keeping(hiding), changes)
 
     def _reached(self, run):
         """(the least share of C(T - D) in a window from FROM on, as properties.performance.utilises counts it; the most
