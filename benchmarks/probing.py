@@ -3,11 +3,13 @@
     python benchmarks/probing.py FIGURE --folder FOLDER [--seeds N] [--regions NAME …]
 
 FIGURE: 7 (reward by what is observed and rewarded), 8 (bandwidth, delay, loss, buffer), 9 (ranking on random links),
-10 (fairness), 11 (friendliness to CUBIC), 14 (cost of an update), 15 (oscillation), 17 (satellite, 10 Gbit/s). Policies
-are trained where FOLDER has none, of so many seeds (3), by PPO; what was found is kept there, and what was cut off goes
-on. Printed is the mean of the seeds and, in brackets, how far apart they are."""
+10 (fairness), 11 (friendliness to CUBIC), 14 (cost of an update), 15 (oscillation), 17 (satellite, 10 Gbit/s), or
+`drawing`: FOLDER/probing.svg of what was found of 7, 8 and 15. Policies are trained where FOLDER has none, of so many
+seeds (3), by PPO; what was found is kept there, and what was cut off goes on. Printed is the mean of the seeds and, in
+brackets, how far apart they are."""
 
 import argparse
+import json
 import time
 from dataclasses import replace
 from functools import cache
@@ -21,8 +23,9 @@ import trained
 from custard import spread, told
 from msgspec import structs
 
+from ccmatic import traces
 from ccmatic.estimation import ParticleFilter, Signals
-from ccmatic.learning import Asked, Environment, Policy, network, rollout, sender
+from ccmatic.learning import Asked, Environment, Policy, rollout, sender
 from ccmatic.learning.signals import ACTIONS, ltp_performance
 
 #: Table 3. Base delays are one way, as in section 7.3: R_m is twice as long. Mbit/s, ms.
@@ -45,7 +48,7 @@ AGENT = {"layers": [32, 16], "gamma": 0.98, "parallel": 128, "episodes": 20, "le
 STEPS = 101
 
 #: Those that are not learned; that the link is known is as good as can be.
-OTHERS = ("bbr", "copa")
+OTHERS = ("bbr", "copa", "cubic", "vegas")
 
 #: Section 7.3's link, and what varies on it.
 LINK = {"rate": 100, "rtt": 30, "buffer_bdp": 1, "loss": 0}
@@ -74,11 +77,16 @@ def played(given, who, asked, links):
     are played together."""
     if who not in LEARNERS:
         return trained.played(who, asked, links), 1
-    alike = [name for name in LEARNERS if LEARNERS[name]["observe"] == LEARNERS[who]["observe"]]
-    part = slice(*(links * given.seeds * (alike.index(who) + end) for end in (0, 1)))
-    every, total = _together(given, tuple(alike), asked, links), links * given.seeds * len(alike)
+    names = alike(who)
+    part = slice(*(links * given.seeds * (names.index(who) + end) for end in (0, 1)))
+    every, total = _together(given, names, asked, links), links * given.seeds * len(names)
     is_of_links = lambda column: np.ndim(column) > 0 and np.shape(column)[-1] == total  # noqa: E731
     return jax.tree.map(lambda column: column[..., part] if is_of_links(column) else column, every), given.seeds
+
+
+def alike(who):
+    """The learners that observe the same as one."""
+    return tuple(name for name in LEARNERS if LEARNERS[name]["observe"] == LEARNERS[who]["observe"])
 
 
 @cache
@@ -193,31 +201,53 @@ def friendliness(given):
     """Figure 11: what one flow gets beside CUBICs, over what each of these gets."""
 
     def find(cell):
-        asked = Asked(flows=1 + cell["cubics"], steps=4000, **{**LINK, "rtt": cell["rtt"]})
-        ratios = []
-        for policy in policies(given, cell["who"]):
-            environment = Environment(asked, observe=policy.file.observe, act="rate", reward="ltp")
-            episode = rollout(environment, beside(policy, sender("cubic", environment)), jax.random.key(1), 8)
-            acked = episode.known.now.acked[1000:].sum((0, 2), dtype=np.float64)
-            ratios.append(acked[0] / acked[1:].mean())
-        return {"ratio": ratios}
+        names, seeds = (alike(cell["who"]), given.seeds) if cell["who"] in LEARNERS else ((cell["who"],), 1)
+        every, mine = _beside_cubic(given, names, cell["cubics"], cell["rtt"]), names.index(cell["who"])
+        return {"ratio": every[mine * seeds :][:seeds]}
 
-    made = [{"cubics": 1, "rtt": rtt, "who": who} for rtt in (15, 30, 60, 120) for who in LEARNERS]
-    made += [{"cubics": 5, "rtt": 30, "who": who} for who in LEARNERS]
+    made = [{"cubics": 1, "rtt": rtt, "who": who} for rtt in (15, 30, 60, 120) for who in (*LEARNERS, *OTHERS)]
+    made += [{"cubics": 5, "rtt": 30, "who": who} for who in (*LEARNERS, *OTHERS)]
     for cell in found(given, made, find):
         print(f"{cell['cubics']} CUBIC  R_m {cell['rtt']:>3} ms  {cell['who']:<14}  {spread(cell['ratio'], '.2f')}")
 
 
-def beside(policy, other):
-    """The Policy of links whose first flow a learned one sends, and all others another that says rates."""
+@cache
+def _beside_cubic(given, names, cubics, rtt):
+    """The ratios of learners that observe the same, or of one other, each on four links."""
+    asked = Asked(flows=1 + cubics, steps=4000, **{**LINK, "rtt": rtt})
+    if names[0] in LEARNERS:
+        group = [each for name in names for each in policies(given, name)]
+        environment = Environment(asked, observe=group[0].file.observe, act="rate", reward="ltp")
+        first, count = saying_rates(group), len(group)
+    else:
+        environment, count = Environment(asked, act="rate"), 1
+        first = sender(names[0], environment)
+    episode = rollout(environment, beside(first, sender("cubic", environment)), jax.random.key(1), 4 * count)
+    acked = episode.known.now.acked[1000:].sum(0, dtype=np.float64).reshape(1 + cubics, count, -1).sum(2)
+    return (acked[0] / acked[1:].mean(0)).tolist()
+
+
+def saying_rates(group):
+    """The Policy of Policies, as trained.together has it, whose actions are rates."""
+    change, most = ACTIONS["ltp"]
+    policy = trained.together(group, (-most, most))
 
     def act(memory, links, state, seen):
-        memory, rates = other.act(memory, links, state, seen)
-        action = jnp.clip(network(policy.layers, seen), -policy.most_action, policy.most_action)
-        first = ACTIONS[policy.file.act][0](action.T, state.rate, state.known).T
-        return memory, jnp.concatenate([first[:, :1], rates[:, 1:]], axis=1)
+        memory, action = policy.act(memory, links, state, seen)
+        return memory, change(action.T, state.rate, state.known).T
 
-    return Policy(other.begin, act)
+    return Policy(policy.begin, act)
+
+
+def beside(first, other):
+    """The Policy of links whose first flow one sends, and all others another; both say rates."""
+
+    def act(memory, links, state, seen):
+        one, mine = first.act(memory[0], links, state, seen)
+        two, others = other.act(memory[1], links, state, seen)
+        return (one, two), jnp.concatenate([mine[:, :1], others[:, 1:]], axis=1)
+
+    return Policy(lambda links: (first.begin(links), other.begin(links)), act)
 
 
 def cost(given):
@@ -272,8 +302,37 @@ def challenges(given):
         print(f"{cell['link']:>10}  {cell['who']:<14}  {spread(cell['used'], '.2f')}  ×{spread(cell['late'], '.2f')}")
 
 
+def drawing(given):
+    """Draw what is known of figures 7, 8 and 15."""
+    known = {name: json.loads((given.folder / f"figure_{name}.json").read_text()) for name in ("7", "8", "15")}
+    who = [*LEARNERS, *OTHERS]
+    colour = {each: f"C{number}" for number, each in enumerate(who)}
+    with traces.figure(given.folder / "probing.svg", (11, 6)) as figure:
+        first, *panels, last = figure.subplots(2, 3).flat
+        wide = 1 / (len(LEARNERS) + 1)
+        for panel, name, across, value in ((first, "7", "where", "reward"), (last, "15", "flows", "window")):
+            cells_ = [cell for cell in known[name] if cell["who"] in LEARNERS]
+            places = list(dict.fromkeys(cell[across] for cell in cells_))
+            for cell in cells_:
+                x = places.index(cell[across]) + wide * who.index(cell["who"])
+                panel.plot([x] * len(cell[value]), cell[value], "o", color=colour[cell["who"]])
+            panel.set_xticks([place + wide * 2 for place in range(len(places))], [str(place) for place in places])
+        first.set_title("Figure 7: R_perf of each seed, by region")
+        last.set_title("Figure 15: deviation of the window, by flows")
+        names = {"rate": "Mbit/s", "rtt": "R_m, ms", "loss": "random loss", "buffer_bdp": "buffer, BDP"}
+        for panel, (varied, name) in zip(panels, names.items(), strict=True):
+            for cell in (cell for cell in known["8"] if cell["varied"] == varied):
+                used = np.array(cell["used"])
+                panel.plot(SWEEPS[varied], used.mean(1), color=colour[cell["who"]], label=cell["who"])
+                panel.fill_between(SWEEPS[varied], used.min(1), used.max(1), color=colour[cell["who"]], alpha=0.15)
+            panel.set_title("Figure 8: share of the link")
+            panel.set_xlabel(name)
+            panel.set_ylim(0, 1.05)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(who))
+
+
 FIGURES = {"7": regions, "8": sweeps, "9": league, "10": fairness, "11": friendliness, "14": cost, "15": oscillation,
-           "17": challenges}  # fmt: skip
+           "17": challenges, "drawing": drawing}  # fmt: skip
 
 
 def main():

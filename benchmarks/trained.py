@@ -37,13 +37,18 @@ def episode(group, asked, links):
     """The Episode of Policies that differ in their numbers alone, whose actions are clipped as in training: of as many
     links as asked for each, those of the first one first."""
     environment, _ = trained(group[0], asked)
+    return rollout(environment, together(group, environment.bounds), jax.random.key(1), links * len(group))
+
+
+def together(group, bounds):
+    """The Policy by which each of Policies that differ in their numbers alone acts on as many links, within bounds."""
     layers = jax.tree.map(lambda *arrays: jnp.stack(arrays), *(policy.layers for policy in group))
 
     def decide(seen):
         actions = jax.vmap(network)(layers, seen.reshape(len(group), -1, *seen.shape[1:]))
-        return jnp.clip(actions.reshape(seen.shape[:2]), *environment.bounds)
+        return jnp.clip(actions.reshape(seen.shape[:2]), *bounds)
 
-    return rollout(environment, stateless(decide), jax.random.key(1), links * len(group))
+    return stateless(decide)
 
 
 def played(who, asked, links):
