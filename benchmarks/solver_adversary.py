@@ -126,19 +126,20 @@ def learned(name, seed, folder):
     return [Fraction(round(float(rate) * 20), 20 * 96) for rate in rates]
 
 
-def at_random(sender, rng):
-    return play(sender, [Fraction(rng.randint(20, 1920), 1920) for _ in range(STEPS)])
+def at_random(sender, rng, steps):
+    return play(sender, [Fraction(rng.randint(20, 1920), 1920) for _ in range(steps)])
 
 
-def genetic(sender, delay, seed):
-    """The best of differential evolution: least used, of those that delay so much at least, where there are any."""
+def genetic(sender, delay, seed, steps, population):
+    """The best of differential evolution, of so many candidates per step: least used, of those that delay so much at
+    least, where there are any; and how many were tried."""
 
     def cost(genes):
         used, waited = play(sender, [Fraction(round(gene * 1900) + 20, 1920) for gene in genes]).used(len(sender) - 1)
         return float(used) + max(0, 1 - float(waited / delay) if delay else 0) * 2
 
     found = differential_evolution(
-        cost, [(0, 1)] * STEPS, popsize=POPULATION, maxiter=GENERATIONS, polish=False, seed=seed, tol=0
+        cost, [(0, 1)] * steps, popsize=population, maxiter=GENERATIONS, polish=False, seed=seed, tol=0
     )
     return play(sender, [Fraction(round(gene * 1900) + 20, 1920) for gene in found.x]), found.nfev
 
@@ -158,7 +159,7 @@ def known(sender):
     return given
 
 
-def solved(sender, delay, timeout):
+def solved(sender, delay, timeout, resolution=RESOLUTION):
     """The Worst of the solver."""
     state = [memory.name for memory in sender.controller.state]
     waits = " + ".join(f"A[{t}] - L[{t}] - S[{t}]" for t in range(BEFORE + 1, BEFORE + STEPS + 1))
@@ -168,9 +169,14 @@ def solved(sender, delay, timeout):
         cm.Network(MODEL, BUFFER, BEFORE + STEPS + 1, delay="executions"),
         f"S[-1] - S[{BEFORE}] < x * (offered[-1] - offered[{BEFORE}])",
         given="; ".join(given),
-        resolution=RESOLUTION,
+        resolution=resolution,
         timeout=timeout,
     )
+
+
+def follow(sender, worst):
+    """A copy of a Stepwise that goes on over the rates that the solver found."""
+    return play(sender, [after - before for before, after in pairwise(worst.trace.columns["G"][BEFORE:])])
 
 
 def find(cell, folder, timeout):
@@ -179,10 +185,10 @@ def find(cell, folder, timeout):
     rates = learned(name, seed, folder)
     sender, clock = play(begun(name), rates[:step]), Clock()
     rng = Random(step)
-    random = [at_random(sender, rng).used(step) for _ in range(RANDOM)]
+    random = [at_random(sender, rng, STEPS).used(step) for _ in range(RANDOM)]
     delay = Fraction(floor(mean(waited for _, waited in random) * 1000), 1000) if delayed else Fraction(0)
     told = {"delay": float(delay), "random": float(mean(used for used, _ in random)), "random_s": clock.lap()}
-    played, evaluations = genetic(sender, delay, seed)
+    played, evaluations = genetic(sender, delay, seed, STEPS, POPULATION)
     told |= reached("genetic", played, step, delay) | {"evaluations": evaluations, "genetic_s": clock.lap()}
     told |= reached("learned", play(sender, rates[step : step + STEPS]), step, delay)
     try:
@@ -194,8 +200,7 @@ def find(cell, folder, timeout):
         return told | ({"none": "1"} if worst.verdict == "found" else {})
     trace = whole(sender, worst.trace)
     trace.save(folder / f"{name}_{seed}_{step}{'_delayed' if delayed else ''}.json")
-    alone = play(sender, [after - before for before, after in pairwise(worst.trace.columns["G"][BEFORE:])])
-    return told | {"replays": cm.replay(trace).outcome.value, **reached("alone", alone, step, delay)}
+    return told | {"replays": cm.replay(trace).outcome.value, **reached("alone", follow(sender, worst), step, delay)}
 
 
 def reached(how, sender, step, delay):

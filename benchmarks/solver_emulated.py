@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from solver_adversary import BEFORE, begun, play, solved
+from solver_adversary import begun, follow, play, solved
 
 from ccmatic.emulate import kinds, link, run
 
@@ -34,7 +34,7 @@ def chained(name):
         worst = solved(sender, Fraction(0), TIMEOUT)
         if worst.trace is None:
             break
-        sender = play(sender, [after - before for before, after in pairwise(worst.trace.columns["G"][BEFORE:])])
+        sender = follow(sender, worst)
     span = QUIET, len(sender) - 1
     while sender.columns["G"][-1] - sender.columns["G"][-2] != HALF:
         sender = play(sender, [HALF])

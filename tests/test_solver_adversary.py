@@ -65,17 +65,18 @@ def test_the_solver_is_told_all_that_matters(name):
     worst = made["solved"](sender, Fraction(0), 60)
     assert worst.verdict == "found"
     rng = Random(1)
-    assert min(made["at_random"](sender, rng).used(30)[0] for _ in range(20)) >= worst.none
+    assert min(made["at_random"](sender, rng, STEPS).used(30)[0] for _ in range(20)) >= worst.none
     if worst.trace:
         trace = made["whole"](sender, worst.trace)
         assert len(trace.columns["A"]) == len(sender) + STEPS and keeps_the_budget(trace.columns["G"])
         assert cm.replay(trace).outcome.value == "keeps"
 
 
-def test_the_page_has_the_table():
-    found = json.loads((ROOT / "docs" / "solver_adversary.json").read_text())
+@pytest.mark.parametrize("name", ["solver_adversary", "solver_adversary_delayed", "solver_chained"])
+def test_the_page_has_the_tables(name):
+    found = json.loads((ROOT / "docs" / f"{name}.json").read_text())
     page = (ROOT / "docs" / "solver_adversary.md").read_text("utf-8")
-    assert "\n".join(benchmark()["table"](found)) in page
+    assert "\n".join(defined_by(f"{name.removesuffix('_delayed')}.py")["table"](found)) in page
     assert all(cell["replays"] == "keeps" for cell in found if cell.get("some"))
 
 
@@ -85,3 +86,22 @@ def test_a_delay_that_is_asked_for_is_kept():
     free = made["solved"](sender, Fraction(0), 60)
     held = made["solved"](sender, Fraction(3, 10), 60)
     assert free.none <= held.none
+
+
+@pytest.mark.slow
+def test_chained_windows_go_on_from_each_other(tmp_path):
+    """Each uses less than the solver says that some do; together they are an execution from the first step on."""
+    made, begin, file, found = defined_by("solver_chained.py"), played("lp", 30), tmp_path / "chained.json", []
+    for n in range(2):
+        cell = {"controller": "lp", "window": n}
+        found.append(cell | made["find"](cell, file, begin, 60))
+        file.write_text(json.dumps(found))
+    whole = made["chained"]("lp", 2, file, begin)
+    trace = made["recorded"](whole.columns, whole.controller)
+    assert cm.replay(trace).outcome.value == "keeps" and keeps_the_budget(trace.columns["G"])
+    served, offered = (
+        [whole.columns[name][end] - whole.columns[name][end - 8] for end in (38, 46)] for name in ("S", "G")
+    )
+    assert len(whole) == 31 + 16
+    for window, some, all_of_it in zip(found, served, offered, strict=True):
+        assert Fraction(window["none"]) * all_of_it <= some < Fraction(window["some"]) * all_of_it
