@@ -1,23 +1,26 @@
-"""Custard's policies that learn on links that do harm, beside benign ones.
+"""Policies that learn on links that do harm, beside benign ones.
 
-    python benchmarks/adversarial_training.py TABLE FOLDER [--seeds N] [--kinds KIND …] [--ratios RATIO …]
+    python benchmarks/adversarial_training.py TABLE FOLDER [--seeds N] [--of WHOSE] [--kinds KIND …] [--ratios RATIO …]
 
-TABLE: share   trained with SHARE of links that follow counterexamples and without, played on counterexamples of another
-               origin: of senders by a window, where those in training are of senders by beliefs.
-       mixed   CCLab's adversarial training (its section VII): the policy goes on, on CCLab's links, with RATIOS of
-               adversarial traces, counterexamples, or half of each; played on those it has not seen, on random traces
-               (CCLab's baseline) and on links of one rate. There are two adversaries of the first policy: all learn
-               from traces of one and are played on those of the other.
+TABLE: share   Custard's policies, trained with SHARE of links that follow counterexamples and without, played on
+               counterexamples of another origin: of senders by a window, where those in training are of senders by
+               beliefs.
+       mixed   CCLab's adversarial training (its section VII): Custard's policy, or, --of orca, that of cclab.py, goes
+               on, on CCLab's links, with RATIOS of adversarial traces, counterexamples, or half of each; played on
+               those it has not seen, on random traces (CCLab's baseline) and on links of one rate. There are two
+               adversaries of the first policy: all learn from traces of one and are played on those of the other.
 
-Policies and adversaries are trained of so many seeds (3) where FOLDER, which may be that of custard.py, has none; what
-was cut off goes on, and FOLDER/TABLE.json keeps what was found. Beside them is the oracle, which knows the link.
+Policies and adversaries are trained of so many seeds (3) where FOLDER, which may be that of custard.py or cclab.py, has
+none; what was cut off goes on, and FOLDER keeps what was found. Beside them is the oracle, which knows the link.
 Printed are the share of the link, the mean queueing delay and the share lost: the mean of all links, with how far the
 seeds are apart in brackets, and the worst link of any seed."""
 
 import argparse
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
+import cclab
 import cells
 import custard
 import numpy as np
@@ -35,15 +38,33 @@ WINDOWS = [*(f"proofs/{name}*-traces/*.json" for name in ("aimd", "copa", "windo
 #: The share of counterexamples, and how many intervals of an episode are looked at: they and as many again.
 SHARE, FIRST = 0.3, 20
 
-#: Of CCLab's Table IX; and how a policy goes on.
+#: Of CCLab's Table IX.
 KINDS, RATIOS = ("adversarial", "counterexamples", "both"), (0.1, 0.2, 0.5, 0.8, 1.0)
-MORE = {"parallel": 128, "episodes": 5, "deviation": 1.0, "learning_rate": 3e-4}
 
-#: On which links a policy goes on, its own but for CCLab's R_m and buffer, as those of adversaries are; what
-#: adversaries are trained in; how many of their traces are kept, those with the least use.
-OTHERWISE = {**custard.ENVIRONMENT, "rtt": adversary.LINKS["rtt"], "buffer": adversary.LINKS["buffer"]}
-LINKS = {"steps": 500, "budget": 2, "window": 10}
-AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 64, "episodes": 8, "rollout": 25}
+
+class Whose(NamedTuple):
+    """Whose policies go on: the sections of their training, and from which seed on there are some; what is different
+    when they go on; and the agents of adversaries."""
+
+    sections: dict
+    seed: int
+    more: dict
+    attacking: dict
+
+
+WHOSE = {
+    "custard": Whose(
+        {"environment": custard.ENVIRONMENT, "agent": custard.AGENT},
+        1,
+        {"parallel": 128, "episodes": 5, "deviation": 1.0, "learning_rate": 3e-4},
+        {"layers": [32, 16], "gamma": 0.95, "parallel": 64, "episodes": 8, "rollout": 25},
+    ),
+    "orca": Whose(cclab.learner("orca"), 0, {"episodes": 20, "deviation": 0.125, "learning_rate": 1e-3}, cclab.AGENT),
+}
+
+#: On which links they go on, theirs but for CCLab's R_m and buffer, as those of adversaries are; how many traces of
+#: adversaries are kept, those with the least use.
+SAME = {key: adversary.LINKS[key] for key in ("rtt", "buffer")}
 KEPT = 8
 
 #: Links of an evaluation for each policy; of `share`, for each counterexample.
@@ -113,34 +134,37 @@ def mixed(given):
     seen = named("mahimahi", exported([FEWER], "mahimahi", 48, 20, given.policies / "seen"))
     unseen = named("mahimahi", exported(WINDOWS, "mahimahi", 48, 20, given.policies / "unseen"))
     print(f"{len(seen)} counterexamples to learn from, {len(unseen)} others")
-    policies, harmful = custard.policies(given), {**adversary.LINKS, **LINKS}
-    against, others = (named("mahimahi", files) for files in adversarial(given.policies))
-    groups = {"as it was": policies, **continued(given, against, seen)}
+    whose, harmful = WHOSE[given.of], {**adversary.LINKS, **cclab.LINKS}
+    seeds = range(whose.seed, whose.seed + given.seeds)
+    policies = list(train(given.policies, given.of, whose.sections, seeds))
+    against, others = (named("mahimahi", files) for files in adversarial(given))
+    groups = {"as it was": policies, **continued(given, seeds, against, seen)}
     who = {" ".join(groups): [each for group in groups.values() for each in group], "oracle": "oracle"}
     links = {
         "adversarial": Asked(**harmful, links=mix(1, others)),
         "counterexamples": Asked(**harmful, links=mix(1, unseen)),
         "random": Asked(**harmful, links="smooth"),
-        "benign": Asked(**{key: OTHERWISE[key] for key in ("rate", "rtt", "buffer")}),
+        "benign": Asked(rate=whose.sections["environment"]["rate"], **SAME),
     }
 
     def find(cell):
         return {"found": of_links(who[cell["who"]], links[cell["links"]], PLAYED)}
 
     asked = [{"links": where, "who": every, "seeds": given.seeds} for where in links for every in who]
-    for cell in cells.found(asked, given.policies / "mixed.json", find, lambda cell: "played"):
+    for cell in cells.found(asked, given.policies / f"mixed_{given.of}.json", find, lambda cell: "played"):
         names = ["oracle"] if cell["who"] == "oracle" else [*groups]
         for name, values in zip(names, np.split(np.array(cell["found"]), len(names)), strict=True):
             line(f"{cell['links']}, {name}", values)
 
 
-def adversarial(folder):
+def adversarial(given):
     """Yields of two adversaries against the first policy the files of their traces: those of least use among those with
     CCLab's delay at least, and then of the longest delay."""
-    target = {"target": f"policy:{folder}/custard_1.json"}
-    sections = {"environment": LINKS, "adversary": target, "agent": AGENT}
-    for each in train(folder, "against", sections, (1, 2), adversary.load):
-        names = [f"against_{each.file.seed}_{place}" for place in range(KEPT)]
+    folder, whose = given.policies, WHOSE[given.of]
+    target = {"target": f"policy:{folder}/{given.of}_{whose.seed}.json"}
+    sections = {"environment": cclab.LINKS, "adversary": target, "agent": whose.attacking}
+    for each in train(folder, f"against_{given.of}", sections, (1, 2), adversary.load):
+        names = [f"against_{given.of}_{each.file.seed}_{place}" for place in range(KEPT)]
         files = [folder / f"{name}.mahimahi" for name in names]
         if not all(file.exists() for file in files):
             found = each.played()
@@ -150,17 +174,18 @@ def adversarial(folder):
         yield files
 
 
-def continued(given, against, counterexamples):
+def continued(given, seeds, against, counterexamples):
     """The policies of all seeds that go on, by what of, and in which ratio."""
     kinds = {"adversarial": [against], "counterexamples": [counterexamples], "both": [against, counterexamples]}
     mixes = {f"{kind} {ratio}": mix(ratio, *kinds[kind]) for kind, ratio in product(given.kinds, given.ratios)}
-    found = {}
+    whose, found = WHOSE[given.of], {}
+    environment, agent = {**whose.sections["environment"], **SAME}, {**whose.sections["agent"], **whose.more}
     for name, links in {"0": mix(0), **mixes}.items():
         found[name] = []
-        for seed in range(1, given.seeds + 1):
-            agent = {**custard.AGENT, **MORE, "initial": f"{given.policies}/custard_{seed}.json"}
-            sections = {"environment": {**OTHERWISE, "links": links}, "agent": agent}
-            found[name] += train(given.policies, f"on_{name.replace(' ', '_')}", sections, [seed])
+        for seed in seeds:
+            more = {**agent, "initial": f"{given.policies}/{given.of}_{seed}.json"}
+            sections = {"environment": {**environment, "links": links}, "agent": more}
+            found[name] += train(given.policies, f"{given.of}_on_{name.replace(' ', '_')}", sections, [seed])
     return found
 
 
@@ -173,6 +198,7 @@ def main():
     parser.add_argument("table", choices=TABLES)
     parser.add_argument("policies", type=Path, metavar="FOLDER")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--of", choices=WHOSE, default="custard", help="whose policies, in mixed")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="of traces, in mixed")
     parser.add_argument("--ratios", nargs="+", type=float, default=RATIOS, help="of them, in mixed")
     given = parser.parse_args()

@@ -121,10 +121,14 @@ def made(name, folder):
     """A sender by its name, as an attack has it; one that is learned is trained first."""
     if name not in LEARNED:
         return name
-    signals = dict.fromkeys(("observe", "act", "reward"), name)
-    agent = {**LEARNER, "deviation": LEARNED[name]}
-    list(train(folder, name, {"environment": {**RANGE, **signals}, "agent": agent}, [0]))
+    list(train(folder, name, learner(name), [0]))
     return f"policy:{folder / name}_0.json"
+
+
+def learner(name):
+    """The sections of a training of a policy of these signals."""
+    signals = dict.fromkeys(("observe", "act", "reward"), name)
+    return {"environment": {**RANGE, **signals}, "agent": {**LEARNER, "deviation": LEARNED[name]}}
 
 
 def named(target):
