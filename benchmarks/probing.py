@@ -11,7 +11,7 @@ brackets, how far apart they are."""
 import argparse
 import json
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -89,6 +89,18 @@ def alike(who):
     return tuple(name for name in LEARNERS if LEARNERS[name]["observe"] == LEARNERS[who]["observe"])
 
 
+@dataclass(frozen=True, kw_only=True)
+class Repeated(Asked):
+    """So many times the same links, and the same luck on them."""
+
+    times: int
+
+    def draw(self, key, links):
+        """As that of an Asked."""
+        drawn = super().draw(key, links // self.times)
+        return jax.tree.map(lambda column: jnp.tile(column, self.times) if jnp.ndim(column) else column, drawn)
+
+
 @cache
 def _together(given, names, asked, links):
     """None is rewarded for what it knows: that changes nothing but what it costs."""
@@ -157,15 +169,15 @@ def league(given):
 
     def find(cell):
         shared = {"flows": 3, "rtt": 60} if cell["flows"] == 3 else {}
-        asked = Asked(steps=200, **{**region("large"), **shared})
-        scores = []
-        for each in [[one] for one in policies(given, cell["who"])] if cell["who"] in LEARNERS else [cell["who"]]:
-            episode = trained.played(each, asked, given.links)
-            now = jax.tree.map(lambda column: column[len(column) // 2 :].astype(np.float64), episode.known.now)
-            acked, lost = now.acked.sum(0), now.lost.sum(0)
-            delay, loss = (now.acked * now.rtt).sum(0) / np.maximum(acked, 1), lost / np.maximum(acked + lost, 1)
-            power = acked.sum(0) / delay.mean(0) * (1 - 40 * loss.mean(0))
-            scores.append([power.tolist(), (acked.sum(0) ** 2 / (len(acked) * (acked**2).sum(0))).tolist()])
+        times = given.seeds * len(alike(cell["who"])) if cell["who"] in LEARNERS else 1
+        asked = Repeated(steps=200, times=times, **{**region("large"), **shared})
+        episode, seeds = played(given, cell["who"], asked, given.links)
+        now = jax.tree.map(lambda column: column[len(column) // 2 :].astype(np.float64), episode.known.now)
+        acked, lost = now.acked.sum(0), now.lost.sum(0)
+        delay, loss = (now.acked * now.rtt).sum(0) / np.maximum(acked, 1), lost / np.maximum(acked + lost, 1)
+        power = acked.sum(0) / delay.mean(0) * (1 - 40 * loss.mean(0))
+        jain = acked.sum(0) ** 2 / (len(acked) * (acked**2).sum(0))
+        scores = [*zip(*(score.reshape(seeds, -1).tolist() for score in (power, jain)), strict=True)]
         return {"scores": scores}
 
     made = [{"flows": flows, "who": who} for flows in (1, 3) for who in (*LEARNERS, *OTHERS)]

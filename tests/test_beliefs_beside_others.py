@@ -80,5 +80,5 @@ def test_what_is_believed_is_no_more_than_what_is_possible():
     """Given all that a flow has seen; and that no more than what is true."""
     finds = defined_by("beside_others_possible.py")
     for name, row in finds["found"](jitter=0, seed=2).items():
-        assert 0 < row["believed"] < row["possible"] + finds["FINE"], name
+        assert 0 < row["believed"] <= row["possible"] + finds["FINE"], name
         assert row["possible"] <= row["true"], name
