@@ -13,9 +13,8 @@ adversaries. Where the paper has the sender its values stand beside it.
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from statistics import mean
 
-from cclab import named
+from cclab import named, spread
 from trained import train
 
 from ccmatic import adversary
@@ -74,11 +73,15 @@ def main():
         links["recorded"] = {**LINKS, "links": {f"mahimahi:{file}": 1 / len(given.traces) for file in given.traces}}
     print("links     sender         least RTT    used, %               delay, ms             p95, ms")
     for target in given.targets:
+        alone = {}
         for within in given.within:
             options = {"target": target, "level": "feature", "within": within}
             trained = adversaries(given, options)
             for name, each in links.items():
-                rows(name, within, adversary.attack(options, each), trained, given.seeds)
+                attack = adversary.attack(options, each)
+                if name not in alone:
+                    alone[name] = adversary.baseline(attack)
+                rows(name, within, attack, alone[name], trained, given.seeds)
 
 
 def adversaries(given, options):
@@ -88,15 +91,14 @@ def adversaries(given, options):
     return list(train(given.folder, name, sections, given.seeds, adversary.load))
 
 
-def rows(links, within, attack, trained, seeds):
-    """Print what a target has on links of this name: alone, with Adversaries, and with noise."""
+def rows(links, within, attack, alone, trained, seeds):
+    """Print what a target has on links of this name: alone, which is given, with Adversaries, and with noise."""
 
     def noise(state, seen, key):
         return adversary.anything(key, len(seen))
 
     sender = named(attack.target.name)
     about = f"{links:<9} {sender:<14}"
-    alone = adversary.baseline(attack)
     harmed = [replace(each, attack=attack).played() for each in trained]
     noisy = [adversary.play(attack, noise, attack.runs, seed) for seed in seeds]
     short = sum(each.delay.mean() < alone.delay.mean() for each in harmed)
@@ -109,8 +111,9 @@ def rows(links, within, attack, trained, seeds):
 def told(found, paper):
     """Of each Played the means over its links, with the least and the most; the paper's in brackets."""
     columns = [(100 * each.used.mean(), 1000 * each.delay.mean(), 1000 * each.p95.mean()) for each in found]
-    spread = (f"{mean(column):6.1f} ({min(column):5.1f} … {max(column):5.1f})" for column in zip(*columns, strict=True))
-    return "  ".join(spread) + (f"   paper: {', '.join(map(str, paper))}" if paper else "")
+    return "  ".join(map(spread, zip(*columns, strict=True))) + (
+        f"   paper: {', '.join(map(str, paper))}" if paper else ""
+    )
 
 
 if __name__ == "__main__":

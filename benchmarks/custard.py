@@ -147,7 +147,7 @@ def fairness(given, figure):
         indices = []
         for flows in counts:
             asked = Asked(**{**LINK, "flows": flows, "steps": LONG})
-            indices.append(_jain(trained.played(group, asked, 8), 1 if isinstance(group, str) else given.seeds))
+            indices.append(fair(trained.played(group, asked, 8), 1 if isinstance(group, str) else given.seeds))
             print(f"{name:>24}  {flows:2} flows  Jain's index {spread(indices[-1], '.3f')}", flush=True)
         _range(panel, counts, np.array(indices), label=name)
     panel.set(xscale="log", xticks=counts, xticklabels=counts, xlabel="flows", ylabel="Jain's index", ylim=(0, 1.05))
@@ -155,10 +155,15 @@ def fairness(given, figure):
     panel.legend()
 
 
-def _jain(episode, seeds):
+def jain(acked):
+    """Jain's index of what the flows of each link got, (flows, links)."""
+    return acked.sum(0) ** 2 / (len(acked) * (acked**2).sum(0))
+
+
+def fair(episode, seeds):
     """Jain's index of what flows got in the later half: of each of so many seeds the mean of its links."""
     acked = episode.known.now.acked[len(episode.reward) // 2 :].sum(0, dtype=np.float64)
-    return (acked.sum(0) ** 2 / (len(acked) * (acked**2).sum(0))).reshape(seeds, -1).mean(1)
+    return jain(acked).reshape(seeds, -1).mean(1)
 
 
 def rewards(given, figure):

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import trained
-from custard import spread, told
+from custard import fair, jain, spread, told
 from msgspec import structs
 
 from ccmatic import traces
@@ -176,8 +176,8 @@ def league(given):
         acked, lost = now.acked.sum(0), now.lost.sum(0)
         delay, loss = (now.acked * now.rtt).sum(0) / np.maximum(acked, 1), lost / np.maximum(acked + lost, 1)
         power = acked.sum(0) / delay.mean(0) * (1 - 40 * loss.mean(0))
-        jain = acked.sum(0) ** 2 / (len(acked) * (acked**2).sum(0))
-        scores = [*zip(*(score.reshape(seeds, -1).tolist() for score in (power, jain)), strict=True)]
+        both = power, jain(acked)
+        scores = [*zip(*(score.reshape(seeds, -1).tolist() for score in both), strict=True)]
         return {"scores": scores}
 
     made = [{"flows": flows, "who": who} for flows in (1, 3) for who in (*LEARNERS, *OTHERS)]
@@ -197,11 +197,10 @@ def fairness(given):
     def find(cell):
         asked = Asked(flows=3, steps=1500, starts={"low": 1, "high": 8}, **{**LINK, **links[cell["link"]]})
         episode, seeds = played(given, cell["who"], asked, 10)
-        acked = episode.known.now.acked[len(episode.reward) // 2 :].sum(0, dtype=np.float64)
-        index = acked.sum(0) ** 2 / (len(acked) * (acked**2).sum(0))
-        served = episode.links.capacity[len(episode.reward) // 2 :].sum(0, dtype=np.float64)
-        both = (index.reshape(seeds, -1).mean(1), (acked.sum(0) / served).reshape(seeds, -1).mean(1))
-        return {"jain": both[0].tolist(), "used": both[1].tolist()}
+        half = len(episode.reward) // 2
+        acked = episode.known.now.acked[half:].sum((0, 1), dtype=np.float64)
+        used = acked / episode.links.capacity[half:].sum(0, dtype=np.float64)
+        return {"jain": fair(episode, seeds).tolist(), "used": used.reshape(seeds, -1).mean(1).tolist()}
 
     made = [{"link": name, "who": who} for name in links for who in (*LEARNERS, *OTHERS)]
     for cell in found(given, made, find):
