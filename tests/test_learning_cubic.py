@@ -1,4 +1,5 @@
-"""CUBIC on learners' links is RFC 9438's: its windows are those of the RFC's own formulas."""
+"""CUBIC on learners' links is RFC 9438's: its windows are those of the RFC's own formulas; and a policy multiplies
+them."""
 
 from support import learners  # noqa: F401, I001 (first: it may skip the rest)
 
@@ -9,8 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ccmatic.learning import Asked, Environment, sender
+from ccmatic import policies
+from ccmatic.base import InputError
+from ccmatic.learning import Asked, Environment, rollout, sender, trained
+from ccmatic.learning.backends import Packets
 from ccmatic.learning.signals import first
+from support.cli import run as command
+from support.policies import policy
 
 PACKET, RTT = 1500, 0.1
 
@@ -107,3 +113,54 @@ def test_the_mean_window_is_the_rfc_s_for_a_rate_of_loss():
         since -= lost / p
     mean = np.mean(windows[len(windows) // 3 :])
     assert mean == pytest.approx((0.4 * 3.7 / 1.2) ** 0.25 * (RTT / p) ** 0.75, rel=0.1)
+
+
+SHORT = {"rate": 24, "rtt": 20, "buffer": 30_000}
+
+
+def multiplying(folder, action):
+    """A policy, from its file, whose action on CUBIC's window is always the same."""
+    return policy(folder / "made.json", [(np.zeros((15, 1)), [action])], observe="orca", act="cubic", reward="orca")
+
+
+def test_a_multiplier_of_one_is_cubic_interval_by_interval(tmp_path):
+    asked = Asked(**{**SHORT, "rate": [8, 64]}, links="changing", period=0.4, steps=150)
+    alone = Environment(asked, act="rate")
+    played = (alone, sender("cubic", alone)), trained(multiplying(tmp_path, 0), asked)
+    by_itself, multiplied = (rollout(*each, jax.random.key(3), 4).known.now for each in played)
+    assert by_itself.lost.sum() > 0
+    for name in ("sent", "acked", "lost"):
+        np.testing.assert_array_equal(getattr(multiplied, name), getattr(by_itself, name))
+
+
+def test_a_multiplier_doubles_the_window_from_which_cubic_goes_on(tmp_path):
+    """What is sent at first: nothing is heard of the first ten packets, twice as many, when the next are sent."""
+    environment, who = trained(multiplying(tmp_path, 1), Asked(**SHORT, steps=60))
+    known = rollout(environment, who, jax.random.key(1), 1).known
+    sent = known.now.sent[:3, 0, 0] / PACKET
+    assert environment.bounds == (-2.0, 2.0)
+    assert sent[0] == 20 and known.cubic.window[1, 0, 0] == 40 + known.now.acked[1, 0, 0] / PACKET
+    assert sent[1:] == pytest.approx(2 * known.cubic.window[:2, 0, 0], abs=1)
+    assert np.isfinite(known.cubic.window).all() and 10**5 < known.cubic.window[-1, 0, 0] <= 2**29 / PACKET
+
+
+def test_a_window_that_is_multiplied_by_little_is_one_of_two_packets():
+    path = Path()
+    path.memory = path.memory.times(2.0**-2).times(2.0**-2)
+    assert float(path.memory.window[0, 0]) == 2 and round(path.goes_on()) == 12  # ten were out before
+
+
+def test_packet_by_packet_cubic_goes_on_from_the_multiplied_window():
+    packets = Packets(Environment(Asked(**SHORT, steps=5), act="cubic"))
+    links, state, _ = packets.reset(1)
+    for _ in range(2):
+        before = float(state.known.cubic.window[0, 0])
+        state, *_ = packets.step(links, state, np.ones((1, 1)))
+        assert float(state.known.now.sent[0, 0]) == pytest.approx(2 * before * PACKET, abs=PACKET)
+
+
+def test_cubic_s_window_is_not_exported_to_c(tmp_path):
+    with pytest.raises(InputError, match="made multiplies CUBIC's window, which C has not; expected another act"):
+        policies.exported(multiplying(tmp_path, 0))
+    code, _, said = command("export", tmp_path / "made.json", "--target", "udp", "--out", tmp_path / "out")
+    assert code == 2 and "CUBIC's window" in said and not (tmp_path / "out").exists()

@@ -27,7 +27,7 @@ def test_the_first_flow_sends_as_learned_and_the_others_as_they_do(tmp_path):
     _, others = other.act(other.begin(links), links, state, seen)
     learned, alone = trained(made, LINKS)
     _, action = alone.act((), links, state, seen)
-    expected = learned.rate(links, state.rate, state.known, action).T
+    expected = learned.acted(links, state, action).rate.T
     np.testing.assert_allclose(rates[:, 0], expected[:, 0], rtol=1e-5)
     np.testing.assert_allclose(rates[:, 1], np.asarray(others)[:, 1])
     assert np.ptp(np.asarray(rates)[:, 0] - np.asarray(others)[:, 0]) > 0

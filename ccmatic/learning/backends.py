@@ -73,7 +73,7 @@ class Packets(Simulated):
                 name = type(each).__name__.lower()
                 raise InputError(f"{name} links packet by packet; expected constant or changing ones")
         self._reset = jax.jit(partial(environment.reset, n=1))
-        self._rate, self._learn = jax.jit(environment.rate), jax.jit(environment.learn)
+        self._act, self._learn = jax.jit(environment.acted), jax.jit(environment.learn)
         self._observe = jax.jit(environment.observation)
 
     def reset(self, seed):
@@ -86,10 +86,10 @@ class Packets(Simulated):
 
     def step(self, links, state, action):
         """As Fluid.step."""
-        rate = self._rate(links, state.rate, state.known, jnp.asarray(action, jnp.float32))
-        now = self._send(float(rate[0, 0]), int(state.interval), state.known.now)
+        state = self._act(links, state, jnp.asarray(action, jnp.float32))
+        now = self._send(float(state.rate[0, 0]), int(state.interval), state.known.now)
         known, history, reward = self._learn(state.known, state.history, now)
-        state = State(state.interval + 1, rate, None, known, history)
+        state = State(state.interval + 1, state.rate, None, known, history)
         return state, self._observe(state), reward
 
     def _begin(self, links, seed):

@@ -39,7 +39,7 @@ class Emulated:
         _check(environment.asked)
         self.environment, self.faults = environment, None
         self._reset = jax.jit(partial(environment.reset, n=1))
-        self._rate, self._learn = jax.jit(environment.rate), jax.jit(environment.learn)
+        self._act, self._learn = jax.jit(environment.acted), jax.jit(environment.learn)
         self._observe = jax.jit(environment.observation)
         self._stack, self._run = ExitStack(), None
         weakref.finalize(self, self._stack.close)
@@ -55,13 +55,13 @@ class Emulated:
 
     def step(self, links, state, action):
         """As Fluid.step. Raises InputError if a process failed."""
-        rate = self._rate(links, state.rate, state.known, np.asarray(action, np.float32))
+        state = self._act(links, state, np.asarray(action, np.float32))
         if self._run is None:
             self._begin(links)
-        self._told.say(int(np.asarray(rate)[0, 0]))
+        self._told.say(int(np.asarray(state.rate)[0, 0]))
         passed, now = self._told.heard(self._run, state.known.now)
         known, history, reward = self._learn(state.known, state.history, now)
-        state = State(np.int32(state.interval) + np.int32(passed), rate, None, known, history)
+        state = State(np.int32(state.interval) + np.int32(passed), state.rate, None, known, history)
         if state.interval >= self.environment.asked.steps:
             self.faults = self._run.finished().faults
             self.close()

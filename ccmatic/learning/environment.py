@@ -11,7 +11,7 @@ from jax import Array
 
 from ccmatic import policies
 from ccmatic.base import InputError, suggest
-from ccmatic.learning import fluid, signals
+from ccmatic.learning import cubic, fluid, signals
 from ccmatic.learning.estimates import beliefs, particles
 from ccmatic.learning.links import Asked
 from ccmatic.learning.trees import rates
@@ -108,6 +108,7 @@ class Environment:
             beliefs.of_links(links, self.asked.slots, self.horizon) if self.believes else None,
             particles.begin(luck, rtt) if self.reward == "ltp_particles" else None,
             jnp.broadcast_to(jnp.mean(links.capacity, axis=0) / links.slot, rtt.shape),
+            cubic.begin(links) if self.act == "cubic" else None,
         )
         history = jnp.zeros((n, self.asked.flows, self.history + self.delay, self.features))
         return links, State(jnp.int32(0), rate, queues, known, history)
@@ -127,10 +128,10 @@ class Environment:
 
     def watched(self, links, state, action):
         """As `step`, and then the fluid.Seen of each slot, the slots first."""
-        rate = self.rate(links, state.rate, state.known, action)
-        queues, now, seen = self.send(links, state, rate)
+        state = self.acted(links, state, action)
+        queues, now, seen = self.send(links, state)
         known, history, reward = self.learn(state.known, state.history, now)
-        state = State(state.interval + 1, rate, queues, known, history)
+        state = State(state.interval + 1, state.rate, queues, known, history)
         return state, self.observation(state), reward, seen
 
     def totals(self, links, state):
@@ -141,25 +142,29 @@ class Environment:
         now = state.known.now
         return now.acked.sum(), served.sum(dtype=jnp.float32), (now.acked * now.rtt).sum()
 
-    def rate(self, links, rate, known, action):
-        """(f, n), the rate of the next interval: at least a packet in it, at most as much as is counted."""
-        most = fluid.MANY / (self.asked.flows * self.asked.slots * 4)
+    def acted(self, links, state, action):
+        """The State with the rate of the next interval, by an action (n, f): at least a packet in it, at most as much
+        as is counted; and with CUBIC's window, where that is acted on."""
+        known, most = state.known, fluid.MANY / (self.asked.flows * self.asked.slots * 4)
+        if known.cubic is not None:
+            known = known._replace(cubic=known.cubic.times(2.0**action.T))
         if self.envelope is None:
-            asked = signals.ACTIONS[self.act][0](action.T, rate, known)
+            asked = signals.ACTIONS[self.act][0](action.T, state.rate, known)
         else:
             low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, known.bounds))
             asked = (low + (jnp.clip(action.T, -1, 1) + 1) / 2 * (high - low)) / known.now.seconds
-        return jnp.clip(asked, links.packet / (links.slot * self.asked.slots), most / links.slot)
+        rate = jnp.clip(asked, links.packet / (links.slot * self.asked.slots), most / links.slot)
+        return state._replace(rate=rate, known=known)
 
-    def send(self, links, state, rate):
-        """Send at these rates for an interval: the Queues after it, the signals.Interval that was measured, and the
-        fluid.Seen of each slot, the slots first."""
+    def send(self, links, state):
+        """Send at the rates of a State for an interval: the Queues after it, the signals.Interval that was measured,
+        and the fluid.Seen of each slot, the slots first."""
         known, slots = state.known, self.asked.slots
         queues, end, waited, sent, each = state.queues, known.now.rtt_end, 0, 0, []
         for slot in range(slots):
             t = state.interval * slots + slot
             here = (links.start <= t) & (t < links.stop)
-            sending = jnp.where(here, jnp.floor(rate * links.slot), 0).astype(jnp.int32)
+            sending = jnp.where(here, jnp.floor(state.rate * links.slot), 0).astype(jnp.int32)
             queues, seen = fluid.advance(links, queues, t, sending)
             last = jnp.where(seen.acked > 0, (links.rtt + seen.delay) * links.slot, end)
             waited += seen.acked * (end + last) / 2
@@ -180,7 +185,7 @@ class Environment:
 
     def misled(self, state, wrong):
         """The State as it is to a sender that takes the least RTT for (n) times what it is, now that it has measured
-        the latest interval."""
+        the latest interval. (CUBIC whose window is acted on has its own.)"""
         known = state.known._replace(least_rtt=state.known.least_rtt * wrong)
         vector = jnp.where(state.interval > 0, self._told(known)[1], state.history[:, :, -1:])
         history = jnp.concatenate([state.history[:, :, :-1], vector], axis=2)

@@ -4,25 +4,18 @@ constant rate, and one that knows the link), and those that were trained."""
 import operator
 from functools import partial
 from math import ceil
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import Array
 
 from ccmatic.base import CONDITION, InputError, definitions, read_text
 from ccmatic.language import Past, is_stateful, load, parts
+from ccmatic.learning import cubic
 from ccmatic.learning.capacity import MBIT
 from ccmatic.learning.environment import Environment
 from ccmatic.learning.estimates import beliefs
 from ccmatic.learning.rollout import Policy, stateless
 from ccmatic.learning.trees import Values, rates
-
-#: CUBIC's C in packets/s³ and β_cubic (RFC 9438, section 4.6), and the increase in an RTT that has Reno's share by this
-#: β (4.3). Packets that are sent at first (RFC 6928).
-C, BETA = 0.4, 0.7
-ALPHA = 3 * (1 - BETA) / (1 + BETA)
-FIRST_PACKETS = 10
 
 
 def sender(name, environment):
@@ -37,7 +30,7 @@ def sender(name, environment):
     if word == "oracle":
         return Policy(lambda links: (), _knows_the_link(environment.asked))
     if word == "cubic":
-        return Policy(_cubic_begins, _cubic)
+        return Policy(cubic.begin, _cubic)
     path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
     if is_stateful(read_text(path)):
         model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
@@ -80,63 +73,9 @@ def _knows_the_link(asked):
     return act
 
 
-class _Cubic(NamedTuple):
-    """What CUBIC remembers, (f, n).
-
-    window, before, highest, reno: cwnd, cwnd_prior, W_max and W_est, in packets. since, K: seconds from the beginning
-    of its curve. slow: whether it is in slow start. recover: bytes out at the last decrease, of which nothing is heard.
-    """
-
-    window: Array
-    before: Array
-    highest: Array
-    reno: Array
-    since: Array
-    K: Array
-    slow: Array
-    recover: Array
-
-    def curve(self, since):
-        """W_cubic."""
-        return C * (since - self.K) ** 3 + self.highest
-
-    def avoids(self, window, highest):
-        """As congestion avoidance begins with such a window and W_max."""
-        none = jnp.zeros_like(window)
-        K = jnp.cbrt(jnp.maximum(0, highest - window) / C)
-        return self._replace(
-            window=window, before=self.window, highest=highest, reno=window, since=none, K=K, slow=none > 0
-        )
-
-
-def _cubic_begins(links):
-    none = jnp.zeros(links.rtt.shape, jnp.float32)
-    first = none + FIRST_PACKETS
-    return _Cubic(first, none, none, none, none, none, none == 0, none)
-
-
 def _cubic(memory, links, state, seen):
-    """RFC 9438, sections 4.2 to 4.7 and 4.10, without timeouts: at most one decrease for what was out. Slow start ends
-    by a loss, or as the kernel's does by the delay, HyStart's (Ha and Rhee, 2011)."""
-    known, now = state.known, state.known.now
-    acked = now.acked / links.packet
-    full = jnp.minimum(now.rtt, now.rtt_end) > known.least_rtt + jnp.clip(known.least_rtt / 8, 0.004, 0.016)
-    lost = (now.lost > 0) & (memory.recover <= now.acked)
-
-    reno = memory.reno + jnp.where(memory.reno < memory.before, ALPHA, 1) * acked / memory.window
-    target = jnp.clip(memory.curve(memory.since + now.rtt), memory.window, 1.5 * memory.window)
-    since = memory.since + now.seconds
-    window = memory.window + jnp.where(memory.slow, acked, (target - memory.window) * acked / memory.window)
-    window = jnp.where(~memory.slow & (memory.curve(since) < reno), reno, window)
-    recover = jnp.maximum(0, memory.recover - now.acked - now.lost)
-    grown = memory._replace(window=window, reno=reno, since=since, recover=recover)
-
-    highest = memory.window * jnp.where(memory.window < memory.highest, (1 + BETA) / 2, 1)
-    less = memory.avoids(jnp.maximum(2, BETA * memory.window), highest)._replace(recover=now.out)
-    flat = memory.avoids(memory.window, memory.window)
-    after = jax.tree.map(partial(jnp.where, memory.slow & full), flat, grown)
-    after = jax.tree.map(partial(jnp.where, lost), less, after)
-    return after, (after.window * links.packet / now.rtt_end).T
+    memory = memory.learned(state.known)
+    return memory, memory.rate(state.known.now).T
 
 
 def _believing(controller, asked):

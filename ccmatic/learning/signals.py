@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.learning.capacity import MBIT
+from ccmatic.learning.cubic import Cubic
 from ccmatic.learning.estimates.beliefs import Bounds
 from ccmatic.learning.estimates.particles import Particles
 
@@ -52,8 +53,9 @@ class Interval(NamedTuple):
 
 class Known(NamedTuple):
     """What a sender has measured so far: the latest Interval and the one before it, the least RTT, the highest
-    throughput in an interval, the smoothed RTT; what is believed, as beliefs.Bounds, and Particles, or None where
-    nobody asks. capacity: the mean rate of the link in bytes per second, which no sender knows: rewards do."""
+    throughput in an interval, the smoothed RTT; what is believed, as beliefs.Bounds, Particles, and the Cubic whose
+    window is acted on, or None where nobody asks. capacity: the mean rate of the link in bytes per second, which no
+    sender knows: rewards do."""
 
     now: Interval
     before: Interval
@@ -63,6 +65,7 @@ class Known(NamedTuple):
     bounds: Bounds | None
     particles: Particles | None
     capacity: Array | None
+    cubic: Cubic | None = None
 
     def after(self, now):
         """What it knows after another interval."""
@@ -73,16 +76,16 @@ class Known(NamedTuple):
             most=jnp.maximum(self.most, now.throughput),
             smoothed=self.smoothed + SMOOTHING * (now.rtt - self.smoothed),
         )
-        estimates = {"bounds": self.bounds, "particles": self.particles}
-        learned = {name: each.learned(known) for name, each in estimates.items() if each is not None}
+        learners = {"bounds": self.bounds, "particles": self.particles, "cubic": self.cubic}
+        learned = {name: each.learned(known) for name, each in learners.items() if each is not None}
         return known._replace(**learned)
 
 
-def first(seconds, rtt, bounds=None, particles=None, capacity=None):
+def first(seconds, rtt, bounds=None, particles=None, capacity=None, cubic=None):
     """What is Known before the first interval: R_m. seconds, rtt: (f, n); the others as in Known."""
     none = jnp.zeros_like(rtt)
     nothing = Interval(seconds, none, none, none, rtt, rtt, none)
-    return Known(nothing, nothing, rtt, none, rtt, bounds, particles, capacity)
+    return Known(nothing, nothing, rtt, none, rtt, bounds, particles, capacity, cubic)
 
 
 # Observations: of a Known and the reward of its interval, a list of (f, n) arrays.
@@ -242,6 +245,11 @@ def orca_change(action, rate, known):
     return rate * 2.0**action
 
 
+def cubic_change(action, rate, known):
+    """Orca's as it is: CUBIC's window, which Environment.acted has multiplied by 2^a, and from which CUBIC goes on."""
+    return known.cubic.rate(known.now)
+
+
 def ltp_change(action, rate, known):
     """Learn-to-Probe's (its Eq. 8): the window rate·RTT changes as Aurora's rate does, by α = 0.25 here; it is sent
     over the RTT of the last interval."""
@@ -288,6 +296,7 @@ ACTIONS = {
     "custard": (custard_change, 10.0),
     "aurora": (aurora_change, 10.0),
     "orca": (orca_change, 2.0),
+    "cubic": (cubic_change, 2.0),
     "ltp": (ltp_change, 1.0),
     "per_rtt": (per_rtt_change, 10.0),
     "rate": (rate_itself, 1e10),

@@ -108,6 +108,8 @@ class GuidedExport(header.Export):
 def exported(policy):
     """The PolicyExport or the GuidedExport of a Policy. Raises InputError if C cannot hold it."""
     c_name(policy.name, "the name of the policy's file")
+    if policy.file.act == "cubic":
+        raise InputError(f"{policy.name} multiplies CUBIC's window, which C has not; expected another act, or onnx")
     if policy.envelope is None:
         return PolicyExport(policy)
     made = header.make(policy.envelope.file, horizon=PROVED_HORIZON, guarding=True)

@@ -10,11 +10,11 @@ import numpy as np
 from ccmatic import language, records
 from ccmatic.base import InputError, located, read_text, shown, suggest, write_text
 
-#: What exported code can observe, with how many numbers a vector has; its actions, each with the largest; rewards that
-#: may be observed, and others, by which one may be trained whose observation is without them. They are those of
-#: ccmatic.learning of these names. Besides, an action may be `envelope:NAME`.
+#: What exported code can observe, with how many numbers a vector has; actions, each with the largest, of which `cubic`
+#: is not exported; rewards that may be observed, and others, by which one may be trained whose observation is without
+#: them. They are those of ccmatic.learning of these names. Besides, an action may be `envelope:NAME`.
 OBSERVATIONS = {"custard": 6, "aurora": 3, "orca": 5, "ltp": 5}
-ACTIONS = {"custard": 10.0, "aurora": 10.0, "per_rtt": 10.0, "orca": 2.0, "ltp": 1.0}
+ACTIONS = {"custard": 10.0, "aurora": 10.0, "per_rtt": 10.0, "orca": 2.0, "cubic": 2.0, "ltp": 1.0}
 SEEN = ("custard", "power", "vivace_loss", "aurora", "relative")
 UNSEEN = ("orca", "ltp", "ltp_particles", "ltp_beliefs")
 
