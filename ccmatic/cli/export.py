@@ -55,8 +55,8 @@ def export(controller, target, out, model, horizon, jitter, around, as_json):
 )
 @options.as_json
 def train(query, seed, out, as_json):
-    """Train a policy, or an adversary, by PPO in the environment that a file describes (docs/training.md); needs the
-    extra rl."""
+    """Train a policy, or an adversary, by PPO or TD3 in the environment that a file describes (docs/training.md);
+    needs the extra rl."""
     with _left_in_time():
         from ccmatic import records, training
 

@@ -213,7 +213,7 @@ def ltp_performance(known):
 
 def ltp_particles(known):
     """Learn-to-Probe's whole reward (its Eqs. 9 to 11 and 15): R_perf, and less, the wider its particles are. β_r is 0
-    here: PPO's advantages do not change with a constant."""
+    here: no advantage changes with a constant."""
     delay, own, others = known.particles.widths()
     return ltp_performance(known) - PROBE * (DELAY_WIDTH * delay + OWN_WIDTH * own + OTHERS_WIDTH * others)
 

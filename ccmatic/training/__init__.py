@@ -1,4 +1,5 @@
-"""Training of policies in ccmatic's environments, by skrl's PPO on JAX (docs/training.md). It needs the extra `rl`."""
+"""Training of policies in ccmatic's environments, by skrl's PPO or TD3 on JAX (docs/training.md). It needs the
+extra `rl`."""
 
 from ccmatic.base import InputError
 

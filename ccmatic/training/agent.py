@@ -1,64 +1,32 @@
-"""PPO by skrl, on JAX: the networks, and to which action a reward is credited."""
+"""Agents by skrl, on JAX: to which action a reward is credited, and what of an agent a checkpoint keeps."""
 
 from collections import deque
-from math import log
 
-import flax.linen as nn
 import jax
+import jax.numpy as jnp
+from skrl import config
 from skrl.agents.jax.ppo import PPO, PPO_CFG
+from skrl.agents.jax.td3 import TD3, TD3_CFG
 from skrl.memories.jax import RandomMemory
-from skrl.models.jax import DeterministicMixin, GaussianMixin, Model
+from skrl.resources.noises.jax import GaussianNoise
 from skrl.resources.preprocessors.jax import RunningStandardScaler
 
-#: The names of a network's layers, as Flax counts them.
-LAYER = "Dense_{}"
+from ccmatic.training.networks import Actor, BoundedActor, Critic, give
+
+#: Of the target's actions in TD3, as shares of the largest action: how they deviate, and at most (its authors').
+SMOOTHING = 0.2, 0.5
+
+#: Nothing is written but what `train` writes.
+QUIET = {"write_interval": 0, "checkpoint_interval": 0}
 
 
-class Actor(GaussianMixin, Model):
-    """The policy: the mean of an action, with a deviation that is learned."""
-
-    layers: tuple = ()
-    deviation: float = 1.0
-
-    def __init__(self, layers, deviation, **spaces):
-        Model.__init__(self, **spaces)
-        self.layers, self.deviation = layers, deviation
-        GaussianMixin.__init__(self)
-
-    @nn.compact
-    def __call__(self, inputs, role):
-        """The mean, and the logarithm of the deviation."""
-        mean = _network(inputs["observations"], self.layers, self.num_actions, nn.initializers.normal(0.01))
-        deviation = nn.initializers.constant(log(self.deviation))
-        return mean, {"log_std": self.param("log_std", deviation, (self.num_actions,))}
-
-
-class Critic(DeterministicMixin, Model):
-    """The value of an observation."""
-
-    layers: tuple = ()
-
-    def __init__(self, layers, **spaces):
-        Model.__init__(self, **spaces)
-        self.layers = layers
-        DeterministicMixin.__init__(self)
-
-    @nn.compact
-    def __call__(self, inputs, role):
-        """It, and nothing else."""
-        return _network(inputs["observations"], self.layers, 1, nn.initializers.lecun_normal()), {}
-
-
-def _network(x, layers, outputs, last):
-    for width in layers:
-        x = nn.tanh(nn.Dense(width)(x))
-    return nn.Dense(outputs, kernel_init=last)(x)
-
-
-class Agent(PPO):
-    """PPO in which the reward of an interval is credited to the action so many intervals before, whose packets are
+class Late:
+    """An agent in which the reward of an interval is credited to the action so many intervals before, whose packets are
     heard of in it: as Custard's statistics of an interval are of the packets sent in it. Without that a discount of
-    γ = 0 could learn nothing."""
+    γ = 0 could learn nothing. NOTED: what it knows of an action beside. KEPT: what it learns, by its names."""
+
+    NOTED: tuple = ()
+    KEPT: tuple
 
     def __init__(self, lag, **options):
         self._lag, self._waiting = lag, deque()
@@ -67,17 +35,14 @@ class Agent(PPO):
     def begin(self, key):
         """An episode begins: what the last one still waits for never comes. key: by which actions deviate in it."""
         self._waiting.clear()
-        self.policy._g_key, self._rollout = key, 0
-
-    def pre_interaction(self, *, timestep, timesteps):
-        """The deviation of an action is of the key and of its number: skrl counts what it compiles, too."""
-        self.policy._g_i = timestep
 
     def record_transition(self, *, observations, actions, next_observations, **others):
         """As skrl says, of the action whose reward this is."""
-        self._waiting.append((observations, actions, next_observations, self._current_log_prob, self._current_values))
+        noted = {name: getattr(self, name) for name in self.NOTED}
+        self._waiting.append((observations, actions, next_observations, noted))
         if len(self._waiting) > self._lag:
-            observations, actions, following, self._current_log_prob, self._current_values = self._waiting.popleft()
+            observations, actions, following, noted = self._waiting.popleft()
+            vars(self).update(noted)
             told = {"observations": observations, "actions": actions, "next_observations": following}
             super().record_transition(**told, **others)
             super().post_interaction(timestep=others["timestep"], timesteps=others["timesteps"])
@@ -86,16 +51,69 @@ class Agent(PPO):
         """Nothing: `record_transition` has done it, where there was something to record."""
 
 
+class LatePPO(Late, PPO):
+    """It learns from each rollout, which it then forgets: at the end of an episode there is none."""
+
+    NOTED = ("_current_log_prob", "_current_values")
+    KEPT = ("policy", "value", "policy_optimizer", "value_optimizer", "value_preprocessor")
+
+    @property
+    def value_preprocessor(self):
+        """By which values are scaled."""
+        return self._value_preprocessor
+
+    @property
+    def deviation(self):
+        """Of actions, learned."""
+        return float(jnp.exp(self.policy.state_dict.params["params"]["log_std"]).mean())
+
+    def begin(self, key):
+        """As Late says."""
+        super().begin(key)
+        self.policy._g_key, self._rollout = key, 0
+
+    def pre_interaction(self, *, timestep, timesteps):
+        """The deviation of an action is of the key and of its number: skrl counts what it compiles, too."""
+        self.policy._g_i = timestep
+
+
+class LateTD3(Late, TD3):
+    """It learns at the end of an episode from what is in its memory, which outlasts it."""
+
+    KEPT = (
+        *("policy", "critic_1", "critic_2", "target_policy", "target_critic_1", "target_critic_2"),
+        *("policy_optimizer", "critic_1_optimizer", "critic_2_optimizer", "memory"),
+    )
+
+    @property
+    def deviation(self):
+        """Of actions, as asked for."""
+        return self._exploration_noise.std
+
+    def begin(self, key):
+        """As Late says."""
+        super().begin(key)
+        self._update_counter = 0
+        for number, noise in enumerate((self._exploration_noise, self._smooth_regularization_noise)):
+            noise._key, noise._i = jax.random.fold_in(key, number), 0
+
+
 def make(links, asked, lag, initial=None):
-    """The Agent that is asked for, an agent section of a training query, on Links. initial: the Policy that it begins
+    """The agent that is asked for, an agent section of a training query, on Links. initial: the Policy that it begins
     with, of as many layers; its value network is a new one."""
     spaces = {"observation_space": links.observation_space, "action_space": links.action_space, "device": links.device}
-    models = {"policy": Actor(asked.layers, asked.deviation, **spaces), "value": Critic(asked.layers, **spaces)}
-    for role, model in models.items():
-        model.init_state_dict(role=role)
+    made, settings = ALGORITHMS[asked.algorithm]
+    models, options, kept = settings(links, asked, spaces)
+    for role, model in models.items():  # critics that begin alike would stay so, and be one
+        model.init_state_dict(role=role, key=jax.random.fold_in(config.jax.key, 1) if role == "critic_2" else None)
     if initial:
-        _give(models["policy"], initial.layers)
-    scaler = {"size": 1, "device": links.device}
+        give(models["policy"], initial.layers)
+    memory = RandomMemory(memory_size=kept, num_envs=links.num_envs, device=links.device)
+    return made(lag, models=models, memory=memory, cfg=options, **spaces)
+
+
+def _ppo(links, asked, spaces):
+    models = {"policy": Actor(asked.layers, asked.deviation, **spaces), "value": Critic(asked.layers, **spaces)}
     options = PPO_CFG(
         rollouts=asked.rollout,
         learning_epochs=asked.epochs,
@@ -103,26 +121,32 @@ def make(links, asked, lag, initial=None):
         discount_factor=asked.gamma,
         learning_rate=asked.learning_rate,
         value_preprocessor=RunningStandardScaler,
-        value_preprocessor_kwargs=scaler,
-        experiment={"write_interval": 0, "checkpoint_interval": 0},
+        value_preprocessor_kwargs={"size": 1, "device": links.device},
+        experiment=QUIET,
     )
-    memory = RandomMemory(memory_size=asked.rollout, num_envs=links.num_envs, device=links.device)
-    return Agent(lag, models=models, memory=memory, cfg=options, **spaces)
+    return models, options, asked.rollout
 
 
-def _give(model, layers):
-    """A Model's network gets such layers."""
-    params, numbers = model.state_dict.params, {}
-    for number, (weights, bias) in enumerate(layers):
-        numbers[LAYER.format(number)] = {"kernel": weights, "bias": bias}
-    given = jax.device_put({"params": {**params["params"], **numbers}}, model.device)
-    model.state_dict = model.state_dict.replace(params=given)
+def _td3(links, asked, spaces):
+    most, device = links.environment.bounds[1], links.device
+    models = {role: BoundedActor(asked.layers, most, **spaces) for role in ("policy", "target_policy")}
+    critics = ("critic_1", "critic_2", "target_critic_1", "target_critic_2")
+    models |= {role: Critic(asked.layers, **spaces) for role in critics}
+    options = TD3_CFG(
+        learning_starts=links.environment.asked.steps - 1,
+        gradient_steps=asked.updates,
+        batch_size=asked.batch,
+        discount_factor=asked.gamma,
+        learning_rate=asked.learning_rate,
+        exploration_noise=GaussianNoise,
+        exploration_noise_kwargs={"mean": 0, "std": asked.deviation, "device": device},
+        smooth_regularization_noise=GaussianNoise,
+        smooth_regularization_noise_kwargs={"mean": 0, "std": SMOOTHING[0] * most, "device": device},
+        smooth_regularization_clip=SMOOTHING[1] * most,
+        experiment=QUIET,
+    )
+    return models, options, asked.memory
 
 
-def layers(params):
-    """(weights, bias) of each layer of a network's parameters, first to last; weights have a column for each output."""
-    found, numbered = params["params"], []
-    while LAYER.format(len(numbered)) in found:
-        layer = found[LAYER.format(len(numbered))]
-        numbered.append((layer["kernel"], layer["bias"]))
-    return numbered
+#: By name: an agent, and its models, options, and how many intervals its memory has.
+ALGORITHMS = {"ppo": (LatePPO, _ppo), "td3": (LateTD3, _td3)}

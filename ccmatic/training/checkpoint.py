@@ -12,16 +12,14 @@ from flax import serialization
 from ccmatic import records
 from ccmatic.base import InputError, write_bytes
 
-#: Its modules are in a file of bytes each, as Flax writes them (msgpack).
-MODULES = ("policy", "value", "policy_optimizer", "value_optimizer", "value_preprocessor")
-
 
 def write(path, agent, about, curve):
-    """Write what an agent has learned. about: what is trained, as JSON has it; curve: TrainingLines so far."""
+    """Write what an agent has learned, each thing of its KEPT as Flax writes it (msgpack). about: what is trained, as
+    JSON has it; curve: TrainingLines so far."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("about.json", json.dumps({"about": about, "curve": [records.data(line) for line in curve]}))
-        for name in MODULES:
+        for name in agent.KEPT:
             archive.writestr(name, serialization.to_bytes(_state(agent, name)))
     write_bytes(path, content.getvalue())
 
@@ -34,13 +32,13 @@ def read(path, agent, about):
     try:
         with zipfile.ZipFile(path) as archive:
             told = json.loads(archive.read("about.json"))
-            found = {name: serialization.from_bytes(_state(agent, name), archive.read(name)) for name in MODULES}
-            _check_shapes({name: _state(agent, name) for name in MODULES}, found)
+            found = {name: serialization.from_bytes(_state(agent, name), archive.read(name)) for name in agent.KEPT}
+            _check_shapes({name: _state(agent, name) for name in agent.KEPT}, found)
     except (OSError, KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"no checkpoint of this training ({error}); remove it to begin anew", str(path)) from None
     if told["about"] != about:
         raise InputError("a checkpoint of another query or seed; remove it, or choose another --out", str(path))
-    for name in MODULES:
+    for name in agent.KEPT:
         _set_state(agent, name, found[name])
     return [records.convert(line, records.TrainingLine, str(path)) for line in told["curve"]]
 
@@ -52,18 +50,18 @@ def _check_shapes(expected, found):
 
 
 def _state(agent, name):
-    module = _module(agent, name)
+    module = getattr(agent, name)
+    if name == "memory":
+        return {"tensors": module.tensors, "place": (module.memory_index, module.filled)}
     return module.state if name.endswith("optimizer") else module.state_dict.params
 
 
 def _set_state(agent, name, state):
-    module = _module(agent, name)
+    module = getattr(agent, name)
     state = jax.tree.map(lambda leaf: jax.device_put(leaf, agent.device), state)
-    if name.endswith("optimizer"):
+    if name == "memory":
+        module.tensors, (module.memory_index, module.filled) = state["tensors"], map(int, state["place"])
+    elif name.endswith("optimizer"):
         setattr(agent, name, module.replace(state=state))
     else:
         module.state_dict = state if name == "value_preprocessor" else module.state_dict.replace(params=state)
-
-
-def _module(agent, name):
-    return getattr(agent, {"value_preprocessor": "_value_preprocessor"}.get(name, name))

@@ -10,32 +10,49 @@ from ccmatic import adversary, language, policies
 from ccmatic.base import InputError, line_of, located, read_text, shown, suggest
 from ccmatic.learning import LEARNED, Asked, Environment, environment
 
+#: The options that one algorithm alone has, and what they are by default.
+OWN = {
+    "ppo": {"rollout": 25, "epochs": 4, "batches": 4, "initial": None},
+    "td3": {"updates": 100, "batch": 256, "memory": 500},
+}
+
 
 @dataclass(frozen=True)
 class AgentAsked:
     """The section [agent].
 
-    layers: units of the network's hidden layers, of policy and value alike. gamma: the discount of an interval.
-    parallel: on how many links it learns at once. episodes: in all. rollout, epochs, batches: intervals between
-    updates, how often an update goes over them, in how many parts. learning_rate: of Adam. deviation: of an action at
-    first. initial: the file of the policy that it begins with; None: one at random. device: `cpu`, `gpu` …; None:
-    JAX's default. Raises InputError.
+    algorithm: `ppo` or `td3`. layers: units of the network's hidden layers, of policy and value alike. gamma: the
+    discount of an interval. parallel: on how many links it learns at once. episodes: in all. learning_rate: of Adam.
+    deviation: of an action, by PPO at first. device: `cpu`, `gpu` …; None: JAX's default.
+    Of PPO: rollout, epochs, batches: intervals between updates, how often an update goes over them, in how many parts;
+    initial: the file of the policy that it begins with; None: one at random.
+    Of TD3: updates: at the end of an episode; batch: of how many intervals of all links one is; memory: how many of
+    each link they are drawn from, the latest. Raises InputError.
     """
 
+    algorithm: str = "ppo"
     layers: tuple = (32, 16)
     gamma: float = 0.9
     parallel: int = 256
     episodes: int = 50
-    rollout: int = 25
-    epochs: int = 4
-    batches: int = 4
+    rollout: int | None = None
+    epochs: int | None = None
+    batches: int | None = None
+    updates: int | None = None
+    batch: int | None = None
+    memory: int | None = None
     learning_rate: float = 1e-3
     deviation: float = 1.0
     initial: str | None = None
     device: str | None = None
 
     def __post_init__(self):
-        for name in ("parallel", "episodes", "rollout", "epochs", "batches"):
+        if self.algorithm not in tuple(OWN):
+            raise InputError(f"unknown algorithm '{shown(self.algorithm)}'; {suggest(self.algorithm, OWN)}")
+        for algorithm, options in OWN.items():
+            self._settle(algorithm, options)
+        own = [name for name in OWN[self.algorithm] if name != "initial"]
+        for name in ("parallel", "episodes", *own):
             if not _whole(getattr(self, name)):
                 raise InputError(f"{name} is {shown(getattr(self, name))}; expected a whole number, at least 1")
         if not isinstance(self.layers, list | tuple) or not all(map(_whole, self.layers)):
@@ -47,6 +64,15 @@ class AgentAsked:
         if self.initial is not None and not isinstance(self.initial, str):
             raise InputError(f"initial is {shown(self.initial)}; expected the name of a policy's file")
         object.__setattr__(self, "layers", tuple(self.layers))
+
+    def _settle(self, algorithm, options):
+        """What an algorithm alone has is its own default where nothing is said, and nothing else's."""
+        for name, default in options.items():
+            value = getattr(self, name)
+            if algorithm != self.algorithm and value is not None:
+                raise InputError(f"{name} is {shown(value)}; expected none: it is of {algorithm}, not {self.algorithm}")
+            if algorithm == self.algorithm and value is None:
+                object.__setattr__(self, name, default)
 
 
 @dataclass(frozen=True)
@@ -132,14 +158,16 @@ def _check_exported(environment):
 
 
 def _check_length(training):
-    """Updates are of whole rollouts, and all that is recorded of an episode counts."""
-    steps, rollout = training.environment.asked.steps, training.agent.rollout
+    """Something is recorded of an episode; PPO's updates are of whole rollouts, and all that is recorded counts."""
+    asked, steps = training.agent, training.environment.asked.steps
+    rollout = asked.rollout if asked.algorithm == "ppo" else 1
     recorded = steps - training.lag
     if recorded < rollout or recorded % rollout:
-        expected = f"a multiple of rollout, {rollout}, and {training.lag} more until the first is heard of"
+        whole = f"a multiple of rollout, {rollout}, and" if asked.algorithm == "ppo" else "at least 1 and"
+        expected = f"{whole} {training.lag} more until the first is heard of"
         raise InputError(f"steps is {steps}; expected {expected}, such as {4 * rollout + training.lag}")
-    if training.agent.parallel * rollout < training.agent.batches:
-        raise InputError(f"batches is {training.agent.batches}; expected no more than parallel times rollout")
+    if asked.algorithm == "ppo" and asked.parallel * rollout < asked.batches:
+        raise InputError(f"batches is {asked.batches}; expected no more than parallel times rollout")
 
 
 def _initial(training):

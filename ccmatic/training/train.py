@@ -12,7 +12,7 @@ from skrl.trainers.jax import SequentialTrainer
 from ccmatic import policies, records
 from ccmatic.base import InputError
 from ccmatic.training import agent as learner
-from ccmatic.training import checkpoint
+from ccmatic.training import checkpoint, networks
 from ccmatic.training.links import Links
 
 #: After how many seconds what was learned is written again.
@@ -53,8 +53,7 @@ def _begin(links, agent, seed, episode):
 
 def _line(links, agent, episode, episodes, seconds):
     reward, utilisation, rtt = links.measures()
-    params = agent.policy.state_dict.params["params"]
-    deviation = float(np.exp(params["log_std"]).mean())
+    deviation = agent.deviation
     if not np.isfinite([reward, deviation]).all():
         what = f"reward is {reward:g}, and the deviation of its actions {deviation:g}"
         raise InputError(f"in episode {episode + 1} the mean {what}; expected numbers: choose another reward or rate")
@@ -66,7 +65,7 @@ def _line(links, agent, episode, episodes, seconds):
 def _file(training, seed, agent, curve):
     layers = [
         records.LayerRecord(np.asarray(weights).tolist(), np.asarray(bias).tolist())
-        for weights, bias in learner.layers(agent.policy.state_dict.params)
+        for weights, bias in networks.layers(agent.policy)
     ]
     environment = training.environment
     if training.attacks:

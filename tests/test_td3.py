@@ -1,0 +1,103 @@
+"""Training by TD3: what its policy's file is, that it goes on where it was cut off, and what it learns from."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+jnp = pytest.importorskip("jax.numpy", reason="no jax: pip install -e '.[rl]'")
+pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+
+from ccmatic import policies, training  # noqa: E402
+from ccmatic.base import InputError  # noqa: E402
+from ccmatic.training import agent  # noqa: E402
+from ccmatic.training.links import Links  # noqa: E402
+from support.compiling import compiled_soon  # noqa: E402, F401
+
+TINY = """\
+[environment]
+history = 2
+rate = 32
+rtt = 32
+steps = 7
+first = 0.5
+
+[agent]
+algorithm = "td3"
+layers = [4]
+parallel = 4
+episodes = 4
+updates = 3
+batch = 8
+memory = 10
+learning_rate = 0.01
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """The Training of tiny.toml."""
+    (tmp_path / "tiny.toml").write_text(TINY)
+    return training.load(tmp_path / "tiny.toml")
+
+
+@pytest.mark.parametrize("old, new, message", [
+    ("td3", "ddpg", "tiny.toml:9: unknown algorithm 'ddpg'; known: ppo, td3"),
+    ("updates = 3", "rollout = 3", "tiny.toml:13: rollout is 3; expected none: it is of ppo, not td3"),
+    ("updates = 3", 'initial = "a.json"', "tiny.toml:13: initial is a.json; expected none: it is of ppo, not td3"),
+    ('"td3"', '"ppo"', "tiny.toml:13: updates is 3; expected none: it is of td3, not ppo"),
+    ("memory = 10", "memory = 0", "tiny.toml:15: memory is 0; expected a whole number, at least 1"),
+    ("steps = 7", "steps = 1", "tiny.toml:5: steps is 1; expected at least 1 and 1 more until the first is heard of"),
+])  # fmt: skip
+def test_options_that_are_not_of_the_algorithm_are_refused(old, new, message, tmp_path):
+    (tmp_path / "tiny.toml").write_text(TINY.replace(old, new))
+    with pytest.raises(InputError) as error:
+        training.load(tmp_path / "tiny.toml")
+    assert message in str(error.value)
+
+
+@pytest.mark.slow
+def test_what_was_cut_off_goes_on_with_its_memory(tiny, tmp_path, monkeypatch):
+    """The memory, of ten intervals, is neither empty then nor all of two episodes."""
+    monkeypatch.setattr(import_module("ccmatic.training.train"), "EVERY", -1)
+
+    class Killed(Exception):
+        pass
+
+    def told(line):
+        if line.episode == 3:
+            raise Killed
+
+    training.train(tiny, 7, tmp_path / "whole.json")
+    with pytest.raises(Killed):
+        training.train(tiny, 7, tmp_path / "again.json", told)
+    seen = []
+    training.train(tiny, 7, tmp_path / "again.json", seen.append)
+    assert [line.episode for line in seen] == [3, 4] and {line.deviation for line in seen} == {1}
+    whole, again = (policies.load(tmp_path / f"{name}.json") for name in ("whole", "again"))
+    assert whole.file.layers == again.file.layers
+    assert [np.shape(layer.weights) for layer in whole.file.layers] == [(12, 4), (4, 1), (1, 1)]
+    assert whole.file.layers[-1].weights == [[10]] and whole.file.layers[-1].bias == [0]
+    assert np.abs(whole(1e6 * np.ones((1, 12)))).max() <= 10
+
+
+@pytest.mark.slow
+def test_a_reward_is_remembered_with_the_action_whose_it_is(tiny):
+    links = Links(tiny.environment, 4, "cpu")
+    made = agent.make(links, tiny.agent, lag=2)
+    made.init()
+    made.enable_training_mode(True)
+    for interval in range(5):
+        column = jnp.full((4, 1), float(interval))
+        made.record_transition(
+            observations=jnp.tile(column, 12),
+            actions=column,
+            next_observations=jnp.tile(column + 1, 12),
+            rewards=column,
+            terminated=jnp.zeros((4, 1), jnp.int8),
+            truncated=jnp.zeros((4, 1), jnp.int8),
+            **{"states": None, "next_states": None, "infos": {}, "timestep": interval, "timesteps": 7},
+        )
+    kept = {name: np.asarray(tensor[:3, 0, 0]).tolist() for name, tensor in made.memory.tensors.items()}
+    assert kept["actions"] == kept["observations"] == [0, 1, 2] and len(made.memory) == 12
+    assert kept["rewards"] == [2, 3, 4] and kept["next_observations"] == [1, 2, 3]
