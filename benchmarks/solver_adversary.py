@@ -130,18 +130,28 @@ def at_random(sender, rng, steps):
     return play(sender, [Fraction(rng.randint(20, 1920), 1920) for _ in range(steps)])
 
 
-def genetic(sender, delay, seed, steps, population):
-    """The best of differential evolution, of so many candidates per step: least used, of those that delay so much at
-    least, where there are any; and how many were tried."""
+def evolved(sender, cost, seed, steps, population, **options):
+    """A copy of a Stepwise that goes on over the rates of the least cost, a function of such a copy, that differential
+    evolution finds, of so many candidates per step; and how many were tried. options: of scipy's."""
 
-    def cost(genes):
-        used, waited = play(sender, [Fraction(round(gene * 1900) + 20, 1920) for gene in genes]).used(len(sender) - 1)
-        return float(used) + max(0, 1 - float(waited / delay) if delay else 0) * 2
+    def played(genes):
+        return play(sender, [Fraction(round(gene * 1900) + 20, 1920) for gene in genes])
 
     found = differential_evolution(
-        cost, [(0, 1)] * steps, popsize=population, maxiter=GENERATIONS, polish=False, seed=seed, tol=0
-    )
-    return play(sender, [Fraction(round(gene * 1900) + 20, 1920) for gene in found.x]), found.nfev
+        lambda genes: cost(played(genes)),
+        [(0, 1)] * steps, popsize=population, maxiter=GENERATIONS, polish=False, seed=seed, tol=0, **options,
+    )  # fmt: skip
+    return played(found.x), found.nfev
+
+
+def genetic(sender, delay, seed, steps, population):
+    """As `evolved`, of least use, of those that delay so much at least, where there are any."""
+
+    def cost(played):
+        used, waited = played.used(len(sender) - 1)
+        return float(used) + max(0, 1 - float(waited / delay) if delay else 0) * 2
+
+    return evolved(sender, cost, seed, steps, population)
 
 
 def known(sender):
@@ -159,19 +169,32 @@ def known(sender):
     return given
 
 
-def solved(sender, delay, timeout, resolution=RESOLUTION):
-    """The Worst of the solver."""
+def grown(column):
+    """By how much a column grows in a window of the solver, as a term."""
+    return f"({column}[-1] - {column}[{BEFORE}])"
+
+
+def waits():
+    """What waits at the ends of its steps, in all, as a term."""
+    return "(" + " + ".join(f"A[{t}] - L[{t}] - S[{t}]" for t in range(BEFORE + 1, BEFORE + STEPS + 1)) + ")"
+
+
+def asked_of(sender, what, given=(), **options):
+    """The Worst of a condition on x, of the steps that follow. options: of `worst`."""
     state = [memory.name for memory in sender.controller.state]
-    waits = " + ".join(f"A[{t}] - L[{t}] - S[{t}]" for t in range(BEFORE + 1, BEFORE + STEPS + 1))
-    given = [*known(sender), f"{waits} >= {delay} * (S[-1] - S[{BEFORE}])", FOUND_WHOLE]
     return cm.worst(
         sender.controller.begun_anywhere(state),
         cm.Network(MODEL, BUFFER, BEFORE + STEPS + 1, delay="executions"),
-        f"S[-1] - S[{BEFORE}] < x * (offered[-1] - offered[{BEFORE}])",
-        given="; ".join(given),
-        resolution=resolution,
-        timeout=timeout,
+        what,
+        given="; ".join([*known(sender), *given, FOUND_WHOLE]),
+        **options,
     )
+
+
+def solved(sender, delay, timeout, resolution=RESOLUTION):
+    """The Worst of the solver, of the link's use."""
+    given = [f"{waits()} >= {delay} * {grown('S')}"]
+    return asked_of(sender, f"{grown('S')} < x * {grown('offered')}", given, resolution=resolution, timeout=timeout)
 
 
 def follow(sender, worst):

@@ -72,7 +72,7 @@ def test_the_solver_is_told_all_that_matters(name):
         assert cm.replay(trace).outcome.value == "keeps"
 
 
-@pytest.mark.parametrize("name", ["solver_adversary", "solver_adversary_delayed", "solver_chained"])
+@pytest.mark.parametrize("name", ["solver_adversary", "solver_adversary_delayed", "solver_chained", "solver_emulated"])
 def test_the_page_has_the_tables(name):
     found = json.loads((ROOT / "docs" / f"{name}.json").read_text())
     page = (ROOT / "docs" / "solver_adversary.md").read_text("utf-8")
@@ -105,3 +105,12 @@ def test_chained_windows_go_on_from_each_other(tmp_path):
     assert len(whole) == 31 + 16
     for window, some, all_of_it in zip(found, served, offered, strict=True):
         assert Fraction(window["none"]) * all_of_it <= some < Fraction(window["some"]) * all_of_it
+
+
+def test_what_is_exported_is_what_was_asked_about(tmp_path):
+    """The same update and rate, without jitter, and a window that limits nothing."""
+    name = "cc_probe_slow_sender"
+    export = defined_by("solver_emulated.py")["Exported"](name, tmp_path).export
+    asked = benchmark()["begun"](name).controller
+    assert export.jitter == 0 and export.controller.update == asked.update and export.controller.rate == asked.rate
+    assert "line_rate * R_m, 3 * C_Llambda + MSS / R_m" in export.controller.source
