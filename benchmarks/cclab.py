@@ -23,16 +23,27 @@ from trained import train
 
 from ccmatic import adversary
 
-TARGETS = ("cubic", "vegas", "illinois", "lp", "reno", "bbr", "aurora", "orca", "cc_qdel", "cc_probe_slow")
+TARGETS = ("cubic", "vegas", "illinois", "lp", "orca", "reno", "bbr", "copa_stalls", "aurora", "cc_qdel",
+           "cc_probe_slow", "custard", "envelope")  # fmt: skip
 
 LINKS = {"steps": 500, "budget": 2, "window": 10}
 AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 128, "episodes": 8, "epochs": 2, "batches": 2,
          "learning_rate": 0.003}  # fmt: skip
 
-#: Policies of these signals, whose actions deviate so at first, on links whose rate, of CCLab's range, stays. Orca's
-#: scales the last rate, where Orca scales CUBIC's window.
-LEARNED = {"aurora": 4.0, "orca": 0.5}
-RANGE = {"rtt": 20, "steps": 101, "rate": [2, 4, 8, 16, 32, 64, 96], "buffer": 121_250}
+#: Links whose rate, of CCLab's range, stays; and those of Aurora's training (its section 5.1), on which its reward
+#: weighs losses.
+STAYING = {"rtt": 20, "steps": 101, "rate": [2, 4, 8, 16, 32, 64, 96], "buffer": 121_250}
+AURORAS = {**STAYING, "rate": {"low": 1.2, "high": 6}, "buffer": {"low": 3000, "high": 1_000_000, "log": True}}
+
+#: Of each policy: on which links it is trained, the name of its signals and reward, how it acts, and by how much its
+#: actions deviate at first. Orca's scales the last rate, where Orca scales CUBIC's window. `envelope` is `custard`
+#: within one.
+LEARNED = {
+    "aurora": (AURORAS, "aurora", "aurora", 4.0),
+    "orca": (STAYING, "orca", "orca", 0.5),
+    "custard": (STAYING, "custard", "custard", 4.0),
+    "envelope": (STAYING, "custard", "envelope:cc_qdel_wide", 0.4),
+}
 LEARNER = {**AGENT, "gamma": 0.99, "episodes": 40}
 
 #: Utilisation, % and mean queueing delay, ms, by (sender, target); no target: random traces. Its links are emulated,
@@ -126,9 +137,10 @@ def made(name, folder):
 
 
 def learner(name):
-    """The sections of a training of a policy of these signals."""
-    signals = dict.fromkeys(("observe", "act", "reward"), name)
-    return {"environment": {**RANGE, **signals}, "agent": {**LEARNER, "deviation": LEARNED[name]}}
+    """The sections of the training of a policy."""
+    links, signals, act, deviation = LEARNED[name]
+    environment = {**links, "observe": signals, "act": act, "reward": signals}
+    return {"environment": environment, "agent": {**LEARNER, "deviation": deviation}}
 
 
 def named(target):

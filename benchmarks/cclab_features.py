@@ -101,10 +101,10 @@ def rows(links, within, attack, alone, trained, seeds):
     about = f"{links:<9} {sender:<14}"
     harmed = [replace(each, attack=attack).played() for each in trained]
     noisy = [adversary.play(attack, noise, attack.runs, seed) for seed in seeds]
-    short = sum(each.delay.mean() < alone.delay.mean() for each in harmed)
+    kept = [each for each in harmed if each.delay.mean() >= alone.delay.mean()]
     print(f"{about} right      {told([alone], CLEAN.get((links, sender)))}")
-    less = f"   {short} of {len(harmed)} delay less" if short else ""
-    print(f"{about} ±{within:<4.0%} worst {told(harmed, HARMED.get((links, within, sender)))}{less}")
+    few = f"   {len(kept)} of {len(harmed)} delay as much as alone" if len(kept) < len(harmed) else ""
+    print(f"{about} ±{within:<4.0%} worst {told(kept, HARMED.get((links, within, sender)))}{few}")
     print(f"{about} ±{within:<4.0%} noise {told(noisy, NOISE.get((links, sender)))}", flush=True)
 
 

@@ -18,9 +18,11 @@ from ccmatic import adversary, policies, records, training
 from ccmatic.base import InputError
 from ccmatic.cli.commands import cli
 from ccmatic.learning import Asked, Environment, rollout, sender
+from ccmatic.learning.trees import rates
 from support.cli import lines
 from support.compiling import compiled_soon  # noqa: F401
 from support.json_schemas import validate
+from support.policies import policy
 
 QUERY = """\
 [environment]
@@ -83,16 +85,53 @@ def test_a_trace_that_is_followed_is_the_same_again():
         assert np.allclose(getattr(again, name), getattr(chosen, name), rtol=1e-2, atol=1e-4)
 
 
+def up_and_down(state, seen, key):
+    """Wanted rates go down and up."""
+    return jnp.full((len(seen), 1), jnp.cos(state.interval / 8))
+
+
+@pytest.mark.slow
+def test_a_policy_in_an_envelope_stays_in_it_under_attack(tmp_path):
+    """What it sends is what the envelope leaves, or a packet, in whole bytes."""
+    policy(tmp_path / "made.json", act="envelope:cc_qdel_wide")
+    attack = adversary.attack({"target": f"policy:{tmp_path}/made.json"}, {"steps": 60, "budget": 4, "window": 2})
+
+    @jax.jit
+    def play():
+        def interval(state, _):
+            allowed = rates(attack.target.environment.envelope, state.target.known.bounds)
+            state, *_ = attack.watched(state, up_and_down(state, jnp.zeros((2, 1)), None))
+            return state, (*allowed, state.target.known.now.sent)
+
+        return jax.lax.scan(interval, attack.reset(jax.random.key(0), 2)[1], None, attack.asked.steps)[1]
+
+    least, most, sent = map(np.asarray, play())
+    assert (sent >= np.floor(least)).all() and (sent <= np.maximum(most, attack.asked.packet)).all()
+    assert (least < most).mean() > 0.9
+
+
+@pytest.mark.slow
+def test_copa_under_attack_is_copa_stalls():
+    """Where acknowledgements stall, of which no execution of `copa` tells, its window stays."""
+
+    def found(name):
+        attack = adversary.attack({"target": name}, {"steps": 60, "budget": 4, "window": 2})
+        return adversary.play(attack, up_and_down, 2)
+
+    assert all(map(np.array_equal, found("copa"), found("copa_stalls")))
+
+
 def test_what_is_learned_is_that_little_is_used_and_much_is_delayed():
     """The reward is higher where less is used, and lower where delays are below the threshold."""
 
-    def reward(used, delay, threshold):
-        attack = adversary.attack({"target": "constant:40"}, {"steps": 10}, threshold=threshold)
+    def reward(used, delay, threshold, **options):
+        attack = adversary.attack({"target": "constant:40", **options}, {"steps": 10}, threshold=threshold)
         return float(attack.rewarded(jnp.array([used]), jnp.full((10, 1), delay), None)[0])
 
     assert reward(0.2, 0.01, 0.01) > reward(0.9, 0.01, 0.01)
     assert reward(0.9, 0.01, 0.01) > reward(0.9, 0.005, 0.01) > reward(0.9, 0.0, 0.01)
     assert reward(0.9, 0.03, 0.01) == pytest.approx(reward(0.9, 0.01, 0.01))
+    assert reward(0.9, 0.0, 0.01, penalty=10) == pytest.approx(-0.9 - 10)
 
 
 @pytest.mark.parametrize("name", ["vegas", "bbr_v1"])
@@ -193,6 +232,7 @@ def test_the_worst_trace_is_a_link_trace(folder):
         ("steps = 60", "observe = 'custard'", "unknown option 'observe' of an attack's links"),
         ("steps = 60", "steps = 61", "steps is 61; expected a multiple of rollout, 20"),
         ('target = "constant:40"', 'target = "reno"\nreward = "power"', "unknown reward 'power' of an adversary"),
+        ("[agent]", "penalty = -1\n[agent]", "penalty is -1; expected a number, at least 0"),
         ("[agent]", "runs = 0\n[agent]", "runs is 0; expected a whole number, at least 1"),
         ("[agent]", 'level = "features"\n[agent]', "unknown level 'features'; did you mean 'feature'"),
         ("[agent]", 'level = "feature"\n[agent]', r"\[adversary\] has no within; expected"),

@@ -18,9 +18,6 @@ from ccmatic.learning.signals import orca_reward
 #: Over how many of the last intervals the two mean delays are that CCLab's Eq. 5 compares with its threshold.
 LONG, SHORT = 10, 2
 
-#: What an interval costs in which one of them is nothing (Eq. 6); the whole link is worth 1.
-PENALTY = 2.0
-
 
 class State(NamedTuple):
     """An episode under way. chosen: last, and on which links; target: as of its environment; memory: its own; delays:
@@ -49,13 +46,15 @@ class Attack:
 
     target:    who sends. reward: `utilisation`, CCLab's Eqs. 4 to 7: that the link is used little while the queueing
                delay is some threshold at least; or `naive`, its Eq. 3: less Orca's reward.
-    threshold: in seconds; CCLab's is the mean of what there is unharmed.
+    threshold: in seconds; CCLab's is the mean of what there is unharmed. penalty: what an interval costs without any
+               delay (Eq. 6); the whole link is worth 1.
     history:   k, vectors of an observation. runs: episodes of what is played. level: what is chosen. Raises InputError.
     """
 
     target: Target
     reward: str = "utilisation"
     threshold: float = 0.0
+    penalty: float = 2.0
     history: int = 5
     runs: int = 30
     level: Bandwidth | LeastRtt = field(default_factory=Bandwidth)
@@ -69,6 +68,8 @@ class Attack:
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise InputError(f"{name} is {shown(value)}; expected a whole number, at least 1")
+        if isinstance(self.penalty, bool) or not isinstance(self.penalty, int | float) or not 0 <= self.penalty < 1e6:
+            raise InputError(f"penalty is {shown(self.penalty)}; expected a number, at least 0, such as 10")
 
     @property
     def asked(self):
@@ -123,7 +124,7 @@ class Attack:
     def rewarded(self, used, delays, known):
         """(n), of the share of the link that was used, (n), the last queueing delays, (LONG, n) the latest first, and
         what the target Known."""
-        return REWARDS[self.reward](self.threshold, used, delays, known)
+        return REWARDS[self.reward](self, used, delays, known)
 
     def wanting(self, rates):
         """The actions that want these rates, Mbit/s."""
@@ -141,14 +142,14 @@ class Attack:
         return [now.throughput[0] / high, now.out[0] / (high * rtt), delay / rtt, late, now.loss[0]]
 
 
-def _utilisation(threshold, used, delays, known):
+def _utilisation(attack, used, delays, known):
     """CCLab's Eq. 7: less the share that is used, and less a penalty (Eq. 6) for what the long mean of the queueing
     delay is below the threshold, or the short one (Eq. 5)."""
     least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
-    return -used - PENALTY * jnp.maximum(0, 1 - least / jnp.maximum(threshold, 1e-6))
+    return -used - attack.penalty * jnp.maximum(0, 1 - least / jnp.maximum(attack.threshold, 1e-6))
 
 
-def _naive(threshold, used, delays, known):
+def _naive(attack, used, delays, known):
     """CCLab's Eq. 3: less the reward of Orca's training."""
     return -orca_reward(known)[0]
 

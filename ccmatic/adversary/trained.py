@@ -14,7 +14,7 @@ from ccmatic.base import InputError, located, read_text, shown, suggest
 from ccmatic.learning import Asked, network
 
 #: Keys of the section [adversary] of a query.
-OPTIONS = ("target", "reward", "history", "runs", "level", "within")
+OPTIONS = ("target", "reward", "penalty", "history", "runs", "level", "within")
 
 #: What an adversary chooses, by CCLab's names.
 LEVELS = {"environment": Bandwidth, "feature": LeastRtt}
@@ -36,7 +36,7 @@ def attack(options, links, threshold=0.0):
         raise InputError('[adversary] has no target; expected a sender\'s name, such as target = "cubic"')
     ours = {key: value for key, value in LINKS.items() if key != "buffer" or "buffer_bdp" not in links}
     asked = Asked(**{"links": "smooth", **ours, **links})
-    given = {key: options[key] for key in ("reward", "history", "runs") if key in options}
+    given = {key: options[key] for key in ("reward", "penalty", "history", "runs") if key in options}
     return Attack(target(options["target"], asked), threshold=threshold, level=level, **given)
 
 
