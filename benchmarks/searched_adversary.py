@@ -101,7 +101,7 @@ def main():
     print("| sender | random | genetic | learned | searched | seconds: genetic | searched |\n" + "|---" * 7 + "|")
     for target in asked.targets:
         adversaries = trained_against(target, asked.folder, asked.seeds)
-        every = [compared(each, step, asked.delayed) for each in adversaries for step in BEGIN]
+        every = [compared(each, BEGIN, asked.delayed) for each in adversaries]
         columns = [np.nanmean(column) for column in zip(*(shares for shares, _ in every), strict=True)]
         seconds = [mean(column) for column in zip(*(seconds for _, seconds in every), strict=True)]
         told = " | ".join(f"{value:.1f}" for value in (*columns, *seconds))

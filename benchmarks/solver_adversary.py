@@ -1,14 +1,17 @@
 """How far from the worst are learned adversaries? The solver as the adversary, beside random, genetic and learned ones.
 
-    python benchmarks/solver_adversary.py FOLDER [CONTROLLER …] [--delayed] [--seeds 0 1 2] [--timeout SECONDS]
+    python benchmarks/solver_adversary.py FOLDER [CONTROLLER …] [--delayed] [--harmed] [--seeds 0 1 2]
+                                          [--timeout SECONDS]
 
 The link is CCLab's, as `smooth_windows` has it: 1 to 96 Mbit/s, R_m of 20 ms, a buffer of 121,250 bytes, and |change|
 of 2 Mbit/s at most in the mean of the last ten R_m. Adversaries are those of `cclab.py`, trained in FOLDER where they
-are not there; the worst trace of each is played on the sender, step by step, in exact arithmetic. At the steps of BEGIN
+are not there; the worst trace of each is played on the sender, step by step, in exact arithmetic. At the step BEGIN
 it is asked how little of the link the next eight R_m can use: by 30 random traces from there, by differential
 evolution, as the learned trace goes on, and by the solver, which says below which share no execution of the model from
-there is, and has one that is. --delayed: of those with a mean queueing delay of at least that of the random traces. All
-that the sender's text leaves to the network is what it does as it runs, so that the network chooses rates alone.
+there is, and has one that is. --delayed: of those with a mean queueing delay of at least that of the random traces.
+--harmed: at the step from LEAST on from which the learned trace uses least of eight R_m. All that the sender's text
+leaves to the network is what it does as it runs, so that the network chooses rates alone; but where bounds stand for a
+law that is not linear, what is played is the middle, and the solver has all between them.
 
 FOLDER/solver_adversary.json has what is found so far, from which the same command goes on. FOLDER has each trace of the
 solver's, all of it from the first step on, which `ccmatic replay` checks. Prints a line for each state, and the table.
@@ -37,6 +40,7 @@ from ccmatic.worst_case import NoExecution
 
 #: Of each controller, in whose text it is attacked in the simulator.
 TARGETS = {
+    "cubic_20ms": "cubic",
     "vegas": "vegas",
     "bbr": "bbr",
     "lp": "lp",
@@ -46,8 +50,9 @@ TARGETS = {
 MODEL, MBIT, PACKET, BUFFER = "smooth_windows", Fraction(1, 96), Fraction(1, 160), Fraction(97, 192)
 BUDGET, WINDOW = 2 * MBIT, 10
 
-#: At which steps of a trace the adversaries are compared; for how many steps; by how many the solver is told before.
-BEGIN, STEPS, BEFORE = (250,), 8, 4
+#: At which step of a trace the adversaries are compared, or from which on at the one that harms most; for how many
+#: steps; by how many the solver is told before.
+BEGIN, LEAST, STEPS, BEFORE = 250, 100, 8, 4
 RANDOM, RESOLUTION = 30, "1/50"
 
 #: What is lost in a step is found all at once, as in a Stepwise: the model leaves open when each byte of it is.
@@ -98,7 +103,7 @@ class _Runs(ast.NodeTransformer):
         match node:
             case ast.Call(func=ast.Name("any_of"), args=[first, *_]):
                 return first
-            case ast.Call(func=ast.Name("bounded" | "between"), args=[*_, low, high]):
+            case ast.Call(func=ast.Name("between"), args=[*_, low, high]):
                 return ast.BinOp(ast.BinOp(low, ast.Add(), high), ast.Div(), ast.Constant(2))
         return node
 
@@ -124,6 +129,14 @@ def learned(name, seed, folder):
     (trained,) = trained_against(TARGETS[name], folder, (seed,))
     rates, _ = trained.trace()
     return [Fraction(round(float(rate) * 20), 20 * 96) for rate in rates]
+
+
+def harmed(name, seed, folder):
+    """The step from which the learned trace, of those from LEAST on, uses least of the link."""
+    rates = learned(name, seed, folder)
+    served, offered = (play(begun(name), rates).columns[column] for column in ("S", "G"))
+    steps = range(LEAST, len(rates) - STEPS)
+    return min(steps, key=lambda t: (served[t + STEPS] - served[t]) / (offered[t + STEPS] - offered[t]))
 
 
 def at_random(sender, rng, steps):
@@ -245,15 +258,14 @@ class Clock:
 
 def whole(sender, window):
     """The Trace of a Stepwise and then of a window that the solver found from its last steps on."""
-    columns = {name: [*column, *window.columns[name][BEFORE + 1 :]] for name, column in sender.columns.items()}
-    return recorded(columns, sender.controller)
+    return recorded(sender.goes_on({name: column[BEFORE + 1 :] for name, column in window.columns.items()}))
 
 
-def recorded(columns, controller):
-    """The Trace of columns that a controller has from the first step on."""
+def recorded(sender):
+    """The Trace of a Stepwise."""
     constants = {"C": Fraction(1), "R_m": Fraction(1), "D": Fraction(0), "MSS": PACKET, "beta": BUFFER}
-    horizon = len(columns["A"])
-    return Trace(horizon, constants, columns, query(horizon).record(), controller.source)
+    horizon = len(sender)
+    return Trace(horizon, constants, sender.columns, query(horizon).record(), sender.controller.source)
 
 
 def told(cell):
@@ -295,11 +307,14 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=[*TARGETS])
     parser.add_argument("--delayed", action="store_true", help="of traces that delay as random ones do, at least")
+    parser.add_argument("--harmed", action="store_true", help="where the learned trace harms most")
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
     parser.add_argument("--timeout", type=float, default=120, help="seconds for each question to the solver")
     asked = parser.parse_args()
-    keys = product(asked.controllers, asked.seeds, BEGIN, [asked.delayed])
-    every = [dict(zip(("controller", "seed", "step", "delayed"), key, strict=True)) for key in keys]
+    every = []
+    for name, seed in product(asked.controllers, asked.seeds):
+        step = harmed(name, seed, asked.folder) if asked.harmed else BEGIN
+        every.append({"controller": name, "seed": seed, "step": step, "delayed": asked.delayed})
     asked.folder.mkdir(parents=True, exist_ok=True)
     file = asked.folder / "solver_adversary.json"
     found = cells.found(every, file, lambda cell: find(cell, asked.folder, asked.timeout), told)

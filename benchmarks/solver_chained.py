@@ -42,7 +42,7 @@ from solver_adversary import (
 import ccmatic as cm
 
 CONTROLLERS = ("lp", "vegas", "cc_probe_slow_sender", "bbr")
-SEED, (STEP,) = 0, BEGIN
+SEED, STEP = 0, BEGIN
 
 #: To what the solver tells a share of the link; candidates per step of differential evolution.
 RESOLUTION, POPULATION = "1/25", 1
@@ -80,7 +80,7 @@ def compare(cell, file, begin, rates):
     name, count = cell["controller"], cell["windows"]
     found, steps = windows(name, count, file), count * STEPS
     whole = chained(name, count, file, begin)
-    trace = recorded(whole.columns, whole.controller)
+    trace = recorded(whole)
     trace.save(file.parent / f"chained_{name}.json")
     told = {"chained": share(whole), "replays": cm.replay(trace).outcome.value}
     told |= {"settled": sum(each["verdict"] == "found" for each in found)}

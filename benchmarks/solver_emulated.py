@@ -65,10 +65,9 @@ def rates_of(sender):
 
 def whole(name, seed, folder):
     """The rates of the solver's trace of a seed, and the spans of steps, of which to which, that are the solver's."""
-    (begin,) = BEGIN
-    file = folder / f"{name}_{seed}_{begin}.json"
-    rates = rates_of(Trace.load(file)) if file.exists() else learned(name, seed, folder)[: begin + STEPS]
-    return rates, [(begin, begin + STEPS)]
+    file = folder / f"{name}_{seed}_{BEGIN}.json"
+    rates = rates_of(Trace.load(file)) if file.exists() else learned(name, seed, folder)[: BEGIN + STEPS]
+    return rates, [(BEGIN, BEGIN + STEPS)]
 
 
 def rounds(name, folder):

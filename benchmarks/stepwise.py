@@ -56,7 +56,7 @@ class Stepwise:
         came = x["A"][-1] - x["L"][-1]
         x["S"].append(min(x["S"][-1] + rate, came))
         x["L"].append(x["L"][-1] + max(Fraction(0), came - x["S"][-1] - self.buffer))
-        x["Q"].append(self._delay(t) if x["S"][t] > x["S"][t - 1] else x["Q"][-1])
+        self._measures(x)
 
     def used(self, begin):
         """From a step on, the share that was served of what the link could serve; and what waited at the ends of steps,
@@ -66,9 +66,20 @@ class Stepwise:
         waited = sum(self._admitted(t) - x["S"][t] for t in range(begin + 1, len(self)))
         return served / (x["G"][-1] - x["G"][begin]), waited / served if served else Fraction(0)
 
-    def _delay(self, t):
-        """Whole steps for which the last byte served by t waited."""
-        return next((k for k in range(t) if self.columns["S"][t] > self._admitted(t - k - 1)), t)
+    def goes_on(self, columns):
+        """A copy that goes on as columns of further steps, whose delays are what these bytes wait since the first."""
+        whole = self.copy()
+        for name, column in whole.columns.items():
+            column += columns[name] if name != "Q" else []
+        while len(whole.columns["Q"]) < len(whole):
+            whole._measures(whole.columns)
+        return whole
+
+    def _measures(self, x):
+        """Of the next step: whole steps for which the last byte served by then waited."""
+        t = len(x["Q"])
+        waited = next((k for k in range(t) if x["S"][t] > self._admitted(t - k - 1)), t)
+        x["Q"].append(waited if x["S"][t] > x["S"][t - 1] else x["Q"][-1])
 
     def _admitted(self, t):
         return self.columns["A"][t] - self.columns["L"][t]
