@@ -1,18 +1,18 @@
 """Does probing pay? Learn-to-Probe's figures (Tian et al., EuroSys 2026, sections 7.2 to 7.5) in the fluid simulator.
 
-    python benchmarks/probing.py FIGURE --folder FOLDER [--seeds N] [--regions NAME …]
+    python benchmarks/probing.py FIGURE --folder FOLDER [--seeds N] [--regions NAME …] [--algorithm td3]
 
 FIGURE: 7 (reward by what is observed and rewarded), 8 (bandwidth, delay, loss, buffer), 9 (ranking on random links),
-10 (fairness), 11 (friendliness to CUBIC), 14 (cost of an update), 15 (oscillation), 17 (satellite, 10 Gbit/s), or
-`drawing`: FOLDER/probing.svg of what was found of 7, 8 and 15. Policies are trained where FOLDER has none, of so many
-seeds (3), by PPO; what was found is kept there, and what was cut off goes on. Printed is the mean of the seeds and, in
-brackets, how far apart they are."""
+10 (fairness), 11 (friendliness to CUBIC), 14 (cost of an update), 15 (oscillation), 17 (satellite, 10 Gbit/s); or
+`particles`: what their number changes in the reward; `drawing`: FOLDER/probing.svg of what was found of 7, 8 and 15.
+Policies are trained where FOLDER has none, of so many seeds (3), by PPO, or in FOLDER/td3 by TD3; what was found is
+kept there, and what was cut off goes on. Printed is the mean of the seeds and, in brackets, how far apart they are."""
 
 import argparse
 import json
 import time
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import cells
@@ -26,7 +26,8 @@ from msgspec import structs
 from ccmatic import traces
 from ccmatic.estimation import ParticleFilter, Signals
 from ccmatic.learning import Asked, Environment, Policy, rollout, sender
-from ccmatic.learning.signals import ACTIONS, ltp_performance
+from ccmatic.learning.estimates.particles import begin as begin_particles
+from ccmatic.learning.signals import ACTIONS, ltp_particles, ltp_performance
 
 #: Table 3. Base delays are one way, as in section 7.3: R_m is twice as long. Mbit/s, ms.
 REGIONS = {
@@ -44,7 +45,11 @@ LEARNERS = {
     "orca_inputs": {"observe": "orca", "reward": "ltp"},
 }
 
-AGENT = {"layers": [32, 16], "gamma": 0.98, "parallel": 128, "episodes": 20, "learning_rate": 0.003, "deviation": 0.5}
+AGENT = {"layers": [32, 16], "gamma": 0.98, "episodes": 20, "learning_rate": 0.003}
+AGENTS = {
+    "ppo": {**AGENT, "parallel": 128, "deviation": 0.5},
+    "td3": {**AGENT, "parallel": 64, "deviation": 0.3, "algorithm": "td3"},
+}
 STEPS = 101
 
 #: Those that are not learned; that the link is known is as good as can be.
@@ -68,7 +73,7 @@ def region(name):
 def policies(given, learner, where="large"):
     """A list of a learner's policies of all seeds."""
     environment = {**LEARNERS[learner], "act": "ltp", "history": 10, "steps": STEPS, **region(where)}
-    sections = {"environment": environment, "agent": AGENT}
+    sections = {"environment": environment, "agent": AGENTS[given.algorithm]}
     return list(trained.train(given.folder, f"{learner}_{where}", sections, range(1, given.seeds + 1)))
 
 
@@ -103,10 +108,12 @@ class Repeated(Asked):
 
 @cache
 def _together(given, names, asked, links):
-    """None is rewarded for what it knows: that changes nothing but what it costs."""
-    every = [each for name in names for each in policies(given, name)]
-    rewarded = [replace(each, file=structs.replace(each.file, reward="ltp")) for each in every]
-    return trained.episode(rewarded, asked, links)
+    return trained.episode(unprobing([each for name in names for each in policies(given, name)]), asked, links)
+
+
+def unprobing(group):
+    """Policies that are not rewarded for what they know: that changes nothing but what it costs to play them."""
+    return [replace(each, file=structs.replace(each.file, reward="ltp")) for each in group]
 
 
 class Given(argparse.Namespace):
@@ -275,6 +282,28 @@ def cost(given):
         print(f"{count:>6} particles  {1e6 * min(seconds):8.1f} µs an update  {25 * count / 1000:6.1f} kB of state")
 
 
+def particles(given):
+    """What so many particles say of the same flows of `ltp_particles`, ten links a seed: the reward for narrow ones,
+    how it correlates with that of another thousand, and how it deviates by luck."""
+    episode = trained.episode(unprobing(policies(given, "ltp_particles")), Asked(steps=STEPS, **region("large")), 10)
+    rtt = episode.links.rtt * episode.links.slot
+
+    @partial(jax.jit, static_argnums=0)
+    def probe(count, seed):
+        def step(them, known):
+            them = them.learned(known)
+            return them, ltp_particles(known._replace(particles=them)) - ltp_performance(known)
+
+        return jax.lax.scan(step, begin_particles(jax.random.key(seed), rtt, count), episode.known)[1]
+
+    thousand = np.asarray(probe(1000, 1))
+    for count in (100, 300, 1000):
+        one, other = (np.asarray(probe(count, seed)) for seed in (2, 3))
+        mean = one.reshape(STEPS, given.seeds, -1).mean((0, 2))
+        alike = np.corrcoef(one.ravel(), thousand.ravel())[0, 1]
+        print(f"{count:>6} particles  {spread(mean, '.3f')}  r {alike:.2f}  ±{np.std(one - other) / 2**0.5:.3f}")
+
+
 def oscillation(given):
     """Figure 15: how much the window varies around its mean over 16 intervals, once settled, as a share of it."""
 
@@ -343,7 +372,7 @@ def drawing(given):
 
 
 FIGURES = {"7": regions, "8": sweeps, "9": league, "10": fairness, "11": friendliness, "14": cost, "15": oscillation,
-           "17": challenges, "drawing": drawing}  # fmt: skip
+           "17": challenges, "particles": particles, "drawing": drawing}  # fmt: skip
 
 
 def main():
@@ -354,7 +383,10 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--regions", nargs="+", choices=REGIONS, default=list(REGIONS))
     parser.add_argument("--links", type=int, default=200, help="random links of the ranking")
+    parser.add_argument("--algorithm", choices=AGENTS, default="ppo")
     given = parser.parse_args(namespace=Given())
+    if given.algorithm != "ppo":
+        given.folder /= given.algorithm
     given.folder.mkdir(parents=True, exist_ok=True)
     FIGURES[given.figure](given)
 

@@ -22,8 +22,8 @@ class AgentAsked:
     """The section [agent].
 
     algorithm: `ppo` or `td3`. layers: units of the network's hidden layers, of policy and value alike. gamma: the
-    discount of an interval. parallel: on how many links it learns at once. episodes: in all. learning_rate: of Adam.
-    deviation: of an action, by PPO at first. device: `cpu`, `gpu` …; None: JAX's default.
+    discount of an interval. parallel: on how many links it learns at once. episodes: in all. learning_rate: of Adam, by
+    TD3 of the critics. deviation: of an action, by PPO at first. device: `cpu`, `gpu` …; None: JAX's default.
     Of PPO: rollout, epochs, batches: intervals between updates, how often an update goes over them, in how many parts;
     initial: the file of the policy that it begins with; None: one at random.
     Of TD3: updates: at the end of an episode; batch: of how many intervals of all links one is; memory: how many of
