@@ -82,12 +82,17 @@ def test_the_solver_is_told_all_that_matters(name):
         assert cm.replay(trace).outcome.value == "keeps"
 
 
-@pytest.mark.parametrize("name", ["solver_adversary", "solver_adversary_delayed", "solver_chained", "solver_emulated"])
+@pytest.mark.parametrize(
+    "name", ["solver_adversary", "solver_adversary_delayed", "solver_chained", "solver_emulated", "solver_objectives"]
+)
 def test_the_page_has_the_tables(name):
     found = json.loads((ROOT / "docs" / f"{name}.json").read_text())
     page = (ROOT / "docs" / "solver_adversary.md").read_text("utf-8")
     assert "\n".join(defined_by(f"{name.removesuffix('_delayed')}.py")["table"](found)) in page
-    assert all(cell["replays"] == "keeps" for cell in found if cell.get("some"))
+    replayed = [
+        ("breaks" if cell.get("of") == "share" else "keeps", cell["replays"]) for cell in found if cell.get("some")
+    ]
+    assert all(expected == was for expected, was in replayed)
 
 
 @pytest.mark.slow
