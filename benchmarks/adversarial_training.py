@@ -5,10 +5,10 @@
 TABLE: share   Custard's policies, trained with SHARE of links that follow counterexamples and without, played on
                counterexamples of another origin: of senders by a window, where those in training are of senders by
                beliefs.
-       mixed   CCLab's adversarial training (its section VII): Custard's policy, or, --of orca, that of cclab.py, goes
-               on, on CCLab's links, with RATIOS of adversarial traces, counterexamples, or half of each; played on
-               those it has not seen, on random traces (CCLab's baseline) and on links of one rate. There are two
-               adversaries of the first policy: all learn from traces of one and are played on those of the other.
+       mixed   CCLab's adversarial training (its section VII): Custard's policy, or, --of orca or orca_cubic, that of
+               cclab.py, goes on, on CCLab's links, with RATIOS of adversarial traces, counterexamples, or half of each;
+               played on those it has not seen, on random traces (CCLab's baseline) and on links of one rate. There are
+               two adversaries of the first policy: all learn from traces of one and are played on those of the other.
 
 Policies and adversaries are trained of so many seeds (3) where FOLDER, which may be that of custard.py or cclab.py, has
 none; what was cut off goes on, and FOLDER keeps what was found. Beside them is the oracle, which knows the link.
@@ -60,6 +60,9 @@ WHOSE = {
         {"layers": [32, 16], "gamma": 0.95, "parallel": 64, "episodes": 8, "rollout": 25},
     ),
     "orca": Whose(cclab.learner("orca"), 0, {"episodes": 20, "deviation": 0.125, "learning_rate": 1e-3}, cclab.AGENT),
+    "orca_cubic": Whose(
+        cclab.learner("orca_cubic"), 0, {"episodes": 10, "deviation": 0.125, "learning_rate": 1e-3}, cclab.AGENT
+    ),
 }
 
 #: On which links they go on, theirs but for CCLab's R_m and buffer, as those of adversaries are; how many traces of

@@ -23,7 +23,7 @@ from trained import train
 
 from ccmatic import adversary
 
-TARGETS = ("cubic", "vegas", "illinois", "lp", "orca", "reno", "bbr", "copa_stalls", "aurora", "cc_qdel",
+TARGETS = ("cubic", "vegas", "illinois", "lp", "orca", "orca_cubic", "reno", "bbr", "copa_stalls", "aurora", "cc_qdel",
            "cc_probe_slow", "custard", "envelope")  # fmt: skip
 
 LINKS = {"steps": 500, "budget": 2, "window": 10}
@@ -35,14 +35,15 @@ AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 128, "episodes": 8, "epo
 STAYING = {"rtt": 20, "steps": 101, "rate": [2, 4, 8, 16, 32, 64, 96], "buffer": 121_250}
 AURORAS = {**STAYING, "rate": {"low": 1.2, "high": 6}, "buffer": {"low": 3000, "high": 1_000_000, "log": True}}
 
-#: Of each policy: on which links it is trained, the name of its signals and reward, how it acts, and by how much its
-#: actions deviate at first. Orca's scales the last rate, where Orca scales CUBIC's window. `envelope` is `custard`
-#: within one.
+#: Of each policy: on which links it is trained, the name of its signals and reward, how it acts, and what is its own of
+#: an agent: by how much actions deviate at first. `orca` scales the last rate, `orca_cubic` CUBIC's window, as Orca
+#: does. `envelope` is `custard` within one.
 LEARNED = {
-    "aurora": (AURORAS, "aurora", "aurora", 4.0),
-    "orca": (STAYING, "orca", "orca", 0.5),
-    "custard": (STAYING, "custard", "custard", 4.0),
-    "envelope": (STAYING, "custard", "envelope:cc_qdel_wide", 0.4),
+    "aurora": (AURORAS, "aurora", "aurora", {"deviation": 4.0}),
+    "orca": (STAYING, "orca", "orca", {"deviation": 0.5}),
+    "orca_cubic": (STAYING, "orca", "cubic", {"deviation": 0.5, "gamma": 0.9}),
+    "custard": (STAYING, "custard", "custard", {"deviation": 4.0}),
+    "envelope": (STAYING, "custard", "envelope:cc_qdel_wide", {"deviation": 0.4}),
 }
 LEARNER = {**AGENT, "gamma": 0.99, "episodes": 40}
 
@@ -138,14 +139,14 @@ def made(name, folder):
 
 def learner(name):
     """The sections of the training of a policy."""
-    links, signals, act, deviation = LEARNED[name]
+    links, signals, act, own = LEARNED[name]
     environment = {**links, "observe": signals, "act": act, "reward": signals}
-    return {"environment": environment, "agent": {**LEARNER, "deviation": deviation}}
+    return {"environment": environment, "agent": {**LEARNER, **own}}
 
 
 def named(target):
     """A target's name for tables."""
-    return Path(target.partition(":")[2]).stem.partition("_")[0] if target.startswith("policy:") else target
+    return Path(target.partition(":")[2]).stem.removesuffix("_0") if target.startswith("policy:") else target
 
 
 def smoothness(name, asked, rates):
