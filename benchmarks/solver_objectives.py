@@ -5,7 +5,8 @@
 
 loss, delay: from the states of `solver_adversary.py`, of the next eight R_m, the most that is lost of what is sent, or
 the longest mean queueing delay, in R_m: by 30 random traces, their mean; by differential evolution for this objective;
-by the learned trace as it goes on, whose adversary aims at the link's use; and by the solver.
+by the learned trace as it goes on, whose adversary aims at the link's use; by the solver, what its rates do when they
+are played; and above what no execution is, as it proves.
 share: two flows of a controller, on `smooth_windows_two_flows`, begin with windows of C·R_m/4 over an empty link of
 48 Mbit/s. The least share of what is served that one of them has in a few R_m, where the rate stays as it is, and where
 it is chosen within the budget.
@@ -34,6 +35,7 @@ from solver_adversary import (
     at_random,
     begun,
     evolved,
+    follow,
     grown,
     learned,
     play,
@@ -85,10 +87,11 @@ def compared(cell, folder, timeout):
     worst = asked_of(sender, what, high=high, resolution=resolution, timeout=timeout)
     told |= {**cells.edge(worst), "solver_s": clock.lap()}
     if worst.trace is None:
-        return told
+        return told | {"alone": 0.0}
     trace = whole(sender, worst.trace)
     trace.save(folder / f"{name}_{seed}_{STEP}_{of}.json")
-    return told | {"replays": cm.replay(trace).outcome.value}
+    alone = float(measured(of, follow(sender, worst)))
+    return told | {"replays": cm.replay(trace).outcome.value, "alone": alone}
 
 
 def share(cell, folder, timeout):
@@ -111,14 +114,13 @@ def share(cell, folder, timeout):
 
 def table(found):
     """Means over the states of each controller and objective; and the least shares of two flows."""
-    heads = ("objective", "controller", "states", "random", "genetic", "learned", "solver: one above", "none above")
+    heads = ("objective", "controller", "states", "random", "genetic", "learned", "solver", "none above")
     yield "| " + " | ".join((*heads, "seconds: genetic", "solver")) + " |\n" + "|---" * (len(heads) + 2) + "|"
     for of, name in dict.fromkeys((cell["of"], cell["controller"]) for cell in found if cell["of"] in OBJECTIVES):
-        mine = [cell for cell in found if (cell["of"], cell["controller"]) == (of, name)]
-        reached = [mean(cell[how] for cell in mine) for how in ("random", "genetic", "learned")]
-        sides = [[cell[side] for cell in mine] for side in ("some", "none")]
-        reached += [None if None in each else mean(float(Fraction(x)) for x in each) for each in sides]
-        shown = ["-" if x is None else OBJECTIVES[of][-1](x) for x in reached]
+        mine = [cell for cell in found if (cell["of"], cell["controller"]) == (of, name) and cell["none"] is not None]
+        reached = [mean(cell[how] for cell in mine) for how in ("random", "genetic", "learned", "alone")]
+        reached.append(mean(float(Fraction(cell["none"])) for cell in mine))
+        shown = [OBJECTIVES[of][-1](x) for x in reached]
         seconds = [f"{mean(cell[how] for cell in mine):.0f}" for how in ("genetic_s", "solver_s")]
         yield f"| {of} | {name} | {len(mine)} | " + " | ".join((*shown, *seconds)) + " |"
     yield "\n| two flows of | rate | share: one below | none below | seconds |\n" + "|---" * 5 + "|"
