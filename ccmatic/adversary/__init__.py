@@ -2,7 +2,7 @@
 needs the extra `rl`."""
 
 from ccmatic.adversary.attack import Attack
-from ccmatic.adversary.levels import Bandwidth, LeastRtt, anything
+from ccmatic.adversary.levels import Bandwidth, Jitter, LeastRtt, anything
 from ccmatic.adversary.played import Played, baseline, following, play, worst
 from ccmatic.adversary.target import Target, target
 from ccmatic.adversary.trained import LINKS, OPTIONS, Adversary, attack, constrained, load
@@ -14,6 +14,7 @@ __all__ = [
     "Adversary",
     "Attack",
     "Bandwidth",
+    "Jitter",
     "LeastRtt",
     "Played",
     "Target",

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.adversary.levels import Bandwidth, Chosen, LeastRtt
+from ccmatic.adversary.levels import Bandwidth, Chosen, Jitter, LeastRtt
 from ccmatic.adversary.target import Target
 from ccmatic.base import InputError, shown, suggest
 from ccmatic.learning import State as LinkState
@@ -57,7 +57,7 @@ class Attack:
     penalty: float = 2.0
     history: int = 5
     runs: int = 30
-    level: Bandwidth | LeastRtt = field(default_factory=Bandwidth)
+    level: Bandwidth | LeastRtt | Jitter = field(default_factory=Bandwidth)
 
     bounds = (-1.0, 1.0)
 

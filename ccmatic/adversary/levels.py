@@ -1,5 +1,5 @@
-"""What an adversary chooses in an interval, level by level: at what rate a link serves, or by how much the least RTT is
-wrong that a sender measures."""
+"""What an adversary chooses in an interval, level by level: at what rate a link serves, by how much the least RTT is
+wrong that a sender measures, or how much of what is served jitter holds back."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -85,6 +85,33 @@ class LeastRtt:
 
     def told(self, asked, chosen):
         """As Bandwidth.told: the action."""
+        return [chosen.kept]
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """What the laws of a link with jitter leave open: how much it holds of what it may hold behind the bottleneck, from
+    -1, none of it, to 1, all. What is lost follows."""
+
+    features, follows_links = 1, True
+
+    def begin(self, asked, links):
+        """As Bandwidth.begin; kept: the share that is held, (n)."""
+        return Chosen(links, links.capacity[0] / links.slot, jnp.zeros(len(links.slot)))
+
+    def unharmed(self, key, n):
+        """As Bandwidth.unharmed: any share is as likely."""
+        return anything(key, n)
+
+    def choose(self, asked, before, interval, action):
+        """As Bandwidth.choose."""
+        links, share, slots = before.links, (action + 1) / 2, asked.slots
+        rows = jnp.broadcast_to(share, (slots, *share.shape))
+        held = jax.lax.dynamic_update_slice_in_dim(links.held, rows, interval * slots, 0)
+        return Chosen(links._replace(held=held), before.rate, share)
+
+    def told(self, asked, chosen):
+        """As Bandwidth.told: the share."""
         return [chosen.kept]
 
 

@@ -13,13 +13,15 @@ from ccmatic.learning.capacity import MBIT
 class Played(NamedTuple):
     """What became of n links. rates: (steps, n) at which they served, Mbit/s. used: (n) the share of it that was used;
     delay, p95: (n) queueing delay of what was acknowledged, mean and 95th percentile, seconds; lost: (n) the share of
-    what is heard of that is lost."""
+    what is heard of that is lost. held: (steps, n) the share of what jitter may hold that was held at the beginning of
+    each interval; None: there is no jitter."""
 
     rates: Array
     used: Array
     delay: Array
     p95: Array
     lost: Array
+    held: Array | None = None
 
 
 def play(attack, decide, n, seed=0):
@@ -36,12 +38,14 @@ def play(attack, decide, n, seed=0):
             return state, (state.chosen.rate / MBIT, served, now.acked[0], now.lost[0], waited[0])
 
         state, each = jax.lax.scan(interval, state, jax.random.split(key, attack.asked.steps))
-        return state.links.capacity, *each
+        return (state.links.capacity, *each), state.links.held
 
-    capacity, rates, served, acked, lost, waited = map(np.asarray, jax.jit(episode)(jax.random.key(seed)))
+    found, held = jax.jit(episode)(jax.random.key(seed))
+    capacity, rates, served, acked, lost, waited = map(np.asarray, found)
     heard = np.maximum(1, acked.sum(0) + lost.sum(0))
     mean = (acked * waited).sum(0) / np.maximum(1, acked.sum(0))
-    return Played(rates, served.sum(0) / capacity.sum(0), mean, _late(acked, waited), lost.sum(0) / heard)
+    used, held = served.sum(0) / capacity.sum(0), None if held is None else np.asarray(held[:: attack.asked.slots])
+    return Played(rates, used, mean, _late(acked, waited), lost.sum(0) / heard, held)
 
 
 def _late(acked, waited):

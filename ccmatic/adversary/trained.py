@@ -7,7 +7,7 @@ import numpy as np
 
 from ccmatic import policies, records
 from ccmatic.adversary.attack import Attack
-from ccmatic.adversary.levels import Bandwidth, LeastRtt
+from ccmatic.adversary.levels import Bandwidth, Jitter, LeastRtt
 from ccmatic.adversary.played import Played, baseline, play, worst
 from ccmatic.adversary.target import target
 from ccmatic.base import InputError, located, read_text, shown, suggest
@@ -16,8 +16,8 @@ from ccmatic.learning import Asked, network
 #: Keys of the section [adversary] of a query.
 OPTIONS = ("target", "reward", "penalty", "history", "runs", "level", "within")
 
-#: What an adversary chooses, by CCLab's names.
-LEVELS = {"environment": Bandwidth, "feature": LeastRtt}
+#: What an adversary chooses: by CCLab's names, and what the laws of a link with jitter leave open.
+LEVELS = {"environment": Bandwidth, "feature": LeastRtt, "jitter": Jitter}
 
 #: What the links of an attack are unless it is said otherwise: CCLab's range and R_m. Its buffer is a BDP, here that of
 #: the middle of the range.
@@ -36,6 +36,8 @@ def attack(options, links, threshold=0.0):
         raise InputError('[adversary] has no target; expected a sender\'s name, such as target = "cubic"')
     ours = {key: value for key, value in LINKS.items() if key != "buffer" or "buffer_bdp" not in links}
     asked = Asked(**{"links": "smooth", **ours, **links})
+    if isinstance(level, Jitter) and not asked.jitter.ends[0]:
+        raise InputError("the jitter of a link may be 0; expected more, of which an adversary at 'jitter' chooses")
     given = {key: options[key] for key in ("reward", "penalty", "history", "runs") if key in options}
     return Attack(target(options["target"], asked), threshold=threshold, level=level, **given)
 
@@ -45,8 +47,8 @@ def _level(options):
     if name not in LEVELS:
         raise InputError(f"unknown level '{shown(name)}'; {suggest(str(name), LEVELS)}")
     given = {"within": options["within"]} if "within" in options else {}
-    if name == "environment" and given:
-        raise InputError("within is of the level 'feature'; at 'environment' there is a budget")
+    if name != "feature" and given:
+        raise InputError(f"within is of the level 'feature'; expected none at '{name}'")
     if name == "feature" and not given:
         raise InputError("[adversary] has no within; expected by how much the least RTT may be wrong, such as 0.05")
     return LEVELS[name](**given)

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
+import jax
 import numpy as np
 
 from ccmatic.adversary.attack import Attack
 from ccmatic.adversary.levels import Bandwidth
-from ccmatic.adversary.played import Played, baseline, following, play
+from ccmatic.adversary.played import baseline, following, play
 from ccmatic.adversary.target import target
 from ccmatic.base import InputError, writable_folder, write_text
 from ccmatic.learning.capacity import MBIT
@@ -31,7 +32,7 @@ def transfer(adversaries, senders, folder=None):
     if isinstance(first.level, Bandwidth):
         yield from _traces(adversaries, senders, writable_folder(folder) if folder else None)
     elif senders or folder:
-        raise InputError("adversaries at the level 'feature' choose no traces; expected neither --on nor --out")
+        raise InputError("adversaries at 'feature' or 'jitter' choose no traces; expected neither --on nor --out")
     else:
         yield from _measured(adversaries)
 
@@ -49,7 +50,7 @@ def _traces(adversaries, senders, folder):
         stem = f"{Path(adversary.attack.target.name).stem}-{adversary.file.seed}"
         file = written(folder, stem, trace, first.asked)
         for name, every in zip(names, found, strict=True):
-            here = Played(*(column[..., number] for column in every))
+            here = jax.tree.map(lambda column, number=number: column[..., number], every)
             yield _line(name, here, adversary, constrained, file)
 
 
@@ -61,7 +62,7 @@ def along(name, asked, rates):
 
 
 def _measured(adversaries):
-    """Of adversaries that choose what is measured."""
+    """Of adversaries that choose what is measured or held back."""
     for attack in {each.attack.target.name: each.attack for each in adversaries}.values():
         yield _line(attack.target.name, baseline(attack))
     for adversary in adversaries:
@@ -71,7 +72,7 @@ def _measured(adversaries):
 
 
 def _line(sender, found, adversary=None, constrained=True, file=None):
-    used, delay, p95, lost = (float(np.mean(each)) for each in found[1:])
+    used, delay, p95, lost = (float(np.mean(each)) for each in (found.used, found.delay, found.p95, found.lost))
     about = (None, None) if adversary is None else (adversary.attack.target.name, adversary.file.seed)
     return AttackLine(sender, *about, used, delay * 1000, p95 * 1000, lost, constrained, file)
 

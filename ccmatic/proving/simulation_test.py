@@ -23,6 +23,7 @@ class Trial:
     """The test of one proof, a Result, run by run. policy: makes what chooses the rates of an envelope, as
     policies.policy.
 
+    sizes: of buffers that are tried, in C·R_m; None: infinite.
     windows: how many were looked at, by the state in which they begin. broken: how many of them broke a lemma, by its
     name; none should. closest: by objective, the index in its constant's grid of the best value that every window so
     far would allow.
@@ -33,6 +34,7 @@ class Trial:
         self.prover = Prover(result.proof, result.controller, result.horizon)
         self.proof = replace(self.prover.proof, states=tuple(map(self._asked_once, self.prover.proof.states)))
         self.lemmas = [lemma for lemma in self.proof.all_lemmas(self.prover.query.model) if not lemma.paper]
+        self.sizes = _sizes(self.prover.query.buffer)
         self.windows, self.broken, self.closest = Counter(), Counter(), {}
         self._objectives = list(self._single_constants())
         self._query = cache(self._query_of)
@@ -48,7 +50,7 @@ class Trial:
         HIDING. changes: of the link's rate, to which share of the first at the end of which step; None: two of them."""
         rng, model = Random(seed), self.prover.query.model
         bdp = rng.choice((24, 60, 120))
-        size = rng.choice(_sizes(self.prover.query.buffer))
+        size = rng.choice(self.sizes)
         path = Path(model, rate=bdp, jitter=self.prover.query.jitter, buffer=None if size is None else int(bdp * size))
         rates = dict(zip(CHANGES, rng.sample([bdp // 2, bdp * 3 // 2, bdp * 2, bdp // 3], 2), strict=True))
         if changes is not None:
@@ -130,7 +132,7 @@ class Trial:
 
 
 def _sizes(buffer):
-    """Sizes of a Buffer to try, in C·R_m; None: infinite."""
+    """Those of a Trial."""
     if buffer.size is None:
         return (Fraction(1, 4), 1, 3) if buffer.finite else (None,)
     return (buffer.size,) if buffer.kind == "exactly" else [buffer.size * factor for factor in (1, Fraction(3, 2), 2)]

@@ -63,10 +63,10 @@ class AdversaryFile(Record, tag_field="format", tag="ccmatic adversary 1", kw_on
 
 
 class AttackLine(Record):
-    """What a sender has on a trace of bandwidth, or on average where an adversary says what it measures. against: the
-    sender that is to be harmed; null: none is, the mean of the baseline. seed: of that adversary, or null.
-    utilisation: the share of what the link could serve that was used; delay_ms, p95_ms: of queueing, mean and 95th
-    percentile; lost: a share. constrained: whether the sender that is to be harmed is delayed as much as in the
+    """What a sender has on a trace of bandwidth, or on average where an adversary says what it measures, or what jitter
+    holds. against: the sender that is to be harmed; null: none is, the mean of the baseline. seed: of that adversary,
+    or null. utilisation: the share of what the link could serve that was used; delay_ms, p95_ms: of queueing, mean and
+    95th percentile; lost: a share. constrained: whether the sender that is to be harmed is delayed as much as in the
     baseline, at least. file: of the trace, or null."""
 
     sender: str
