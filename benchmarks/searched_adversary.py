@@ -1,16 +1,18 @@
-"""The same comparison in the simulator, for senders that no model has: a search in place of the solver.
+"""The same comparison in the simulator, for senders that no model has: a search in place of the solver, and a bound.
 
     python benchmarks/searched_adversary.py FOLDER [TARGET …] [--delayed] [--seeds 0 1 2]
 
 As `solver_adversary.py`, on the fluid simulator in which the adversaries of `cclab.py` learn: from the same step of the
 worst trace of each, all traces are tried whose rate in each of the next eight R_m is as low as the budget leaves, as
-high, or as before, 6561 in all. That is a search, which bounds nothing. Prints the table.
+high, or as before, 6561 in all. That is a search, which bounds nothing. Of a policy whose action scales its rate by so
+much at most the solver says below which share no rates bring any sender that does so, whatever its network says. Prints
+the table.
 """
 
 import argparse
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from statistics import mean
 from time import monotonic
 
 import jax
@@ -18,12 +20,41 @@ import jax.numpy as jnp
 import numpy as np
 from cclab import LINKS, named, trained_against
 from scipy.optimize import differential_evolution
-from solver_adversary import BEGIN, GENERATIONS, POPULATION, RANDOM, STEPS
+from solver_adversary import (
+    BEGIN,
+    BUDGET,
+    BUFFER,
+    GENERATIONS,
+    MODEL,
+    PACKET,
+    POPULATION,
+    RANDOM,
+    RESOLUTION,
+    STEPS,
+    WINDOW,
+)
 
+import ccmatic as cm
 from ccmatic import adversary
+from ccmatic.learning import signals
+from ccmatic.learning.capacity import MBIT
 
 TARGETS = ("cubic", "aurora", "vegas", "bbr", "lp", "cc_qdel", "cc_probe_slow")
 LOW, HIGH = 1.0, 96.0
+
+#: Actions that scale the last rate, whatever is known; and all senders by such, of which a packet an R_m is the least.
+SCALING = ("aurora", "custard", "orca")
+SCALED = """
+pace: rate = above(0)
+
+
+def update(pace, MSS, R_m):
+    pace = between(max(MSS / R_m, {low} * pace), max(MSS / R_m, {high} * pace))
+
+
+def send(pace):
+    return pace
+"""
 
 
 def smoothed(before, wanted):
@@ -39,7 +70,7 @@ def smoothed(before, wanted):
 
 def outcomes(name, asked, before):
     """The function from rates, (n, steps) Mbit/s, that follow on those before, (steps), to the share of the link that
-    the sender of a name then uses, (n), and to the mean delay of what it hears of, (n) seconds."""
+    the sender of a name then uses, (n), and to the mean delay of what it hears of, (n) seconds; and the State then."""
     attack, _ = adversary.along(name, asked, before[:, None])
 
     def interval(state, rate):
@@ -59,14 +90,45 @@ def outcomes(name, asked, before):
         served, offered, acked, waited = np.asarray(play(jnp.asarray(rates, jnp.float32)), float).T
         return served / offered, waited / np.maximum(1, acked)
 
-    return of
+    return of, state
+
+
+def never_below(environment, state):
+    """The share of the link, in percent, that all who scale their rate by what an action of the Environment can use at
+    least, from a State of the attack on, to the rounding of bytes; NaN where actions are others."""
+    if environment.act not in SCALING:
+        return np.nan
+    change, most = signals.ACTIONS[environment.act]
+    low, high = (Fraction(float(change(action, 1.0, None))).limit_denominator(1000) for action in (-most, most))
+    links, target, end = state.links, state.target, int(state.interval)
+    most_served = round(float(HIGH * MBIT * links.slot[0]))
+
+    def exact(bytes_):
+        return Fraction(float(bytes_)) / most_served
+
+    offered = [exact(each) for each in np.asarray(links.capacity[end - WINDOW - 1 : end, 0])]
+    changed = np.cumsum([0, *np.abs(np.diff(offered))])
+    given = [f"alpha == {PACKET}", f"G[1] - G[0] == {offered[-1]}", f"V[1] == {changed[-1]}"]
+    given.append(f"A[1] - L[1] - S[1] == {exact(target.queues.waiting[0])}")
+    given.append(f"pace_f[0][1] == {exact(target.rate[0, 0] * links.slot[0])}")
+    given += [f"V[{t}] <= {max(changed[-1], changed[t - 1] + WINDOW * BUDGET)}" for t in range(2, STEPS + 2)]
+    worst = cm.worst(
+        SCALED.format(low=low, high=high),
+        cm.Network(MODEL, BUFFER, STEPS + 2, delay="executions"),
+        "S[-1] - S[1] < x * (offered[-1] - offered[1])",
+        given="; ".join(given),
+        resolution=RESOLUTION,
+    )
+    return 100 * float(1 if worst.some is None else worst.none)
 
 
 def compared(trained, step, delayed):
-    """What each way of choosing rates reaches from a step of an adversary's trace: shares of the link, in percent."""
+    """What each way of choosing rates reaches from a step of an adversary's trace, and what is known to be the least:
+    shares of the link, in percent; and seconds."""
     trace, _ = trained.trace()
     before, asked = trace[:step], trained.attack.asked
-    of, rng = outcomes(trained.attack.target.name, asked, before), np.random.default_rng(step)
+    of, state = outcomes(trained.attack.target.name, asked, before)
+    rng = np.random.default_rng(step)
     used, delays = of(smoothed(before, rng.uniform(LOW, HIGH, (RANDOM, STEPS))))
     least = delays.mean() if delayed else 0
 
@@ -83,7 +145,8 @@ def compared(trained, step, delayed):
     seconds = halfway - begin, monotonic() - halfway
     best = least_used(*of(smoothed(before, LOW + found.x[None] * (HIGH - LOW))), least)
     learned = least_used(*of(trace[None, step : step + STEPS]), least)
-    return [100 * used.mean(), best, learned, searched], seconds
+    none = never_below(trained.attack.target.environment, state)
+    return [100 * used.mean(), best, learned, searched, none], seconds
 
 
 def least_used(used, delays, least):
@@ -98,14 +161,14 @@ def main():
     parser.add_argument("--delayed", action="store_true", help="of traces that delay as random ones do, at least")
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
     asked = parser.parse_args()
-    print("| sender | random | genetic | learned | searched | seconds: genetic | searched |\n" + "|---" * 7 + "|")
+    heads = ("sender", "random", "genetic", "learned", "searched", "none below", "seconds: genetic", "searched")
+    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
     for target in asked.targets:
         adversaries = trained_against(target, asked.folder, asked.seeds)
         every = [compared(each, BEGIN, asked.delayed) for each in adversaries]
-        columns = [np.nanmean(column) for column in zip(*(shares for shares, _ in every), strict=True)]
-        seconds = [mean(column) for column in zip(*(seconds for _, seconds in every), strict=True)]
-        told = " | ".join(f"{value:.1f}" for value in (*columns, *seconds))
-        print(f"| {named(target)} | {told} |", flush=True)
+        shares, seconds = (zip(*each, strict=True) for each in zip(*every, strict=True))
+        told = ["-" if np.isnan(column).all() else f"{np.nanmean(column):.1f}" for column in (*shares, *seconds)]
+        print(f"| {named(target)} | {' | '.join(told)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import argparse
 import ast
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 from math import floor
 from pathlib import Path
 from random import Random
@@ -179,7 +179,18 @@ def known(sender):
         given += [f"{name}[{t}] == {x[column][end - BEFORE + t]}" for t in range(BEFORE + 1)]
     for t in range(BEFORE + 1, min(WINDOW, BEFORE + STEPS + 1)):
         given.append(f"V[{t}] <= {x['V'][end - BEFORE + t - WINDOW] + WINDOW * BUDGET}")
-    return given
+    return [*given, *unfound(sender)]
+
+
+def unfound(sender):
+    """When it is found what was lost before a window of the solver and is not found yet: once three packets are served
+    beyond it."""
+    x, end = sender.columns, len(sender) - 1
+    for lost, steps in groupby(range(end - BEFORE), key=lambda u: x["L"][u]):
+        if lost >= x["found"][end]:
+            first, *_, last = [x["A"][u] - lost + 3 * PACKET for u in steps] * 2
+            at_most, at_least = f"S[t-1] >= {last}, found[t] <= {lost}", f"S[t-1] < {first}, found[t] >= {lost}"
+            yield f"ALLT({BEFORE + 1}, T, lambda t: And(Or({at_most}), Or({at_least})))"
 
 
 def grown(column):

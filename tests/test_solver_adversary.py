@@ -4,7 +4,7 @@ solver finds goes on from there."""
 import json
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from random import Random
 
 import pytest
@@ -12,9 +12,13 @@ import pytest
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
+import numpy as np
+
 import ccmatic as cm
+from ccmatic import adversary
 from support import ROOT
 from support.benchmarks import defined_by
+from support.policies import policy
 
 STEPS = 3
 
@@ -83,12 +87,20 @@ def test_the_solver_is_told_all_that_matters(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["solver_adversary", "solver_adversary_delayed", "solver_chained", "solver_emulated", "solver_objectives"]
+    "name",
+    [
+        "solver_adversary",
+        "solver_adversary_delayed",
+        "solver_adversary_harmed",
+        "solver_chained",
+        "solver_emulated",
+        "solver_objectives",
+    ],
 )
 def test_the_page_has_the_tables(name):
     found = json.loads((ROOT / "docs" / f"{name}.json").read_text())
     page = (ROOT / "docs" / "solver_adversary.md").read_text("utf-8")
-    assert "\n".join(defined_by(f"{name.removesuffix('_delayed')}.py")["table"](found)) in page
+    assert "\n".join(defined_by(f"{name.removesuffix('_delayed').removesuffix('_harmed')}.py")["table"](found)) in page
     assert name == "solver_objectives" or all(cell["replays"] == "keeps" for cell in found if cell.get("some"))
 
 
@@ -100,6 +112,18 @@ def test_nothing_is_worse_than_what_the_solver_proves():
         (cell[how], Fraction(cell["none"])) for cell in compared for how in ("random", "genetic", "learned", "alone")
     ]
     assert len(reached) > 20 and all(value <= bound + Fraction(1, 10**9) for value, bound in reached)
+
+
+@pytest.mark.parametrize("known, used", [("3/4", 1), pytest.param("1/2", Fraction(7, 10), marks=pytest.mark.slow)])
+def test_each_step_of_cc_qdel_uses_as_much_once_it_knows_the_link(known, used):
+    made = defined_by("solver_for_ever.py")
+    assert made["least"](known) == used
+    rng, play, begun = Random(1), benchmark()["play"], benchmark()["begun"]("cc_qdel_sender")
+    x = play(begun, [Fraction(1)] * 12 + [Fraction(rng.randint(1, 96), 96) for _ in range(60)]).columns
+    since = next(t for t, C_L in enumerate(x["C_L"]) if C_L >= Fraction(known))
+    assert since < 12
+    for t in range(since + 3, len(x["S"])):
+        assert x["S"][t] - x["S"][t - 1] >= used * (x["G"][t] - x["G"][t - 1])
 
 
 @pytest.mark.slow
@@ -136,3 +160,19 @@ def test_what_is_exported_is_what_was_asked_about(tmp_path):
     asked = benchmark()["begun"](name).controller
     assert export.jitter == 0 and export.controller.update == asked.update and export.controller.rate == asked.rate
     assert "line_rate * R_m, 3 * C_Llambda + MSS / R_m" in export.controller.source
+
+
+@pytest.mark.slow
+def test_no_policy_uses_less_than_what_is_known_of_its_action(tmp_path):
+    """The one that always lowers its rate by all that it can is brought down to it, to the resolution and what a search
+    of three rates in a step leaves."""
+    made, before = defined_by("searched_adversary.py"), np.full(12, 48.0)
+    for bias in (-100, 100):
+        always = [(np.zeros((6, 1)), [bias])]
+        policy(tmp_path / "made.json", always, history=1)
+        attack = adversary.attack({"target": f"policy:{tmp_path}/made.json"}, {"steps": 40, "budget": 2, "window": 10})
+        of, state = made["outcomes"](attack.target.name, attack.asked, before)
+        every = made["smoothed"](before, np.array([*product((1.0, np.nan, 96.0), repeat=8)]))
+        none, least = made["never_below"](attack.target.environment, state), 100 * min(of(every)[0])
+        assert 0 < none < least + 0.1
+        assert least < none + 4 or bias > -100
