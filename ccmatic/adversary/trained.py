@@ -3,8 +3,6 @@
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
-import numpy as np
-
 from ccmatic import policies, records
 from ccmatic.adversary.attack import Attack
 from ccmatic.adversary.levels import Bandwidth, Jitter, LeastRtt
@@ -68,8 +66,8 @@ class Adversary:
 
     @cached_property
     def layers(self):
-        """(weights (inputs, outputs), bias (outputs)) of each layer, float32."""
-        return [(np.float32(layer.weights), np.float32(layer.bias)) for layer in self.file.layers]
+        """As of `policies.arrays`."""
+        return policies.arrays(self.file.layers)
 
     def played(self) -> Played:
         """What it does in as many episodes as its baseline has, on the same links or from the same rates on."""

@@ -53,8 +53,8 @@ class Policy:
 
     @cached_property
     def layers(self):
-        """(weights (inputs, outputs), bias (outputs)) of each layer, float32."""
-        return [(np.float32(layer.weights), np.float32(layer.bias)) for layer in self.file.layers]
+        """As of `arrays`."""
+        return arrays(self.file.layers)
 
     @property
     def interval(self):
@@ -118,6 +118,11 @@ def _check_interval(text, path):
         interval = Fraction(0)
     if interval <= 0 or max(interval.as_integer_ratio()) > 64:
         raise InputError(f"the interval is '{shown(text)}'; expected such as 1, 2 or 1/2, of numbers up to 64", path)
+
+
+def arrays(layers):
+    """(weights (inputs, outputs), bias (outputs)) of each of LayerRecords, float32."""
+    return [(np.float32(layer.weights), np.float32(layer.bias)) for layer in layers]
 
 
 def check_layers(layers, inputs, what, path):
