@@ -222,6 +222,14 @@ def test_the_worst_trace_is_a_link_trace(folder):
     assert len(moments) == int(rates.sum() * 0.02 * 125_000 / 1500)
 
 
+def test_two_traces_of_one_name_are_refused(folder, tmp_path):
+    """As of two policies of one file's name, or of one target, trained otherwise from the same seed."""
+    loaded = [adversary.load(folder / "harm.json")] * 2
+    with pytest.raises(InputError, match="would go to .*/constant:40-3.mahimahi; expected"):
+        next(adversary.transfer(loaded, [], tmp_path / "traces"))
+    assert not (tmp_path / "traces").exists()
+
+
 @pytest.mark.parametrize(
     "before, after, message",
     [

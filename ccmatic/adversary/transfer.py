@@ -1,5 +1,6 @@
 """What traces that were chosen to harm one sender do to others (CCLab's Table III)."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,8 +21,8 @@ def transfer(adversaries, senders, folder=None):
     """Yield AttackLines: of each sender on random traces, and on the worst trace of each Adversary. senders: by name;
     those attacked are among them whether they are named or not. folder: where these traces go, as link traces of
     mahimahi; None: nowhere. Of Adversaries that choose no traces: of each target unharmed, and the mean of what they
-    do. Raises InputError where the Adversaries are not of the same links and level, or where others than their targets
-    are to be tried on what they choose."""
+    do. Raises InputError where the Adversaries are not of the same links and level, where others than their targets
+    are to be tried on what they choose, or where two of their traces would go to one file."""
     first = adversaries[0].attack
     for each in adversaries:
         if (each.attack.asked, each.attack.level) != (first.asked, first.level):
@@ -30,7 +31,7 @@ def transfer(adversaries, senders, folder=None):
                 "links or another level; expected adversaries of the same, one after the other"
             )
     if isinstance(first.level, Bandwidth):
-        yield from _traces(adversaries, senders, writable_folder(folder) if folder else None)
+        yield from _traces(adversaries, senders, folder)
     elif senders or folder:
         raise InputError("adversaries at 'feature' or 'jitter' choose no traces; expected neither --on nor --out")
     else:
@@ -39,6 +40,11 @@ def transfer(adversaries, senders, folder=None):
 
 def _traces(adversaries, senders, folder):
     """Of adversaries that choose traces."""
+    twice = [stem for stem, count in Counter(map(_stem, adversaries)).items() if count > 1]
+    if folder and twice:
+        expected = "adversaries of other names of targets, or other seeds, or one after the other"
+        raise InputError(f"the traces of two adversaries would go to {folder}/{twice[0]}.mahimahi; expected {expected}")
+    folder = writable_folder(folder) if folder else None
     first = adversaries[0].attack
     names = list(dict.fromkeys([each.attack.target.name for each in adversaries] + list(senders)))
     for name in names:
@@ -47,11 +53,15 @@ def _traces(adversaries, senders, folder):
     rates = np.stack([trace for trace, _ in chosen], axis=1)
     found = [play(*along(name, first.asked, rates), len(chosen)) for name in names]
     for number, (adversary, (trace, constrained)) in enumerate(zip(adversaries, chosen, strict=True)):
-        stem = f"{Path(adversary.attack.target.name).stem}-{adversary.file.seed}"
-        file = written(folder, stem, trace, first.asked)
+        file = written(folder, _stem(adversary), trace, first.asked)
         for name, every in zip(names, found, strict=True):
             here = jax.tree.map(lambda column, number=number: column[..., number], every)
             yield _line(name, here, adversary, constrained, file)
+
+
+def _stem(adversary):
+    """Of the file of its trace."""
+    return f"{Path(adversary.attack.target.name).stem}-{adversary.file.seed}"
 
 
 def along(name, asked, rates):
