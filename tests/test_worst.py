@@ -223,3 +223,11 @@ def test_a_condition_without_x_is_asked_about_once():
 @pytest.mark.slow
 def test_a_queue_whose_delay_stays_unknown_is_none_for_ever():
     assert cm.worst("vegas", network("ccac2021", horizon=9), "queue", period=4, given="alpha < 1/4", at="8").none == 8
+
+
+def test_a_condition_that_may_turn_true_and_false_again_is_told_of_what_was_asked():
+    """Nothing says that what is false at both ends is false between them."""
+    what = "And(S[-1] >= S[0], 2*x > 1, 2*x < 3)"
+    found = cm.worst("vegas", network("ideal_windows", horizon=4), what, low=0, high=2, resolution=1)
+    assert found.some is None
+    assert found.sentence() == "none is so with x = 0, nor with any other that was asked"

@@ -61,6 +61,8 @@ class Worst:
         if self.quantity.low == self.quantity.high:
             return "no execution is so" if self.some is None else "an execution is so"
         never, sometimes = ("none is so with x =", "one is with x =") if worse is None else (f"never {worse}", worse)
+        if worse is None and self.some is None and self.verdict == FOUND:
+            return f"none is so with x = {self.none}, nor with any other that was asked"
         told = [f"{never} {self.none}"] if self.none is not None else []
         told += [f"{sometimes} {self.some}"] if self.some is not None else []
         late = "; what is between was not told in time" if self.verdict == UNDECIDED else ""
