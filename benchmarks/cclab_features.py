@@ -6,8 +6,9 @@
 Trains an adversary against each target within each bound from each seed; those that are in FOLDER are not trained
 again. Prints the share of the link that is used, and the mean and the 95th percentile of the queueing delay, each a
 mean over seeds with the least and the most, on 30 random links with buffers of 2 BDPs: of the sender alone, with its
-adversaries, if they delay as much as alone, and with noise as large. With link traces of mahimahi, on as many beginnings in these as well, by the same
-adversaries. Where the paper has the sender its values stand beside it.
+adversaries, but for those that delay less than there is alone, and with noise as large. With link traces of mahimahi,
+on as many beginnings in these as well, by the same adversaries. Where the paper has the sender its values stand beside
+it.
 """
 
 import argparse
