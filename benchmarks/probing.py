@@ -178,7 +178,7 @@ def league(given):
         shared = {"flows": 3, "rtt": 60} if cell["flows"] == 3 else {}
         times = given.seeds * len(alike(cell["who"])) if cell["who"] in LEARNERS else 1
         asked = Repeated(steps=200, times=times, **{**region("large"), **shared})
-        episode, seeds = played(given, cell["who"], asked, given.links)
+        episode, seeds = played(given, cell["who"], asked, cell["links"])
         now = jax.tree.map(lambda column: column[len(column) // 2 :].astype(np.float64), episode.known.now)
         acked, lost = now.acked.sum(0), now.lost.sum(0)
         delay, loss = (now.acked * now.rtt).sum(0) / np.maximum(acked, 1), lost / np.maximum(acked + lost, 1)
@@ -187,7 +187,7 @@ def league(given):
         scores = [*zip(*(score.reshape(seeds, -1).tolist() for score in both), strict=True)]
         return {"scores": scores}
 
-    made = [{"flows": flows, "who": who} for flows in (1, 3) for who in (*LEARNERS, *OTHERS)]
+    made = [{"flows": n, "who": who, "links": given.links} for n in (1, 3) for who in (*LEARNERS, *OTHERS)]
     kept = found(given, made, find)
     for flows, score, name in ((1, 0, "performance"), (3, 0, "performance"), (3, 1, "fairness")):
         here = [cell for cell in kept if cell["flows"] == flows]
@@ -382,7 +382,7 @@ def main():
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--regions", nargs="+", choices=REGIONS, default=list(REGIONS))
-    parser.add_argument("--links", type=int, default=200, help="random links of the ranking")
+    parser.add_argument("--links", type=int, default=1000, help="random links of the ranking")
     parser.add_argument("--algorithm", choices=AGENTS, default="ppo")
     given = parser.parse_args(namespace=Given())
     if given.algorithm != "ppo":
