@@ -1,12 +1,13 @@
 """Does probing pay? Learn-to-Probe's figures (Tian et al., EuroSys 2026, sections 7.2 to 7.5) in the fluid simulator.
 
-    python benchmarks/probing.py FIGURE --folder FOLDER [--seeds N] [--regions NAME …] [--algorithm td3]
+    python benchmarks/probing.py FIGURE --folder FOLDER [--seeds N] [--regions NAME …] [--algorithm td3] [--beside]
 
 FIGURE: 7 (reward by what is observed and rewarded), 8 (bandwidth, delay, loss, buffer), 9 (ranking on random links),
 10 (fairness), 11 (friendliness to CUBIC), 14 (cost of an update), 15 (oscillation), 17 (satellite, 10 Gbit/s); or
 `particles`: what their number changes in the reward; `drawing`: FOLDER/probing.svg of what was found of 7, 8 and 15.
-Policies are trained where FOLDER has none, of so many seeds (3), by PPO, or in FOLDER/td3 by TD3; what was found is
-kept there, and what was cut off goes on. Printed is the mean of the seeds and, in brackets, how far apart they are."""
+Policies are trained where FOLDER has none, of so many seeds (3), by PPO, or in FOLDER/td3 by TD3, or in FOLDER/beside
+with three flows on each link, with the fairness term and without; what was found is kept there, and what was cut off
+goes on. Printed is the mean of the seeds and, in brackets, how far apart they are."""
 
 import argparse
 import json
@@ -25,9 +26,9 @@ from msgspec import structs
 
 from ccmatic import traces
 from ccmatic.estimation import ParticleFilter, Signals
-from ccmatic.learning import Asked, Environment, Policy, rollout, sender
+from ccmatic.learning import Asked, Environment, rollout, sender
 from ccmatic.learning.estimates.particles import begin as begin_particles
-from ccmatic.learning.signals import ACTIONS, ltp_particles, ltp_performance
+from ccmatic.learning.signals import ltp_particles, ltp_performance
 
 #: Table 3. Base delays are one way, as in section 7.3: R_m is twice as long. Mbit/s, ms.
 REGIONS = {
@@ -43,6 +44,12 @@ LEARNERS = {
     "ltp_no_probe": {"observe": "ltp", "reward": "ltp"},
     "aurora_inputs": {"observe": "aurora", "reward": "ltp"},
     "orca_inputs": {"observe": "orca", "reward": "ltp"},
+}
+
+#: The same with three flows on each link.
+BESIDE = {
+    "ltp_fair": {"observe": "ltp", "reward": "ltp_fair", "flows": 3},
+    "ltp_no_term": {"observe": "ltp", "reward": "ltp", "flows": 3},
 }
 
 AGENT = {"layers": [32, 16], "gamma": 0.98, "episodes": 20, "learning_rate": 0.003}
@@ -72,26 +79,29 @@ def region(name):
 
 def policies(given, learner, where="large"):
     """A list of a learner's policies of all seeds."""
-    environment = {**LEARNERS[learner], "act": "ltp", "history": 10, "steps": STEPS, **region(where)}
-    sections = {"environment": environment, "agent": AGENTS[given.algorithm]}
+    environment = {**given.learners[learner], "act": "ltp", "history": 10, "steps": STEPS, **region(where)}
+    agent = AGENTS[given.algorithm]
+    links = agent["parallel"] // environment.get("flows", 1)
+    sections = {"environment": environment, "agent": agent | {"parallel": links}}
     return list(trained.train(given.folder, f"{learner}_{where}", sections, range(1, given.seeds + 1)))
 
 
 def played(given, who, asked, links):
     """The Episode of a learner's policies, or of a sender, and of how many seeds it is. Learners that observe the same
     are played together."""
-    if who not in LEARNERS:
+    if who not in given.learners:
         return trained.played(who, asked, links), 1
-    names = alike(who)
+    names = alike(given, who)
     part = slice(*(links * given.seeds * (names.index(who) + end) for end in (0, 1)))
     every, total = _together(given, names, asked, links), links * given.seeds * len(names)
     is_of_links = lambda column: np.ndim(column) > 0 and np.shape(column)[-1] == total  # noqa: E731
     return jax.tree.map(lambda column: column[..., part] if is_of_links(column) else column, every), given.seeds
 
 
-def alike(who):
+def alike(given, who):
     """The learners that observe the same as one."""
-    return tuple(name for name in LEARNERS if LEARNERS[name]["observe"] == LEARNERS[who]["observe"])
+    observed = given.learners[who]["observe"]
+    return tuple(name for name, asked in given.learners.items() if asked["observe"] == observed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,9 +127,10 @@ def unprobing(group):
 
 
 class Given(argparse.Namespace):
-    """What the command line says."""
+    """What the command line says; who is trained, and who is played."""
 
     __hash__ = object.__hash__
+    learners, everyone = LEARNERS, (*LEARNERS, *OTHERS)
 
 
 def found(given, made, find):
@@ -139,7 +150,7 @@ def regions(given):
         reward = np.asarray(ltp_performance(episode.known)).mean((0, 1))
         return {"reward": reward.reshape(seeds, -1).mean(1).tolist()}
 
-    made = [{"where": where, "who": who} for where in given.regions for who in (*LEARNERS, "oracle")]
+    made = [{"where": where, "who": who} for where in given.regions for who in (*given.learners, "oracle")]
     for cell in found(given, made, find):
         print(f"{cell['where']:>8}  {cell['who']:<14}  {spread(cell['reward'], '.3f')}")
 
@@ -163,7 +174,7 @@ def sweeps(given):
         used, late = zip(*(((row[:, 0]), row[:, 2] / base) for row, base in zip(rows, rtt, strict=True)), strict=True)
         return {"used": np.array(used).tolist(), "late": np.array(late).tolist()}
 
-    made = [{"varied": name, "who": who} for name in SWEEPS for who in (*LEARNERS, *OTHERS)]
+    made = [{"varied": name, "who": who} for name in SWEEPS for who in given.everyone]
     for cell in found(given, made, find):
         values = zip(SWEEPS[cell["varied"]], cell["used"], cell["late"], strict=True)
         line = "  ".join(f"{value:g}: {spread(used, '.2f')} ×{np.mean(late):.2f}" for value, used, late in values)
@@ -176,7 +187,7 @@ def league(given):
 
     def find(cell):
         shared = {"flows": 3, "rtt": 60} if cell["flows"] == 3 else {}
-        times = given.seeds * len(alike(cell["who"])) if cell["who"] in LEARNERS else 1
+        times = given.seeds * len(alike(given, cell["who"])) if cell["who"] in given.learners else 1
         asked = Repeated(steps=200, times=times, **{**region("large"), **shared})
         episode, seeds = played(given, cell["who"], asked, cell["links"])
         now = jax.tree.map(lambda column: column[len(column) // 2 :].astype(np.float64), episode.known.now)
@@ -187,7 +198,7 @@ def league(given):
         scores = [*zip(*(score.reshape(seeds, -1).tolist() for score in both), strict=True)]
         return {"scores": scores}
 
-    made = [{"flows": n, "who": who, "links": given.links} for n in (1, 3) for who in (*LEARNERS, *OTHERS)]
+    made = [{"flows": n, "who": who, "links": given.links} for n in (1, 3) for who in given.everyone]
     kept = found(given, made, find)
     for flows, score, name in ((1, 0, "performance"), (3, 0, "performance"), (3, 1, "fairness")):
         here = [cell for cell in kept if cell["flows"] == flows]
@@ -209,7 +220,7 @@ def fairness(given):
         used = acked / episode.links.capacity[half:].sum(0, dtype=np.float64)
         return {"jain": fair(episode, seeds).tolist(), "used": used.reshape(seeds, -1).mean(1).tolist()}
 
-    made = [{"link": name, "who": who} for name in links for who in (*LEARNERS, *OTHERS)]
+    made = [{"link": name, "who": who} for name in links for who in given.everyone]
     for cell in found(given, made, find):
         index, used = spread(cell["jain"], ".3f"), spread(cell["used"], ".2f")
         print(f"{cell['link']:>18}  {cell['who']:<14}  Jain {index}  used {used}")
@@ -219,12 +230,13 @@ def friendliness(given):
     """Figure 11: what one flow gets beside CUBICs, over what each of these gets."""
 
     def find(cell):
-        names, seeds = (alike(cell["who"]), given.seeds) if cell["who"] in LEARNERS else ((cell["who"],), 1)
-        every, mine = _beside_cubic(given, names, cell["cubics"], cell["rtt"]), names.index(cell["who"])
-        return {"ratio": every[mine * seeds :][:seeds]}
+        mine = cell["who"] in given.learners
+        names, seeds = (alike(given, cell["who"]), given.seeds) if mine else ((cell["who"],), 1)
+        every = _beside_cubic(given, names, cell["cubics"], cell["rtt"])
+        return {"ratio": every[names.index(cell["who"]) * seeds :][:seeds]}
 
-    made = [{"cubics": 1, "rtt": rtt, "who": who} for rtt in (15, 30, 60, 120) for who in (*LEARNERS, *OTHERS)]
-    made += [{"cubics": 5, "rtt": 30, "who": who} for who in (*LEARNERS, *OTHERS)]
+    made = [{"cubics": 1, "rtt": rtt, "who": who} for rtt in (15, 30, 60, 120) for who in given.everyone]
+    made += [{"cubics": 5, "rtt": 30, "who": who} for who in given.everyone]
     for cell in found(given, made, find):
         print(f"{cell['cubics']} CUBIC  R_m {cell['rtt']:>3} ms  {cell['who']:<14}  {spread(cell['ratio'], '.2f')}")
 
@@ -233,39 +245,16 @@ def friendliness(given):
 def _beside_cubic(given, names, cubics, rtt):
     """The ratios of learners that observe the same, or of one other, each on four links."""
     asked = Asked(flows=1 + cubics, steps=4000, **{**LINK, "rtt": rtt})
-    if names[0] in LEARNERS:
+    if names[0] in given.learners:
         group = [each for name in names for each in policies(given, name)]
         environment = Environment(asked, observe=group[0].file.observe, act="rate", reward="ltp")
-        first, count = saying_rates(group), len(group)
+        first, count = trained.saying_rates(group), len(group)
     else:
         environment, count = Environment(asked, act="rate"), 1
         first = sender(names[0], environment)
-    episode = rollout(environment, beside(first, sender("cubic", environment)), jax.random.key(1), 4 * count)
+    episode = rollout(environment, trained.beside(first, sender("cubic", environment)), jax.random.key(1), 4 * count)
     acked = episode.known.now.acked[1000:].sum(0, dtype=np.float64).reshape(1 + cubics, count, -1).sum(2)
     return (acked[0] / acked[1:].mean(0)).tolist()
-
-
-def saying_rates(group):
-    """The Policy of Policies, as trained.together has it, whose actions are rates."""
-    change, most = ACTIONS["ltp"]
-    policy = trained.together(group, (-most, most))
-
-    def act(memory, links, state, seen):
-        memory, action = policy.act(memory, links, state, seen)
-        return memory, change(action.T, state.rate, state.known).T
-
-    return Policy(policy.begin, act)
-
-
-def beside(first, other):
-    """The Policy of links whose first flow one sends, and all others another; both say rates."""
-
-    def act(memory, links, state, seen):
-        one, mine = first.act(memory[0], links, state, seen)
-        two, others = other.act(memory[1], links, state, seen)
-        return (one, two), jnp.concatenate([mine[:, :1], others[:, 1:]], axis=1)
-
-    return Policy(lambda links: (first.begin(links), other.begin(links)), act)
 
 
 def cost(given):
@@ -318,7 +307,7 @@ def oscillation(given):
         rtt = now.rtt.std(0).mean(0) * 1000
         return {"window": varies.reshape(seeds, -1).mean(1).tolist(), "rtt": rtt.reshape(seeds, -1).mean(1).tolist()}
 
-    for cell in found(given, [{"flows": flows, "who": who} for flows in (1, 3) for who in LEARNERS], find):
+    for cell in found(given, [{"flows": flows, "who": who} for flows in (1, 3) for who in given.learners], find):
         print(f"{cell['flows']} flows  {cell['who']:<14}  window ±{spread(cell['window'], '.3f')}  "
               f"RTT ±{spread(cell['rtt'], '.2f')} ms")  # fmt: skip
 
@@ -338,7 +327,7 @@ def challenges(given):
         rows = told(episode, seeds)
         return {"used": rows[:, 0].tolist(), "late": (rows[:, 2] / CHALLENGES[cell["link"]]["rtt"]).tolist()}
 
-    for cell in found(given, [{"link": name, "who": who} for name in CHALLENGES for who in (*LEARNERS, *OTHERS)], find):
+    for cell in found(given, [{"link": name, "who": who} for name in CHALLENGES for who in given.everyone], find):
         print(f"{cell['link']:>10}  {cell['who']:<14}  {spread(cell['used'], '.2f')}  ×{spread(cell['late'], '.2f')}")
 
 
@@ -384,7 +373,10 @@ def main():
     parser.add_argument("--regions", nargs="+", choices=REGIONS, default=list(REGIONS))
     parser.add_argument("--links", type=int, default=1000, help="random links of the ranking")
     parser.add_argument("--algorithm", choices=AGENTS, default="ppo")
+    parser.add_argument("--beside", action="store_true", help="of policies that are trained beside two others")
     given = parser.parse_args(namespace=Given())
+    if given.beside:
+        given.folder, given.learners, given.everyone = given.folder / "beside", BESIDE, tuple(BESIDE)
     if given.algorithm != "ppo":
         given.folder /= given.algorithm
     given.folder.mkdir(parents=True, exist_ok=True)

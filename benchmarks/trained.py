@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from ccmatic import policies, training
-from ccmatic.learning import Environment, network, rollout, sender, stateless, trained
+from ccmatic.learning import Environment, Policy, network, rollout, sender, stateless, trained
+from ccmatic.learning.signals import ACTIONS
 
 
 def train(folder, name, sections, seeds, load=policies.load):
@@ -57,3 +58,26 @@ def played(who, asked, links):
         return episode(who, asked, links)
     environment = Environment(asked, act="rate")
     return rollout(environment, sender(who, environment), jax.random.key(1), links)
+
+
+def saying_rates(group):
+    """The Policy of Policies, as `together` has it, whose actions are rates."""
+    change, most = ACTIONS["ltp"]
+    policy = together(group, (-most, most))
+
+    def act(memory, links, state, seen):
+        memory, action = policy.act(memory, links, state, seen)
+        return memory, change(action.T, state.rate, state.known).T
+
+    return Policy(policy.begin, act)
+
+
+def beside(first, other):
+    """The Policy of links whose first flow one sends, and all others another; both say rates."""
+
+    def act(memory, links, state, seen):
+        one, mine = first.act(memory[0], links, state, seen)
+        two, others = other.act(memory[1], links, state, seen)
+        return (one, two), jnp.concatenate([mine[:, :1], others[:, 1:]], axis=1)
+
+    return Policy(lambda links: (first.begin(links), other.begin(links)), act)

@@ -21,7 +21,7 @@ def test_the_first_flow_sends_as_learned_and_the_others_as_they_do(tmp_path):
     links, state = environment.reset(jax.random.key(1), 3)
     other = sender("reno", environment)
     seen = environment.observation(state) + 0.5
-    defined = defined_by("probing.py")
+    defined = defined_by("trained.py")
     both = defined["beside"](defined["saying_rates"]([made]), other)
     _, rates = both.act(both.begin(links), links, state, seen)
     _, others = other.act(other.begin(links), links, state, seen)

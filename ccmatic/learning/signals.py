@@ -211,9 +211,17 @@ def ltp_performance(known):
     return (now.throughput - LOSS_PENALTY * now.lost / now.seconds) / known.capacity * least / rtt
 
 
+def ltp_fair(known):
+    """R_perf with its fairness term (Eqs. 12 and 14, of weight 1): less the deviation of what the flows of the link got
+    in the interval, over what they got together. (The paper adds it, which would reward unequal shares; its throughput
+    is an average, of how long it does not say. A flow that is not there counts as one that got nothing.)"""
+    got = known.now.throughput
+    return ltp_performance(known) - jnp.std(got, axis=0) / jnp.maximum(jnp.sum(got, axis=0), 1)
+
+
 def ltp_particles(known):
-    """Learn-to-Probe's whole reward (its Eqs. 9 to 11 and 15): R_perf, and less, the wider its particles are. β_r is 0
-    here: no advantage changes with a constant."""
+    """Learn-to-Probe's whole reward of one flow (its Eqs. 9 to 11 and 15): R_perf, and less, the wider its particles
+    are. β_r is 0 here: no advantage changes with a constant."""
     delay, own, others = known.particles.widths()
     return ltp_performance(known) - PROBE * (DELAY_WIDTH * delay + OWN_WIDTH * own + OTHERS_WIDTH * others)
 
@@ -287,6 +295,7 @@ REWARDS = {
     "relative": relative_linear,
     "orca": orca_reward,
     "ltp": ltp_performance,
+    "ltp_fair": ltp_fair,
     "ltp_particles": ltp_particles,
     "ltp_beliefs": ltp_beliefs,
 }

@@ -16,7 +16,7 @@ from ccmatic.base import InputError, located, read_text, shown, suggest, write_t
 OBSERVATIONS = {"custard": 6, "aurora": 3, "orca": 5, "ltp": 5}
 ACTIONS = {"custard": 10.0, "aurora": 10.0, "per_rtt": 10.0, "orca": 2.0, "cubic": 2.0, "ltp": 1.0}
 SEEN = ("custard", "power", "vivace_loss", "aurora", "relative")
-UNSEEN = ("orca", "ltp", "ltp_particles", "ltp_beliefs")
+UNSEEN = ("orca", "ltp", "ltp_fair", "ltp_particles", "ltp_beliefs")
 
 #: The most intervals in an observation, of its delay, and the most outputs of a layer.
 LARGEST = 1024
