@@ -209,21 +209,26 @@ def league(given):
 
 
 def fairness(given):
-    """Figure 10: three flows, each of which comes later: Jain's index while all send, and the share of the link."""
+    """Figure 10: three flows, each of which comes later: Jain's index while all send, and the shares of
+    the link that are used and of bytes that are lost."""
     links = {"100 Mbit/s, 30 ms": {}, "50 Mbit/s, 60 ms": {"rate": 50, "rtt": 60}, "a loss of 0.5 %": {"loss": 0.005}}
 
     def find(cell):
-        asked = Asked(flows=3, steps=1500, starts={"low": 1, "high": 8}, **{**LINK, **links[cell["link"]]})
+        asked = Asked(flows=3, steps=1500, starts=cell["starts"], **{**LINK, **links[cell["link"]]})
         episode, seeds = played(given, cell["who"], asked, 10)
         half = len(episode.reward) // 2
         acked = episode.known.now.acked[half:].sum((0, 1), dtype=np.float64)
         used = acked / episode.links.capacity[half:].sum(0, dtype=np.float64)
-        return {"jain": fair(episode, seeds).tolist(), "used": used.reshape(seeds, -1).mean(1).tolist()}
+        lost = episode.known.now.lost[half:].sum((0, 1), dtype=np.float64)
+        each = {"used": used, "lost": lost / (acked + lost)}
+        kept = {name: share.reshape(seeds, -1).mean(1).tolist() for name, share in each.items()}
+        return {"jain": fair(episode, seeds).tolist(), **kept}
 
-    made = [{"link": name, "who": who} for name in links for who in given.everyone]
+    starts = {"low": 1, "high": 8}
+    made = [{"link": name, "who": who, "starts": starts} for name in links for who in given.everyone]
     for cell in found(given, made, find):
-        index, used = spread(cell["jain"], ".3f"), spread(cell["used"], ".2f")
-        print(f"{cell['link']:>18}  {cell['who']:<14}  Jain {index}  used {used}")
+        index, used, lost = spread(cell["jain"], ".3f"), spread(cell["used"], ".2f"), spread(cell["lost"], ".3f")
+        print(f"{cell['link']:>18}  {cell['who']:<14}  Jain {index}  used {used}  lost {lost}")
 
 
 def friendliness(given):

@@ -1,5 +1,5 @@
 """Links that follow a file: an exported counterexample does to who sends as in it what it did there, and a link trace
-of mahimahi serves when it says."""
+of mahimahi serves when it says. Flows that come later."""
 
 from support import learners  # noqa: F401, I001 (first: it may skip the rest)
 
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ccmatic.learning import Asked, fluid
+from ccmatic.learning import Asked, Environment, fluid
 from ccmatic.trace_export import Scale, export
 from ccmatic.traces import Trace
 
@@ -69,3 +69,13 @@ def test_counterexamples_are_mixed_with_other_links():
     assert links.slot == pytest.approx(np.where(links.keeps, 0.04, 0.032))
     rates = links.capacity[:, ~links.keeps] / 0.032 / 125_000
     assert (np.ptp(rates, axis=0) == 0).all() and {*np.round(rates[0])} == {16, 64}
+
+
+def test_a_flow_that_has_not_come_yet_changes_nothing():
+    environment = Environment(Asked(flows=2, starts=1, rate=24, rtt=20), act="orca")
+    links, state = environment.reset(jax.random.key(1), 2)
+    doubled = jnp.ones((2, 2))
+    before = environment.acted(links, state, doubled).rate / state.rate
+    np.testing.assert_allclose(before, [[2, 2], [1, 1]], rtol=1e-5)
+    come = state._replace(interval=jnp.int32(50))
+    np.testing.assert_allclose(environment.acted(links, come, doubled).rate, 2 * state.rate, rtol=1e-5)

@@ -144,17 +144,18 @@ class Environment:
 
     def acted(self, links, state, action):
         """The State with the rate of the next interval, by an action (n, f): at least a packet in it, at most as much
-        as is counted; and with CUBIC's window, where that is acted on."""
+        as is counted; and with CUBIC's window, where that is acted on. A flow that has not come yet stays as it is."""
         known, most = state.known, fluid.MANY / (self.asked.flows * self.asked.slots * 4)
+        here = links.start <= state.interval * self.asked.slots
         if known.cubic is not None:
-            known = known._replace(cubic=known.cubic.times(2.0**action.T))
+            known = known._replace(cubic=known.cubic.times(jnp.where(here, 2.0**action.T, 1)))
         if self.envelope is None:
             asked = signals.ACTIONS[self.act][0](action.T, state.rate, known)
         else:
             low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, known.bounds))
             asked = (low + (jnp.clip(action.T, -1, 1) + 1) / 2 * (high - low)) / known.now.seconds
         rate = jnp.clip(asked, links.packet / (links.slot * self.asked.slots), most / links.slot)
-        return state._replace(rate=rate, known=known)
+        return state._replace(rate=jnp.where(here, rate, state.rate), known=known)
 
     def send(self, links, state):
         """Send at the rates of a State for an interval: the Queues after it, the signals.Interval that was measured,
