@@ -191,7 +191,7 @@ def test_without_a_folder_nothing_is_trained(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [3, 12])
 def test_an_interrupt_ends_it_within_two_seconds(after, tmp_path):
-    """While it imports, and while it compiles: in a compiler no interrupt is heeded."""
+    """While it imports, and while it compiles, in which no interrupt is heeded, or trains on a quick machine."""
     (tmp_path / "tiny.toml").write_text(TINY)
     program = [sys.executable, "-m", "ccmatic", "train", "tiny.toml"]
     process = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -200,4 +200,4 @@ def test_an_interrupt_ends_it_within_two_seconds(after, tmp_path):
     begun = time.monotonic()
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130 and time.monotonic() - begun < 2, error
-    assert error == b"ccmatic: interrupted\n"
+    assert error.strip() == b"ccmatic: interrupted"
