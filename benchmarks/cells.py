@@ -41,6 +41,12 @@ def edge(worst):
     return {**sides, "verdict": worst.verdict, "seconds": round(worst.seconds, 1)}
 
 
+def least(worst):
+    """Below which share no execution is, of a worst case whose condition is that one is below x; 0 where nothing was
+    told in time."""
+    return Fraction(1) if worst.some is None and worst.verdict != UNDECIDED else worst.none or Fraction(0)
+
+
 def told_in_time(cell):
     """Whether what was found is all that there is."""
     return cell.get("verdict") != UNDECIDED

@@ -15,6 +15,7 @@ from itertools import product
 from pathlib import Path
 from time import monotonic
 
+import cells
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -119,7 +120,7 @@ def never_below(environment, state):
         given="; ".join(given),
         resolution=RESOLUTION,
     )
-    return 100 * float(1 if worst.some is None else worst.none)
+    return 100 * float(cells.least(worst))
 
 
 def compared(trained, step, delayed):

@@ -12,6 +12,7 @@ import argparse
 from fractions import Fraction
 from pathlib import Path
 
+import cells
 from solver_adversary import BUFFER, MODEL, PACKET, begun, learned, play
 
 import ccmatic as cm
@@ -31,12 +32,13 @@ def always(what, known, **options):
     )
 
 
-def least(known):
-    """Below which share of the link no third step from such a C_L on is, and no later one, as C_L does not fall."""
-    if always("C_L_f[0][-1] < C_L_f[0][0]", known).some is not None:
-        raise ArithmeticError("C_L falls")
-    worst = always("S[-1] - S[-2] < x * (offered[-1] - offered[-2])", known)
-    return Fraction(1) if worst.some is None else worst.none
+def least(known, **options):
+    """Below which share of the link no third step from such a C_L on is, and no later one, as C_L does not fall; 0
+    where that is not told in time."""
+    falls = always("C_L_f[0][-1] < C_L_f[0][0]", known, **options)
+    if falls.some is not None or falls.verdict == cells.UNDECIDED:
+        return Fraction(0)
+    return cells.least(always("S[-1] - S[-2] < x * (offered[-1] - offered[-2])", known, **options))
 
 
 def main():

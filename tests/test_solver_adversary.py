@@ -114,6 +114,11 @@ def test_nothing_is_worse_than_what_the_solver_proves():
     assert len(reached) > 20 and all(value <= bound + Fraction(1, 10**9) for value, bound in reached)
 
 
+def test_what_is_not_told_in_time_is_no_bound():
+    """That no execution was found in time is not that there is none."""
+    assert defined_by("solver_for_ever.py")["least"]("3/4", timeout=0.001) == 0
+
+
 @pytest.mark.parametrize("known, used", [("3/4", 1), pytest.param("1/2", Fraction(7, 10), marks=pytest.mark.slow)])
 def test_each_step_of_cc_qdel_uses_as_much_once_it_knows_the_link(known, used):
     made = defined_by("solver_for_ever.py")
