@@ -96,12 +96,31 @@ def test_a_bound_that_fails_at_one_point_is_refused_with_that_point():
     assert at["d"] == at["MSS"] / 2 and at["law"] == 5 * at["MSS"] / 4 and at["high"] == 7 * at["MSS"] / 6
 
 
-@pytest.mark.parametrize("test", ["delay <= step", "delay > 0 * step", "not delay > step"])
+@pytest.mark.parametrize("test", ["delay > 0 * step", "not delay > step"])
 def test_nothing_is_known_of_a_delay_but_by_tests_that_hold(test):
     """And `not delay > step` holds of one that nobody knows."""
-    change = {"law": "MSS + MSS * (delay / step) ** 2", "high": "2 * MSS"}
-    assert not 0 <= point(refused(**change, test=test))["delay"] <= 1
+    change = {"law": "MSS + MSS * (delay / step) ** 2", "high": "5 * MSS"}
+    assert point(refused(**change, test=test))["delay"] >= 2
     assert judged(**change, test="0 * step <= delay <= step")[1].verdict == VIOLATED
+
+
+LATE = "2 * MSS if delay <= {} * step else MSS / 2"
+
+
+@pytest.mark.parametrize("steps, most", [("delay <= 0 * step", 1), ("delay == step", 2)])
+def test_bounds_hold_for_each_delay_that_whole_steps_stand_for(steps, most):
+    """A byte that waits k whole steps was sent and served at any times within steps: it waits from k - 1 to k + 1."""
+    change = {"test": steps, "low": "MSS", "high": "2 * MSS"}
+    at = point(refused(**change, law=LATE.format(most - Fraction(1, 10))))
+    assert most - Fraction(1, 10) < at["delay"] < most and at["whole steps of delay"] == most - 1
+    assert judged(**change, law=LATE.format(most))[1].verdict == VIOLATED
+
+
+def test_bounds_hold_for_a_delay_almost_a_step_below_its_whole_steps():
+    change = {"test": "delay >= 2 * step", "low": "MSS", "high": "2 * MSS"}
+    early = "MSS / 2 if delay <= {} * step else 2 * MSS"
+    assert 1 < point(refused(**change, law=early.format("11 / 10")))["delay"] <= Fraction(11, 10)
+    assert judged(**change, law=early.format(1))[1].verdict == VIOLATED
 
 
 def test_what_is_too_hard_is_refused(monkeypatch):

@@ -28,6 +28,9 @@ from ccmatic.solving import SAT, UNKNOWN, Checker
 #: Seconds for one question.
 LONGEST = 10
 
+#: Whole steps up to which a test tells one delay from the next. Beyond, a test is taken to hold of fractions as well.
+_MOST_STEPS = 16
+
 _ORDER = {"<": LT, "<=": LE, ">": GT, ">=": GE, "==": Equals, "!=": lambda left, right: Not(Equals(left, right))}
 
 
@@ -37,6 +40,10 @@ def require_bounds(controller, R, D):
     prove nor refute that.
 
     It is reached at any values of what is read at which the tests hold that lead there; MSS and line_rate are above 0.
+    A test compares a delay in whole steps, as senders observe it; a law reads the delay itself. A byte that waits k
+    whole steps was sent in the step that ends k steps before the one in which it is served, each at any time within its
+    step, so that it waits longer than k - 1 steps and less than k + 1. The bounds hold for each such delay.
+
     controller: or a sender of another kind, which has no laws. R, D: R_m and the jitter, in steps.
     """
     if not isinstance(controller, Stateful):
@@ -76,7 +83,7 @@ def _refused(tests, range_, R, D, few):
 def _questions(point, range_):
     """(what would be wrong, with which equations, in words, of which numbers)."""
     low, high = point.named(range_.low), point.named(range_.high)
-    law = point.named(range_.law) if isinstance(range_, Bounded) else None
+    law = point.exactly(range_.law) if isinstance(range_, Bounded) else None
     for divisor, equations in point.divisors:
         yield Equals(divisor, Real(0)), equations, "expected no division by 0; there is one", {}
     if law is None:
@@ -89,13 +96,22 @@ def _questions(point, range_):
 class _Point:
     """What is read, as real unknowns; and trees of it as nodes.
 
-    known: the numbers among it. few: names of what is not always known, when no comparison with it holds.
+    known: the numbers among it. few: names of delays, which are not always known: then no comparison with one holds.
+    delays: of each that is read, its whole steps and the delay itself.
     equations: of the quotients and roots, which are unknowns of their own. divisors: each with the equations that it
     needs, which are those before its quotient's."""
 
     def __init__(self, known, few):
         self.known, self.few = known, few
-        self.symbols, self.equations, self.divisors = {}, [], []
+        self.symbols, self.equations, self.divisors, self.delays = {}, [], [], {}
+        self.in_law = False
+
+    def exactly(self, tree):
+        """A symbol for a law, which reads delays themselves."""
+        self.in_law = True
+        symbol = self.named(tree)
+        self.in_law = False
+        return symbol
 
     def named(self, tree):
         """A symbol for a term."""
@@ -109,6 +125,8 @@ class _Point:
                 return Real(value)
             case Name(name) if name in self.known:
                 return Real(self.known[name])
+            case Name(name) if name in self.few:
+                return self.delay(tree)
             case Name():
                 return self.symbol(tree, REAL)
             case Binary("/", left, right):
@@ -138,6 +156,12 @@ class _Point:
         self.equations.append(Equals(Times(symbol, symbol, symbol), number))
         return symbol
 
+    def delay(self, leaf):
+        """A delay: itself in a law, elsewhere its whole steps."""
+        name = text(leaf)
+        steps, exact = self.delays.setdefault(name, (Symbol(f"steps {name}", REAL), Symbol(f"read {name}", REAL)))
+        return exact if self.in_law else steps
+
     def symbol(self, leaf, kind):
         return self.symbols.setdefault(text(leaf), Symbol(f"read {text(leaf)}", kind))
 
@@ -157,11 +181,16 @@ class _Point:
 
     def facts(self):
         """What is always so."""
-        return [GT(self.symbols[name], Real(0)) for name in ("MSS", "line_rate") if name in self.symbols]
+        yield from (GT(self.symbols[name], Real(0)) for name in ("MSS", "line_rate") if name in self.symbols)
+        for steps, exact in self.delays.values():
+            yield Or(*(Equals(steps, Real(count)) for count in range(_MOST_STEPS)), GE(steps, Real(_MOST_STEPS)))
+            yield And(GE(exact, Real(0)), LT(Minus(exact, steps), Real(1)), GT(Minus(exact, steps), Real(-1)))
 
     def numbers(self):
         """What is read that is a number, by name."""
-        return {name: symbol for name, symbol in self.symbols.items() if symbol.symbol_type() == REAL}
+        delays = {name: exact for name, (_, exact) in self.delays.items()}
+        steps = {f"whole steps of {name}": steps for name, (steps, _) in self.delays.items()}
+        return {name: each for name, each in self.symbols.items() if each.symbol_type() == REAL} | delays | steps
 
 
 def _told(checker, symbols):

@@ -2,8 +2,8 @@
 
 S. Liu, T. Başar, R. Srikant, "TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed
 Networks", Performance Evaluation 65, 2008, section 3, with Linux's numbers; the most delay that was seen is 4·R_m here.
-The increase, a quotient, lies between what it is at the ends of the whole steps between which the delay is; the
-decrease is any from an eighth, where nothing waits, to a half.
+The increase is a quotient of the delay. A delay of k whole steps is longer than k - 1 steps and shorter than k + 1; the
+increase lies between its values there. The decrease is any from an eighth, where nothing waits, to a half.
 """
 
 window: bytes = above(0)
@@ -21,7 +21,7 @@ def update(window, recover, delay, acked, lost, sent, timeout, MSS, R_m, step):
         recover = sent
     elif delay >= 0 * R_m:
         high = 10 if delay <= R_m else 8 / 7 if delay <= 2 * R_m else 3 / 5 if delay <= 3 * R_m else 2 / 5
-        low = 10 if delay <= 0 * R_m else 9 / 8 if delay <= R_m else 4 / 7 if delay <= 2 * R_m else 3 / 10
+        low = 9 / 8 if delay <= 0 * R_m else 4 / 7 if delay <= R_m else 3 / 8 if delay <= 2 * R_m else 3 / 10
         beyond = (delay - most / 100) / (99 / 100 * most)
         window = bounded(
             window + packet * max(3 / 10, min(10, 10 / (1 + 97 / 3 * beyond))),
