@@ -8,7 +8,17 @@ from ccmatic.base.columns import aligned
 from ccmatic.base.definitions import absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
 from ccmatic.base.errors import Disagreement, InputError, Unreadable, located, shown, suggest
-from ccmatic.base.files import LARGEST, line_of, parse_json, read_text, writable_folder, write_bytes, write_text
+from ccmatic.base.files import (
+    LARGEST,
+    line_of,
+    load_toml,
+    opened,
+    parse_json,
+    read_text,
+    writable_folder,
+    write_bytes,
+    write_text,
+)
 from ccmatic.base.quantities import exact
 from ccmatic.base.units import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, Unit
 
@@ -39,7 +49,9 @@ __all__ = [
     "last_good",
     "last_good_from_above",
     "line_of",
+    "load_toml",
     "located",
+    "opened",
     "parse_json",
     "place_of",
     "read_text",

@@ -2,14 +2,13 @@
 links drawn from it."""
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from math import ceil
 
 import jax
 import jax.numpy as jnp
 
-from ccmatic.base import InputError, suggest
+from ccmatic.base import InputError, exact, shown, suggest
 from ccmatic.learning import capacity
 from ccmatic.learning.capacity import MBIT, Exported
 from ccmatic.learning.fluid import MANY, Links
@@ -215,11 +214,11 @@ _DRAWN = ("links", "rate", "rtt", "buffer", "jitter", "loss", "starts", "lasts",
 
 def _interval(given):
     try:
-        interval = Fraction(str(given))
-    except (ValueError, ZeroDivisionError):
-        interval = Fraction(0)
-    if interval <= 0 or max(interval.numerator, interval.denominator) > 64:
-        raise InputError(f"interval is {given!r}; expected such as 1, 2 or 1/2, of whole numbers up to 64")
+        interval = exact(str(given))
+    except InputError:
+        interval = 0
+    if interval <= 0 or max(interval.as_integer_ratio()) > 64:
+        raise InputError(f"interval is {shown(given)}; expected such as 1, 2 or 1/2, of whole numbers up to 64")
     return interval
 
 

@@ -1,14 +1,13 @@
 """A trained policy as a file, which is data: checked number by number, and run as numbers only."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from ccmatic import language, records
-from ccmatic.base import InputError, located, read_text, shown, suggest, write_text
+from ccmatic.base import InputError, exact, located, read_text, shown, suggest, write_text
 
 #: What exported code can observe, with how many numbers a vector has; actions, each with the largest, of which `cubic`
 #: is not exported; rewards that may be observed, and others, by which one may be trained whose observation is without
@@ -18,8 +17,9 @@ ACTIONS = {"custard": 10.0, "aurora": 10.0, "per_rtt": 10.0, "orca": 2.0, "cubic
 SEEN = ("custard", "power", "vivace_loss", "aurora", "relative")
 UNSEEN = ("orca", "ltp", "ltp_fair", "ltp_particles", "ltp_beliefs")
 
-#: The most intervals in an observation, of its delay, and the most outputs of a layer.
-LARGEST = 1024
+#: The most intervals in an observation, of its delay, and the most outputs of a layer; the most layers and weights of a
+#: network, which a compiler takes seconds for.
+LARGEST, DEEPEST, WEIGHTS = 1024, 20, 2**20
 
 #: T of the proofs of shipped envelopes: beliefs of senders in them time out as theirs.
 PROVED_HORIZON = 11
@@ -59,7 +59,7 @@ class Policy:
     @property
     def interval(self):
         """A monitor interval in the least R_m."""
-        return Fraction(self.file.interval)
+        return exact(self.file.interval)
 
     @cached_property
     def envelope(self):
@@ -113,9 +113,9 @@ def save(file, path):
 
 def _check_interval(text, path):
     try:
-        interval = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        interval = Fraction(0)
+        interval = exact(text)
+    except InputError:
+        interval = 0
     if interval <= 0 or max(interval.as_integer_ratio()) > 64:
         raise InputError(f"the interval is '{shown(text)}'; expected such as 1, 2 or 1/2, of numbers up to 64", path)
 
@@ -128,6 +128,11 @@ def arrays(layers):
 def check_layers(layers, inputs, what, path):
     """Raise InputError, which names the file at `path`, unless LayerRecords are a network that takes so many numbers,
     as `what` says, and gives one."""
+    if len(layers) > DEEPEST:
+        raise InputError(f"{len(layers)} layers; expected at most {DEEPEST}", path)
+    weights = sum(len(row) for layer in layers for row in layer.weights)
+    if weights > WEIGHTS:
+        raise InputError(f"{weights} weights; expected at most {WEIGHTS}", path)
     for number, layer in enumerate(layers, 1):
         if len(layer.weights) != inputs:
             raise InputError(f"layer {number} takes {len(layer.weights)} numbers, and {what}", path)

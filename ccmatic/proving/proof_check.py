@@ -7,7 +7,7 @@ import zlib
 from dataclasses import dataclass
 
 from ccmatic import certificates, verification
-from ccmatic.base import InputError, OutOfTime, Unreadable, definitions, writable_folder, write_bytes
+from ccmatic.base import InputError, OutOfTime, definitions, opened, writable_folder, write_bytes
 from ccmatic.contracts import file_stem
 from ccmatic.proving.prover import Answer, Prover
 from ccmatic.proving.result import digest
@@ -224,13 +224,11 @@ def _certificate_file(result, lemma):
 
 
 def _read(file):
-    try:
-        with gzip.open(file) as packed:
-            text = packed.read(LARGEST + 1)
-        if len(text) > LARGEST:
-            raise InputError(f"no certificate: larger than {LARGEST // 10**6} MB, unpacked", str(file))
-        return json.loads(text)
-    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile, RecursionError) as error:
-        raise InputError(f"no certificate: {error}", str(file)) from None
-    except OSError as error:
-        raise Unreadable(f"cannot read: {error}", str(file)) from None
+    with opened(file) as stored:
+        try:
+            text = gzip.GzipFile(fileobj=stored).read(LARGEST + 1)
+            if len(text) > LARGEST:
+                raise InputError(f"no certificate: larger than {LARGEST // 10**6} MB, unpacked", str(file))
+            return json.loads(text)
+        except (ValueError, EOFError, zlib.error, gzip.BadGzipFile, RecursionError) as error:
+            raise InputError(f"no certificate: {error}", str(file)) from None

@@ -1,12 +1,11 @@
 """Queries read: from names and numbers as people write them, from records, and from TOML files."""
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ccmatic import records
-from ccmatic.base import InputError, absolute, blamed, definitions, exact, line_of, located, read_text, suggest
+from ccmatic.base import InputError, absolute, blamed, definitions, line_of, load_toml, located, suggest
 from ccmatic.contracts import load_definition
 from ccmatic.query.network import Network
 from ccmatic.query.query import Query
@@ -21,9 +20,6 @@ SECTIONS: dict[str, tuple[str, ...] | None] = {
     "expect": ("solutions",),
     "paper": None,
 }
-
-#: The most bytes of a query file.
-LARGEST = 2**18
 
 
 def from_record(record: object, allow_code: bool = False) -> Query:
@@ -77,12 +73,7 @@ def load(name: str | Path) -> Query:
     with a model, a property and a template of their own, by paths from the query's folder: their code is run. Raises
     InputError, which names the file and, where it can, the line."""
     path = definitions.find_file(["examples.queries"], name, ".toml")
-    text = read_text(path, LARGEST)
-    try:
-        with located(str(path)):
-            sections = tomllib.loads(text, parse_float=lambda digits: exact(digits.replace("_", "")))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"not TOML: {error}", str(path)) from None
+    sections, text = load_toml(path, exactly=True)
     _check_keys(sections, text, str(path))
     network = dict(sections["network"])
     network["model"] = _beside(path, network["model"])

@@ -14,7 +14,8 @@ from functools import cached_property
 from itertools import pairwise
 from math import floor, lcm
 
-from ccmatic.base import InputError, suggest
+from ccmatic.base import InputError, exact, shown, suggest
+from ccmatic.base.quantities import DIGITS
 from ccmatic.contracts import Model, load_definition
 
 #: How many ticks the bottleneck takes to serve a packet, unless a path says otherwise.
@@ -117,9 +118,9 @@ class Path:
 
 def _exact(value, name):
     try:
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        raise InputError(f"{name} is {value!r}, expected a number") from None
+        return exact(str(value))
+    except InputError:
+        raise InputError(f"{name} is {shown(repr(value))}, expected a number of at most {DIGITS} digits") from None
 
 
 def _chosen(table, key, what):

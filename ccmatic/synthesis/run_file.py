@@ -2,18 +2,22 @@
 
 import fcntl
 import json
+import re
 import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from ccmatic import __version__, records
-from ccmatic.base import LARGEST, InputError, Unreadable, located, parse_json
+from ccmatic.base import LARGEST, InputError, Unreadable, located, opened, parse_json
 from ccmatic.records import QueryRecord, RunAbout, RunEvent
 
 _COLUMNS = ("kind", "candidate", "source", "way", "trace", "seconds", "number")
 
 SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED = "solution", "counterexample", "undecided", "proved"
+
+#: A table with a column that SQLite computes when it is read.
+_COMPUTED = re.compile(r"\b(AS|GENERATED)\b", re.IGNORECASE)
 
 _TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -96,9 +100,7 @@ def read_run(path):
     """(what a run file says of itself, a RunAbout; its Events, in order), read while another process may write. Raises
     Unreadable if there is no such file, InputError if it is no run."""
     path = Path(path)
-    if not path.is_file():
-        raise Unreadable("cannot read: no such file", str(path))
-    with _reported(path):
+    with opened(path), _reported(path):
         database = _open(path, create=False)
         about = _about(database, path)
         events = _events(database)
@@ -118,6 +120,9 @@ def _open(path, create):
 def _lock(path):
     """A lock on the file that ends with the process; others may still read."""
     try:
+        if path.exists():
+            with opened(path):
+                pass
         file = path.open("ab")
     except OSError as error:
         raise Unreadable(f"cannot use the run file: {error.strerror}", str(path)) from None
@@ -146,12 +151,7 @@ def _about(database, path):
     found = database.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     plain = {statement.split("(")[0].strip() for statement in _TABLES.split(";") if statement.strip()}
     for kind, sql in found:
-        if (
-            kind != "table"
-            or sql.split("(")[0].strip() not in plain
-            or "GENERATED" in sql.upper()
-            or " AS " in sql.upper()
-        ):
+        if kind != "table" or sql.split("(")[0].strip() not in plain or _COMPUTED.search(sql):
             raise InputError(f"not a run of ccmatic: it has a {kind} of its own", str(path))
     try:
         about = dict(database.execute("SELECT key, value FROM about"))

@@ -15,6 +15,7 @@ from ccmatic.base import (
     Unreadable,
     definitions,
     docstring,
+    opened,
     parse_json,
     read_text,
     writable_folder,
@@ -112,8 +113,8 @@ def _require_own(folder):
 
 
 def _digest(file):
-    with suppress(OSError):
-        return hashlib.sha256(file.read_bytes()).hexdigest()
+    with suppress(InputError), opened(file) as stored:
+        return hashlib.file_digest(stored, "sha256").hexdigest()
 
 
 def write_solution(folder, query, progress):

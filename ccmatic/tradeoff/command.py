@@ -1,14 +1,13 @@
 """What `ccmatic tradeoff` does: each finding as soon as it is made, as data and as text."""
 
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 from math import floor
 
 from ccmatic import language, traces
 from ccmatic import query as queries
-from ccmatic.base import InputError, writable_folder, write_text
+from ccmatic.base import InputError, exact, shown, writable_folder, write_text
 from ccmatic.contracts import load_definition
 from ccmatic.records import (
     AllowanceLine,
@@ -68,13 +67,10 @@ def read(allowances, buffer_time, start, end):
 def number(text, name):
     """An exact number of text such as "3/2" or "0.1". Raises InputError."""
     try:
-        parts = [Decimal(part) for part in text.split("/")]
-        if len(parts) <= 2 and all(part.is_finite() and abs(part.adjusted()) < 300 for part in parts):
-            value = Fraction(parts[0])
-            return value / Fraction(parts[1]) if len(parts) == 2 else value
-    except (InvalidOperation, ZeroDivisionError):
-        pass
-    raise InputError(f"{name} is '{text:.40}'; expected a number such as 1000, 0.5 or 1/2")
+        return exact(text, 300)
+    except InputError:
+        expected = "a number of at most 300 digits, such as 1000, 0.5 or 1/2"
+        raise InputError(f"{name} is '{shown(text)}'; expected {expected}") from None
 
 
 def run(allowances, path, out):

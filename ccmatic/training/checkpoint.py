@@ -10,7 +10,7 @@ import numpy as np
 from flax import serialization
 
 from ccmatic import records
-from ccmatic.base import InputError, write_bytes
+from ccmatic.base import InputError, opened, write_bytes
 
 
 def write(path, agent, about, curve):
@@ -30,7 +30,9 @@ def read(path, agent, about):
     if not Path(path).exists():
         return []
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened(path) as stored, zipfile.ZipFile(stored) as archive:
+            if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
+                raise ValueError("its parts are packed")
             told = json.loads(archive.read("about.json"))
             found = {name: serialization.from_bytes(_state(agent, name), archive.read(name)) for name in agent.KEPT}
             _check_shapes({name: _state(agent, name) for name in agent.KEPT}, found)

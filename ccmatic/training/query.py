@@ -1,13 +1,12 @@
 """What is to be trained, from a TOML file: its sections [environment] and [agent], and of an adversary [adversary]."""
 
 import re
-import tomllib
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from ccmatic import adversary, language, policies
-from ccmatic.base import InputError, line_of, located, read_text, shown, suggest
+from ccmatic.base import InputError, line_of, load_toml, located, shown, suggest
 from ccmatic.learning import LEARNED, Asked, Environment, environment
 
 #: The options that one algorithm alone has, and what they are by default.
@@ -106,11 +105,7 @@ KNOWN = {
 
 def load(file):
     """The Training of a TOML file. Raises InputError, which names the file and, where it can, the line."""
-    text = read_text(file)
-    try:
-        sections = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"not TOML: {error}", str(file)) from None
+    sections, text = load_toml(file)
     for section, keys in sections.items():
         if section not in KNOWN or not isinstance(keys, dict):
             found = f"unknown section [{section}]" if isinstance(keys, dict) else f"'{section}' is a value"

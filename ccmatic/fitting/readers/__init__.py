@@ -3,7 +3,7 @@
 The kind of a file is told by how it begins, not by its name.
 """
 
-from ccmatic.base import InputError, Unreadable, shown
+from ccmatic.base import InputError, opened, shown
 from ccmatic.fitting.readers import capture_file, captures, csv_text, emulator, link_trace, mm_link, qlog
 
 #: How many bytes of a file tell its kind.
@@ -27,11 +27,8 @@ def read(path, two_clocks=False, received=None):
 
 
 def _begin(path):
-    try:
-        with open(path, "rb") as file:
-            return file.read(FIRST)
-    except OSError as error:
-        raise Unreadable(f"cannot read: {error.strerror}", str(path)) from None
+    with opened(path) as file:
+        return file.read(FIRST)
 
 
 #: What tells a kind of file by its first bytes, and its reader.

@@ -1,6 +1,6 @@
 """Captures of packets, pcap and pcapng, read by dpkt."""
 
-from ccmatic.base import InputError, Unreadable
+from ccmatic.base import InputError, opened
 from ccmatic.fitting.readers.csv_text import LATEST
 from ccmatic.fitting.readers.headers import LINKS, decode
 
@@ -11,11 +11,8 @@ MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\
 def packets(path):
     """For each packet of TCP or UDP: its record's number, from 1 on, when it was captured, in ns, and its Header.
     Raises InputError, with the record, where the file is cut off or goes back in time."""
-    try:
-        with open(path, "rb") as file:
-            yield from _packets(path, file)
-    except OSError as error:
-        raise Unreadable(f"cannot read: {error.strerror}", path) from None
+    with opened(path) as file:
+        yield from _packets(path, file)
 
 
 def _packets(path, file):

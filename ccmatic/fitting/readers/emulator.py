@@ -21,7 +21,7 @@ def read(path, two_clocks=False):
         log = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise Unreadable(f"cannot read: {error.strerror}", path) from None
-    except (ValueError, SyntaxError, TokenError) as error:
+    except (ValueError, OverflowError, SyntaxError, TokenError) as error:
         raise InputError(f"not a log of `ccmatic emulate`: {error}", path) from None
     if not FIELDS.keys() <= set(log.dtype.names or ()) or log.ndim != 1:
         raise InputError("not a log of `ccmatic emulate`; expected its packets.npy", path)

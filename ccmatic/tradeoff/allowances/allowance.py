@@ -7,13 +7,12 @@ F(k) ≥ C: round trips, of up to R_m + β_s each, before which no controller th
 
 import ast
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property
 
 import sympy
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, exact
 from ccmatic.tradeoff.allowances.enclosure import C, compiled, least_is, rounded_down, rounded_up
 
 #: The longest expression (in characters), the longest number in it (in bits) and the largest exponent that are read.
@@ -69,7 +68,7 @@ class Allowance:
             if len(text) > LONGEST:
                 raise InputError(f"it is too long; expected at most {LONGEST} characters")
             f = _Reader(text).read(ast.parse(text.strip(), mode="eval").body)
-        except (SyntaxError, ValueError, InvalidOperation, RecursionError, MemoryError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise InputError(f"the allowance '{text}' is not an expression; {EXPECTED}") from None
         except InputError as error:
             raise InputError(f"the allowance '{text:.60}': {error.message}") from None
@@ -189,9 +188,7 @@ class _Reader:
         raise InputError(f"found '{ast.get_source_segment(self.text, node)}'; {EXPECTED}")
 
     def _number(self, digits):
-        if not -300 < Decimal(digits).adjusted() < 300:
-            raise InputError(f"found the number {digits}; expected one between 1e-300 and 1e300")
-        return _rational(Fraction(digits))
+        return _rational(exact(digits.replace("_", ""), 300))
 
     def _power(self, base, exponent):
         if not exponent.is_Rational or max(abs(exponent.p), exponent.q) > LARGEST_POWER:
