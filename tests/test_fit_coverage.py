@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.evaluate import coverage
 from ccmatic.evaluate.coverage import guarantees, sentence
 from ccmatic.fitting import NEVER, fit, packet_log
+from ccmatic.guarantees import results
 from ccmatic.records import data
 from support.json_schemas import validate
 
@@ -40,7 +40,7 @@ def test_a_proof_covers_any_jitter_with_long_enough_steps():
     assert first.inflight == pytest.approx(10 * first.rate * first.step)
     assert first.buffer == pytest.approx(6 * first.rate * first.step)
     assert first.lossless_buffer == pytest.approx(9 * first.rate * first.step)
-    assert first.utilisation == pytest.approx(0.83 * 8 / 9) and "covered: at least 73.8%" in sentence(first)
+    assert first.utilisation == pytest.approx(0.83 * 8 / 9) and "covered: at least 73.77 % of C" in sentence(first)
     validate(data(first), "GuaranteeLine")
 
 
@@ -79,15 +79,15 @@ def test_of_an_infinite_buffer_what_it_has_to_hold_is_said():
 
 
 def test_a_proof_of_an_infinite_buffer_has_to_bound_what_waits(monkeypatch):
-    result = next(found for found in coverage.results() if found.proof == "g1_t11_3")
+    result = next(found for found in results.shipped() if found.definition == "g1_t11_3")
     kept = {name: found for name, found in result.constants.items() if name != "inflight"}
-    monkeypatch.setattr(coverage, "results", lambda: [replace(result, constants=kept)])
+    monkeypatch.setattr(results, "shipped", lambda: [replace(result, constants=kept)])
     (line,) = asked("g1_t11_3", log_of(3000, lambda i: 0))
     assert line.missing == ["a bound of what waits, which the buffer has to hold"]
 
 
 def test_what_bounds_nothing_is_not_told_of():
-    proofs = {result.proof for result in coverage.results()}
+    proofs = {result.definition for result in results.shipped()}
     assert "cc_qdel_jitter2" in proofs and "cc_qdel_jitter4" not in proofs
 
 
@@ -122,13 +122,13 @@ def test_losses_that_are_not_by_overflow_are_none_of_the_models():
 
 
 def test_a_proof_with_a_lemma_that_is_broken_covers_nothing(monkeypatch):
-    result = next(found for found in coverage.results() if found.proof == "cc_probe_slow")
+    result = next(found for found in results.shipped() if found.definition == "cc_probe_slow")
     name = "steady: uses the link"
-    broken = replace(result, answers={**result.answers, name: replace(result.answers[name], verdict="violated")})
-    monkeypatch.setattr(coverage, "results", lambda: [broken])
+    broken = replace(result, verdicts={**result.verdicts, name: "violated"})
+    monkeypatch.setattr(results, "shipped", lambda: [broken])
     (line,) = asked("cc_probe_slow", log_of(3000, lambda i: 0))
     assert not line.covered and line.missing == ["the lemma 'steady: uses the link', which is violated"]
-    monkeypatch.setattr(coverage, "results", lambda: [replace(result, answers={})])
+    monkeypatch.setattr(results, "shipped", lambda: [replace(result, verdicts={})])
     (line,) = asked("cc_probe_slow", log_of(3000, lambda i: 0))
     assert len(line.missing) > 20 and "which is not decided" in line.missing[0]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic import language
+from ccmatic import guarantees, language
 from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, read_text, shown, suggest
 from ccmatic.codegen import stateful
 from ccmatic.codegen.decision import LARGEST, decision
@@ -74,7 +74,7 @@ class Export:
     def header(self):
         """The text of NAME.h. Raises InputError for what C cannot hold."""
         parts = [
-            title(self.name, f"the model {self.model.name}", self.source),
+            title(self.name, f"the model {self.model.name}", self.source, "\n\n".join(self.promises())),
             constants(self.name, self.constants),
             self._beliefs(),
         ]
@@ -88,6 +88,26 @@ class Export:
     def step(self):
         """The length of a step in R_m: what the model's jitter takes in D steps is all delay but for queueing."""
         return (1 + self.jitter) / self.model.default_jitter
+
+    def guarantees(self, path=None):
+        """Yield (where, Guarantee) for the controller, and for the one at its start, if a shipped proof is about it.
+
+        path: the guarantees.Path, whose jitter is the export's; None: one of which nothing else is known. Of several
+        proofs it is the first whose conditions the path meets."""
+        path = path or guarantees.Path(self.jitter)
+        for where, controller in (("", self.controller), (" at its start", self.at_start)):
+            proofs = guarantees.of_controller(controller, self.horizon, self.model.default_jitter) if controller else ()
+            found = [guarantees.translate(result, path) for result in proofs]
+            if found:
+                yield where, min(found, key=lambda each: bool(each.missing))
+
+    def promises(self):
+        """Yield what is proved of it, in sentences, for a path of which nothing else is known."""
+        found = list(self.guarantees())
+        for where, guarantee in found:
+            yield f"Proved of {self.name}{where} by {guarantee.result.file.stem}: {guarantee.sentence()}"
+        if not found:
+            yield f"No shipped proof is about {self.name} in windows of {self.horizon - 1} steps."
 
     @property
     def constants(self):

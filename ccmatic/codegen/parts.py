@@ -1,5 +1,7 @@
 """What all headers are made of: a title, constants, and how long things may take."""
 
+from textwrap import fill
+
 from ccmatic import __version__
 from ccmatic.base import c_comment
 
@@ -7,11 +9,12 @@ from ccmatic.base import c_comment
 LONGEST_RTT, LONGEST_STEP = 2**34, 2**44
 
 
-def title(name, what, source):
-    """The beginning of NAME.h: what it was made for, and of."""
+def title(name, what, source, proved=""):
+    """The beginning of NAME.h: what it was made for, and of; proved: what is proved of it, in paragraphs."""
     guard = f"CCM_{name.upper()}_H"
     made = f"{name}: exported by ccmatic {__version__} for {what}, from"
-    lines = [c_comment(f"{made}\n\n{source.strip()}"), f"#ifndef {guard}", f"#define {guard}", ""]
+    told = "".join(f"\n\n{fill(part, 100)}" for part in filter(None, proved.split("\n\n")))
+    lines = [c_comment(f"{made}\n\n{source.strip()}{told}"), f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ["#ifndef CCM_KERNEL", *(f"#include <{file}.h>" for file in ("stdbool", "stdint", "string")), "#endif"]
     return "\n".join([*lines, ""])
 

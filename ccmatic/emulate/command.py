@@ -1,16 +1,20 @@
 """`ccmatic emulate`: from options to what was measured."""
 
+from fractions import Fraction
 from io import BytesIO
+from math import inf
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
-from ccmatic import records
+from ccmatic import guarantees, records
 from ccmatic.base import InputError, writable_folder, write_bytes, write_text
+from ccmatic.codegen.header import Export
 from ccmatic.emulate import link as links
 from ccmatic.emulate import mm_log, picture
 from ccmatic.emulate.kinds import timetable
-from ccmatic.emulate.link import SECOND
+from ccmatic.emulate.link import ENDLESS, SECOND
 from ccmatic.emulate.machine import require
 from ccmatic.emulate.measures import as_text, measures, warm_up
 from ccmatic.emulate.run import emulate
@@ -48,12 +52,34 @@ def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
     emulation = emulate(found, chosen, seconds)
     if warmup is None:
         warmup = warm_up(emulation)
-    result = measures(emulation, warmup)
+    result = msgspec.structs.replace(measures(emulation, warmup), guarantees=list(proved(found, chosen)))
     if folder:
         _keep(folder, emulation, result)
     if plot:
         picture.draw(emulation, warmup, Path(plot))
     return result
+
+
+def proved(link, flows):
+    """Yield a records.GuaranteeLine for what is proved of a flow that is alone on a link of one rate.
+
+    link: a links.Link. flows: the flows.Asked of a run."""
+    exports = [getattr(each.flow, "export", None) for each in flows]
+    if len(flows) > 1 or not isinstance(exports[0], Export):
+        return
+    if link.schedule or link.holds or link.opportunities or len(link.rates) > 1:
+        return
+    (asked,), (export,) = flows, exports
+    rtt = Fraction(link.rtt_of(0), SECOND)
+    rate = Fraction(link.rates[0][1], 8)
+    buffer = inf if link.buffer == ENDLESS else Fraction(link.buffer) / (rate * rtt)
+    path = guarantees.Path(export.jitter, rtt, rate, link.mtu, buffer)
+    for where, guarantee in export.guarantees(path):
+        line = guarantee.record(f"{asked.name}{where}", "the link as asked for")
+        if Fraction(link.jitter, SECOND) > export.jitter * rtt:
+            most = float(1000 * export.jitter * rtt)
+            line.missing.append(f"a jitter of {most:g} ms at most; it is of {link.jitter * 1000 / SECOND:g} ms")
+        yield msgspec.structs.replace(line, covered=not line.missing)
 
 
 def _seconds(link):

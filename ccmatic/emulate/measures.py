@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ccmatic import records
+from ccmatic import guarantees, records
 from ccmatic.base import aligned
 from ccmatic.emulate.link import ENDLESS, MS, SECOND
 
@@ -208,7 +208,7 @@ def as_text(found):
         rows.append(("all", *_cells(found)))
     beside = [_beside(found.trace, found.emulated)] if found.trace else []
     table = aligned([heads, *rows], left=1)
-    told = [*map(_told, found.flows), *_over_time(found)]
+    told = [*map(_told, found.flows), *_over_time(found), *map(guarantees.sentence, found.guarantees or ())]
     return "\n".join([_heading(found), *table, *beside, *told, _worth(found)])
 
 

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from ccmatic import language, proving
-from ccmatic.base import definitions
+from ccmatic import guarantees
 from ccmatic.codegen import header
-from ccmatic.contracts import Buffer, load_definition
 
 
 @dataclass(frozen=True)
@@ -43,29 +41,12 @@ def bounds(sender, buffer_bdp, at_start=False):
     export = _export(sender)
     if export.remembers:
         return Bounds()  # nothing is proved yet
-    proved_of = (export.at_start if at_start else export.controller).body, export.horizon
-    for result in results():
-        if (result.controller.body, result.horizon) == proved_of:
-            return _of(result, Fraction(buffer_bdp) / export.step, export.step)
+    path = guarantees.Path(export.jitter, buffer=Fraction(buffer_bdp))
+    wanted = " at its start" if at_start else ""
+    for where, found in export.guarantees(path):
+        if where == wanted and not found.missing:
+            return Bounds(_float(found.utilisation), found.lost_in_step, _float(found.inflight))
     return Bounds()
-
-
-def _of(result, buffer, step):
-    """buffer: in C·step; step: in R_m."""
-    proof, c = load_definition("proofs", "PROOF", result.proof), result.values
-    needs = Buffer.parse(proof.buffer)
-    if (needs.size is not None and buffer < needs.size) or needs.kind == "infinite":
-        return Bounds()
-    window = result.horizon - 1
-    rounds = 1 + proof.jitter
-    lost = c.get("loss")
-    if lost is None and "lossless_buffer" in c and buffer >= c["lossless_buffer"] * rounds:
-        lost = 0
-    return Bounds(
-        float(c["utilisation"] * (window - proof.jitter) / window) if "utilisation" in c else None,
-        None if lost is None else int(lost),
-        float(c["inflight"] * rounds * step) if "inflight" in c else None,
-    )
 
 
 @cache
@@ -73,11 +54,5 @@ def _export(sender):
     return header.make(sender)
 
 
-@cache
-def results():
-    """What is proved in proofs/ of functions of beliefs, a Result each; none of those that bound nothing, nor of links
-    without jitter, as in the models what propagates is jitter."""
-    files = [definitions.find_file(["proofs"], name, ".json") for name in definitions.shipped("proofs", ".json")]
-    found = map(proving.load_result, files)
-    of_beliefs = [each for each in found if each.constants and isinstance(each.controller, language.Controller)]
-    return [each for each in of_beliefs if load_definition("proofs", "PROOF", each.proof).jitter]
+def _float(number):
+    return None if number is None else float(number)

@@ -1,6 +1,6 @@
 """Trained policies: their files, their networks in NumPy, and their export to C and to ONNX. Nothing here needs JAX."""
 
-from ccmatic.policies.export import GuidedExport, PolicyExport, export, exported, told
+from ccmatic.policies.export import GuidedExport, PolicyExport, export, exported, told, with_guarantees
 from ccmatic.policies.onnx_file import write_onnx
 from ccmatic.policies.policy import (
     ACTIONS,
@@ -31,5 +31,6 @@ __all__ = [
     "rewards",
     "save",
     "told",
+    "with_guarantees",
     "write_onnx",
 ]

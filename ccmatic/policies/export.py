@@ -4,13 +4,15 @@ sender, in which the network chooses."""
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+import msgspec
+
 from ccmatic import records
 from ccmatic.base import InputError, c_name, writable_folder
 from ccmatic.codegen import files, header
 from ccmatic.codegen import parts as headers
 from ccmatic.policies import network
 from ccmatic.policies.onnx_file import write_onnx
-from ccmatic.policies.policy import OBSERVATIONS, PROVED_HORIZON, Policy, load
+from ccmatic.policies.policy import OBSERVATIONS, PROVED_HORIZON, Policy, envelope, load
 
 _MATH = "#include <math.h>\n"
 
@@ -119,6 +121,16 @@ def exported(policy):
         raise InputError(f"{policy.name} measures intervals of {policy.interval} R_m; expected {expected}")
     given = {each.name: getattr(made, each.name) for each in fields(made)}
     return GuidedExport(**{**given, "jitter": jitter}, policy=policy)
+
+
+def with_guarantees(file):
+    """A PolicyFile with what is proved of the policy, in sentences, if it is in an envelope that C can hold."""
+    if envelope(file.act) is None:
+        return file
+    try:
+        return msgspec.structs.replace(file, guarantees=list(exported(Policy(file, "policy")).promises()))
+    except InputError:
+        return file
 
 
 def export(file, target, out=None) -> list[Path]:

@@ -344,10 +344,11 @@ class FitWindowLine(Record):
 
 
 class GuaranteeLine(Record):
-    """What a proof says of a path to which `fit` was put, for a controller. proof, model: null if there is no proof;
-    all but `missing` is null if it says nothing. basis: of which part of the log jitter (s) and rate (bytes/s) are.
-    step: s. Bounds: utilisation, a share of C in the long run, at least; bytes inflight and packets lost in a step, at
-    most; the buffer in bytes from which nothing is lost, and that the proof is about. covered: nothing is missing."""
+    """What a proof says of a path, for a controller. proof, model: null if there is no proof; all but `missing` is null
+    if it says nothing. basis: where jitter (s) and rate (bytes/s) of the path are from. step: s. Bounds: utilisation, a
+    share of C in each window and so in the long run, at least; bytes inflight and packets lost in a step, at most; the
+    buffer in bytes from which nothing is lost, and that the proof is about. says, conditions: the bounds, and what they
+    require, in words. covered: nothing is missing."""
 
     controller: str
     proof: str | None
@@ -361,5 +362,7 @@ class GuaranteeLine(Record):
     lost_in_step: int | None
     lossless_buffer: float | None
     buffer: float | None
+    says: str | None
+    conditions: str | None
     covered: bool
     missing: list[str]

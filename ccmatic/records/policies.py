@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ccmatic.records.codec import Record
+from ccmatic.records.codec import ABSENT, Absent, Record
 
 
 class LayerRecord(Record):
@@ -36,7 +36,7 @@ class PolicyLine(Record):
 class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=True):
     """A trained policy. query: the sections of the file that was asked for. observe, act, reward: by name; history,
     delay, interval: of its observations (docs/learning.md). layers: of its network, first to last, with tanh between
-    them. curve: an episode each."""
+    them. curve: an episode each. guarantees: of a policy in an envelope, what is proved of it, in sentences."""
 
     query: dict[str, Any]
     seed: int
@@ -48,6 +48,7 @@ class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=Tru
     interval: str
     layers: list[LayerRecord]
     curve: list[TrainingLine]
+    guarantees: list[str] | Absent = ABSENT
 
 
 class AdversaryFile(Record, tag_field="format", tag="ccmatic adversary 1", kw_only=True):

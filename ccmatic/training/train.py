@@ -74,6 +74,6 @@ def _file(training, seed, agent, curve):
         )
     names = {name: getattr(environment, name) for name in ("observe", "act", "reward", "history", "delay")}
     interval = str(environment.asked.interval)
-    return records.PolicyFile(
-        query=training.sections, seed=seed, **names, interval=interval, layers=layers, curve=curve
+    return policies.with_guarantees(
+        records.PolicyFile(query=training.sections, seed=seed, **names, interval=interval, layers=layers, curve=curve)
     )

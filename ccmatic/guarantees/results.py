@@ -1,0 +1,94 @@
+"""The result files of `ccmatic prove`, read as far as a guarantee needs them: without their traces."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ccmatic import language, records
+from ccmatic.base import definitions, located, parse_json, read_text
+from ccmatic.contracts import Proof, load_definition
+from ccmatic.records import ProofFile
+
+
+@dataclass(frozen=True)
+class Result:
+    """The content of one result file.
+
+    Attributes:
+        file: The result file.
+        proof: The definition of the proof.
+        definition: The name or the path of that definition.
+        controller: The controller that the proof is about.
+        horizon: The steps of a window, T.
+        constants: The value of each constant, by name.
+        verdicts: The verdict on each lemma, by name.
+    """
+
+    file: Path
+    proof: Proof
+    definition: str
+    controller: Any
+    horizon: int
+    constants: Mapping[str, Fraction]
+    verdicts: Mapping[str, str]
+
+
+def read(file: str | Path, allow_code: bool = False) -> Result:
+    """Read a result file. The numbers are those of the file: `ccmatic check` proves them again.
+
+    Args:
+        file: A result file that `ccmatic prove` wrote, or the name of a shipped one.
+        allow_code: Run the file that the result names as its proof. Otherwise only shipped proofs are accepted.
+
+    Raises:
+        InputError: The file is no result file, or names a proof that may not be run.
+    """
+    file = definitions.find_file(["proofs"], file, ".json")
+    with located(str(file)):
+        data = parse_json(read_text(file), str(file))
+        records.require_format(data, ProofFile)
+        saved = records.convert(data, ProofFile, what="not a proof of ccmatic")
+        proof = load_definition("proofs", "PROOF", saved.proof, allow_code)
+        observations = load_definition("models", "MODEL", proof.model, allow_code).observations
+        controller = language.parse(saved.controller.source, saved.controller.name, observations=observations)
+    return Result(
+        file=file,
+        proof=proof,
+        definition=saved.proof,
+        controller=controller,
+        horizon=saved.horizon,
+        constants={name: found.value for name, found in saved.constants.items()},
+        verdicts={answer.lemma: answer.verdict for answer in saved.lemmas},
+    )
+
+
+@cache
+def shipped() -> tuple[Result, ...]:
+    """Return the shipped results about controllers that read beliefs, on networks with jitter.
+
+    In the models nothing propagates: the propagation of a path is part of the jitter. So a network without jitter is no
+    path. Results without constants bound nothing and are left out.
+    """
+    files = [definitions.find_file(["proofs"], name, ".json") for name in definitions.shipped("proofs", ".json")]
+    found = map(read, files)
+    of_beliefs = [each for each in found if each.constants and isinstance(each.controller, language.Controller)]
+    return tuple(each for each in of_beliefs if each.proof.jitter)
+
+
+def of_controller(
+    controller: language.Controller, horizon: int | None = None, jitter: int | None = None
+) -> Iterator[Result]:
+    """Yield the shipped results about a controller.
+
+    Args:
+        controller: The controller. Its name may differ from that of the result: its text counts.
+        horizon: Only results for windows of this many steps.
+        jitter: Only results for a jitter of this many steps.
+    """
+    for result in shipped():
+        same = result.controller.body == controller.body
+        if same and horizon in (None, result.horizon) and jitter in (None, result.proof.jitter):
+            yield result
