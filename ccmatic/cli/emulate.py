@@ -2,7 +2,6 @@
 
 import click
 
-from ccmatic.base import InputError
 from ccmatic.cli import options
 
 
@@ -46,11 +45,11 @@ from ccmatic.cli import options
 @options.as_json
 def emulate(flows, seconds, warmup, out, plot, as_json, **link):
     """Run real flows over an emulated link, in network namespaces of this machine; needs root and Linux."""
-    from ccmatic import records
-    from ccmatic.emulate import command as emulation
+    from ccmatic import api, records
+    from ccmatic.emulate.command import as_text
 
-    found = emulation.run(link, flows, seconds, warmup, out, plot)
-    click.echo((records.line if as_json else emulation.as_text)(found))
+    found = api.emulate_link(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
+    click.echo((records.line if as_json else as_text)(found))
     return options.GOOD if found.valid else options.UNKNOWN
 
 
@@ -62,27 +61,16 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
 @options.as_json
 def evaluate(senders, real, out, jobs, as_json):
     """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them."""
-    from ccmatic import records, traces
-    from ccmatic.emulate.kinds import is_flow
-    from ccmatic.evaluate import bounds, figures
-    from ccmatic.evaluate import runs as evaluating
+    from ccmatic import api, records
+    from ccmatic.evaluate import runs
 
-    if real and jobs > 1:
-        raise InputError("--real measures time; expected one job")
-    flows = [] if real else [sender for sender in senders if is_flow(sender)]
-    if flows:
-        raise InputError(f"'{flows[0]}' is a flow of `ccmatic emulate`, expected a controller; did you mean --real?")
-    traces.require()
-    evaluating.require(senders, real)
-    evaluation = evaluating.Evaluation(out)
-    scenarios = list((evaluating.real_grid if real else evaluating.grid)())
-    runs = len(evaluation.missing(senders, scenarios))
-    for number, row in enumerate(evaluation.complete(senders, scenarios, jobs), 1):
-        said = evaluating.line(row, list(bounds.broken(row)), as_json)
-        click.echo(said if as_json else f"{number:>{len(str(runs))}}/{runs}  {said}")
-    for file in figures.draw(evaluation.rows, evaluation.folder):
+    grid = api.evaluate_senders(senders, out, real=real, jobs=jobs)
+    for number, row in enumerate(grid, 1):
+        said = runs.line(row, as_json)
+        click.echo(said if as_json else f"{number:>{len(str(grid.count))}}/{grid.count}  {said}")
+    for file in grid.draw():
         click.echo(records.line(records.FigureLine(str(file))) if as_json else file)
-    return options.BROKEN if any(any(bounds.broken(row)) for row in evaluation.rows) else options.GOOD
+    return options.BROKEN if grid.is_outside else options.GOOD
 
 
 @click.command()
@@ -111,28 +99,19 @@ def evaluate(senders, real, out, jobs, as_json):
 @options.as_json
 def fit(log, models, rtt, horizon, two_clocks, received, controllers, plot, as_json):
     """Find the least jitter with which a link of each model leaves a log of packets, and the link's rate then."""
-    from ccmatic import fitting, records, traces
-    from ccmatic.base import quantities
-    from ccmatic.evaluate import coverage
+    from ccmatic import api, fitting, guarantees, records, traces
 
-    step = quantities.duration(rtt) if rtt else None
-    if step == 0:
-        raise InputError(f"the rtt is '{rtt}'; expected more than 0")
-    if controllers and not step:
-        raise InputError("a --controller; expected --rtt, R_m, as what a log tells may be the delay of one way only")
     if plot:
         traces.require(plot)
-    packets = fitting.read(log, two_clocks, received)
-    models = models or dict.fromkeys((*fitting.MODELS, *coverage.models(controllers)))
-    fitted = fitting.fit(packets, models, horizon, step)
+    asked = {"rtt": rtt, "horizon": horizon, "two_clocks": two_clocks, "received": received}
+    fitted, covered = api.fit(log, models, controllers=controllers, **asked)
     if plot:
         fitting.draw(fitted, plot)
-    covered = [line for name in controllers for line in coverage.guarantees(name, fitted)]
     if as_json:
         for line in (*fitting.lines(fitted), *covered):
             click.echo(records.line(line))
     else:
         click.echo(fitting.text(fitted))
         for line in covered:
-            click.echo(coverage.sentence(line))
+            click.echo(guarantees.sentence(line))
     return options.GOOD

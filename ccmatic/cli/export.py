@@ -4,13 +4,11 @@ import os
 import signal
 import socket
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Event, Thread
 from time import sleep
 
 import click
 
-from ccmatic.base import Unreadable
 from ccmatic.cli import options
 
 
@@ -58,14 +56,13 @@ def train(query, seed, out, as_json):
     """Train a policy, or an adversary, by PPO or TD3 in the environment that a file describes (docs/training.md);
     needs the extra rl."""
     with _left_in_time():
-        from ccmatic import records, training
+        from ccmatic import api, records
 
-        asked = training.load(query)
-        out = Path(out or f"{asked.name}.json")
-        if not out.parent.is_dir():
-            raise Unreadable("there is no such folder to write to", str(out.parent))
-        training.train(asked, seed, out, lambda line: click.echo(records.line(line) if as_json else _text(line)))
-    click.echo(records.line(records.PolicyLine(str(out))) if as_json else out)
+        def told(line):
+            click.echo(records.line(line) if as_json else _text(line))
+
+        file = api.train(query, out, seed=seed, told=told)
+    click.echo(records.line(records.PolicyLine(str(file))) if as_json else file)
     return options.GOOD
 
 
@@ -78,10 +75,9 @@ def attack(adversaries, senders, out, as_json):
     """Play trained adversaries, and try the worst trace of each, where they choose traces, on all senders
     (docs/adversaries.md); needs the extra rl."""
     with _left_in_time():
-        from ccmatic import adversary, records
+        from ccmatic import api, records
 
-        loaded = [adversary.load(file) for file in adversaries]
-        for line in adversary.transfer(loaded, senders, out):
+        for line in api.attack(adversaries, senders, out):
             click.echo(records.line(line) if as_json else _attacked(line))
     return options.GOOD
 

@@ -1,7 +1,5 @@
 """`ccmatic prove`, `check`, `front` and `tradeoff`."""
 
-from pathlib import Path
-
 import click
 
 from ccmatic.cli import options
@@ -76,47 +74,26 @@ def check(proof, solver, timeout, seed, allow_code, as_json):
 @options.as_json
 def front(query, out, step, jobs, cluster, solver, timeout, seed, as_json):
     """Prove every controller of a query's classes by shapes, and find those that nothing dominates."""
-    from ccmatic import api, base, front, synthesis
+    from ccmatic import api
     from ccmatic.cli import proof_reports as report
 
     asked, asking = api.load_query(query), options.asking(solver, timeout, seed)
-    step = step and front.step_of(step)
-    front.network_of(asked)
-    folder = base.writable_folder(Path(out or f"{asked.name}-front"))
-    run = folder / "synthesis.db"
-    with options.Waiting(f"synthesising for {asked.name}"):
-        found = api.synthesise(asked, run=run, jobs=jobs, cluster=cluster, **asking).solutions
-    if not found:
-        click.echo(report.front_end([], {}, None, as_json))
+    with options.Waiting(f"reading {query}") as waiting:
+
+        def begun(what):
+            waiting.what = what
+
+        def decided(point, number, of):
+            waiting.tell(f"{number} of {of}, {point.name}: {report.decided(point)}")
+
+        where = {"step": step, "jobs": jobs, "cluster": cluster, "begun": begun, "decided": decided}
+        found = api.find_front(asked, out, **where, **asking)
+    for point in found.points:
+        click.echo(report.front_point(point, found.dominated.get(point.name), as_json))
+    click.echo(report.front_end(found.points, found.dominated, found.figure, as_json))
+    if not found.points:
         return options.BROKEN
-    where = {"folder": folder / "proofs", "jobs": jobs, "cluster": cluster, **asking}
-    points = _proved(asked, front.members(asked, synthesis.read_run(run)[1]), **where)
-    if step:
-        best = [point for point in points if front.dominated(points).get(point.name) == []]
-        with options.Waiting(f"widening {len(best)} controllers"):
-            wider = list(front.envelopes(asked, best, step, **asking))
-        points += _proved(asked, wider, **where)
-    dominated = front.dominated(points)
-    figure = folder / "front.svg" if dominated else None
-    if figure:
-        front.draw([point for point in points if point.name in dominated], dominated, figure)
-    for point in points:
-        click.echo(report.front_point(point, dominated.get(point.name), as_json))
-    click.echo(report.front_end(points, dominated, figure, as_json))
-    return options.GOOD if dominated else options.outcome({point.verdict for point in points})
-
-
-def _proved(query, members, **where):
-    """The Point of each of the Members. where: as of `prove_each`."""
-    from ccmatic import front
-    from ccmatic.cli import proof_reports as report
-
-    found = {}
-    with options.Waiting(f"proving {len(members)} controllers") as waiting:
-        for point in front.prove_each(query, members, **where):
-            found[point.name] = point
-            waiting.tell(f"{len(found)} of {len(members)}, {point.name}: {report.decided(point)}")
-    return [found[member.name] for member in members]
+    return options.GOOD if found.dominated else options.outcome({point.verdict for point in found.points})
 
 
 @click.command()
@@ -134,13 +111,10 @@ def _proved(query, members, **where):
 @options.as_json
 def tradeoff(allowances, buffer_time, start, end, out, as_json):
     """Reproduce the trade-off between loss and convergence time, and check the steps of its proof."""
-    from ccmatic import records, traces
-    from ccmatic.tradeoff import command as trading
+    from ccmatic import api, records
 
-    traces.require()
-    asked, path = trading.read(allowances, buffer_time, start, end)
     outcomes = set()
-    for found in trading.run(asked, path, out):
+    for found in api.reproduce_tradeoff(allowances, buffer_time=buffer_time, start=start, end=end, out=out):
         outcomes.add(found.good)
         if as_json or found.text:
             click.echo(records.line(found.row) if as_json else found.text)

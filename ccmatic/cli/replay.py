@@ -2,7 +2,7 @@
 
 import click
 
-from ccmatic.base import InputError, write_bytes, write_text
+from ccmatic.base import InputError, quantities, write_bytes, write_text
 from ccmatic.cli import options
 
 
@@ -92,22 +92,19 @@ def trace_group():
 @options.as_json
 def trace_export(trace, kind, rate, rtt, mss, lead, out, allow_code, as_json):
     """Write a trace, at a concrete scale, as others read it; what their format leaves out is said."""
+    from ccmatic import api
     from ccmatic import trace_export as exporting
-    from ccmatic.base import quantities
-    from ccmatic.traces import Trace
 
     if out is None and (as_json or kind == "npz"):
         raise InputError(f"{'--json' if as_json else 'npz'} needs --out, the file to write")
-    scale = exporting.Scale(quantities.rate(rate), quantities.duration(rtt), mss)
-    silence = quantities.duration(lead) * 1000
-    if silence.denominator != 1 or silence > exporting.LATEST:
-        raise InputError(f"the lead is '{lead}'; expected whole ms, at most {exporting.LATEST}, such as 700ms")
-    content, notes = exporting.export(Trace.load(trace), kind, scale, trace, allow_code, int(silence))
+    asked = {"rate": rate, "rtt": rtt, "mss": mss, "lead": lead, "allow_code": allow_code}
+    content, notes = api.export_trace(trace, kind, **asked)
     if out is None:
         click.echo(content, nl=False)
     else:
         write_bytes(out, content)
     if as_json:
+        scale = exporting.Scale(quantities.rate(rate), quantities.duration(rtt), mss)
         click.echo(exporting.answer(trace, kind, scale, out, notes))
     else:
         click.echo("".join(f"note: {note}\n" for note in notes), nl=False, err=True)

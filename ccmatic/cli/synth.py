@@ -38,11 +38,11 @@ def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
 @options.as_json
 def runs(run, as_json):
     """What a run of synthesis has learned so far."""
-    from ccmatic import synthesis
+    from ccmatic import api
     from ccmatic.cli import synthesis_reports as report
 
     show = report.run_json if as_json else report.run_text
-    click.echo(show(run, *synthesis.read_run(run)))
+    click.echo(show(run, *api.read_run(run)))
     return options.GOOD
 
 

@@ -11,7 +11,6 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from msgspec.structs import replace
 
 from ccmatic import records
 from ccmatic.base import InputError, parse_json, read_text, writable_folder
@@ -153,16 +152,16 @@ def throughput(done):
     return [round(float(size) * 16e-6, 3) for size in np.histogram(log["released"], edges, weights=log["size"])[0]]
 
 
-def line(row, broken, as_json):
-    """A ResultRecord for people, or as a JSON line; broken: how it is outside what is proved."""
+def line(row, as_json):
+    """A ResultRecord for people, or as a JSON line; its `outside` says how it is outside what is proved."""
     if as_json:
-        return records.line(replace(row, outside=broken))
+        return records.line(row)
     parts = [
         f"{row.sender:<18}{row.scenario:<46}", f"utilisation {row.utilisation:6.1%}",
         f"queue p95 {row.queueing_delay_rm.p95 or 0:5.2f} R_m", f"lost in R_m {row.lost_max_in_rm:4d}",
     ]  # fmt: skip
     parts += [f"not valid: {fault}" for fault in row.faults or ()]
-    return "  ".join([*parts, *(f"OUTSIDE: {each}" for each in broken)])
+    return "  ".join([*parts, *(f"OUTSIDE: {each}" for each in row.outside or ())])
 
 
 class Evaluation:

@@ -1,0 +1,79 @@
+"""The Python face of ccmatic, which the command line calls as well.
+
+    import ccmatic as cm
+
+    network = cm.Network("ccac", buffer="any", horizon=11)
+    verdict = cm.verify(rate, cm.Query(network, utilisation="1/2"))
+
+Each call has formulas and solvers of its own, so that two threads may call at once. Whatever a person gives that will
+not do raises InputError. `solvers` are some of `z3`, `cvc5` and `yices`, which must agree, else Disagreement is raised;
+`timeout` is in seconds, for each question; `seed` is the solvers'.
+"""
+
+from ccmatic.api.given import Given as Given
+from ccmatic.api.given import load_controller
+from ccmatic.api.proofs import check, find_front, guarantee, prove, prove_by_shapes, reproduce_tradeoff
+from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
+from ccmatic.api.senders import attack, emulate_link, evaluate_senders, export, fit, list_names, train
+from ccmatic.api.verdicts import estimate, explain, export_trace, replay, verify, worst
+from ccmatic.base import InputError
+from ccmatic.estimation import Estimate
+from ccmatic.explanation import Explanation
+from ccmatic.guarantees import Guarantee
+from ccmatic.language import Controller
+from ccmatic.proving import Attempt, Check, Proved
+from ccmatic.query import Network, Query
+from ccmatic.query import load as load_query
+from ccmatic.synthesis import CoverReport, Progress
+from ccmatic.traces import Trace
+from ccmatic.verification import Judgement, Report
+from ccmatic.widening import Widening, WideningReport
+from ccmatic.worst_case import Worst
+
+__all__ = [
+    "Attempt",
+    "Check",
+    "Controller",
+    "CoverReport",
+    "Estimate",
+    "Explanation",
+    "Guarantee",
+    "InputError",
+    "Judgement",
+    "Network",
+    "Progress",
+    "Proved",
+    "Query",
+    "Report",
+    "Synthesis",
+    "Trace",
+    "Widening",
+    "WideningReport",
+    "Worst",
+    "attack",
+    "check",
+    "check_cover",
+    "check_widening",
+    "emulate_link",
+    "estimate",
+    "evaluate_senders",
+    "explain",
+    "export",
+    "export_trace",
+    "find_front",
+    "fit",
+    "guarantee",
+    "list_names",
+    "load_controller",
+    "load_query",
+    "prove",
+    "prove_by_shapes",
+    "read_run",
+    "replay",
+    "reproduce_tradeoff",
+    "synthesise",
+    "train",
+    "verify",
+    "widen",
+    "worst",
+]

@@ -1,0 +1,227 @@
+"""Senders: exported, trained, attacked, emulated, simulated, and the paths that they meet."""
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ccmatic import base
+from ccmatic.base import InputError, Unreadable, quantities
+from ccmatic.codegen import files as exporting
+from ccmatic.codegen import header
+from ccmatic.records import AttackLine, GuaranteeLine, MeasuresFile, TrainingLine
+
+
+def export(
+    controller: str | Path,
+    target: str,
+    out: str | Path | None = None,
+    *,
+    model: str | None = None,
+    horizon: int = 10,
+    jitter: int | str | Fraction = 1,
+    around: str | None = None,
+) -> list[Path]:
+    """Compile a controller, by its name or file, or a trained policy's file, to C; the paths of what is written.
+
+    target: `c`, `bpf` or `udp`; of a policy `c`, `udp` or `onnx`. out: a folder; None: one of the controller's name.
+    model: whose beliefs are computed; None: the one of fewest that are enough. horizon: T; beliefs time out every T-1
+    steps. jitter: by how much delay may vary, in R_m, but for queueing. around: of an envelope in the kernel (`bpf`),
+    which of its congestion controls runs within: `cubic`, `bbr` or `reno`. Raises InputError if the controller cannot
+    be compiled or a file not be written.
+    """
+    if Path(controller).suffix == ".json":
+        from ccmatic import policies
+
+        return policies.export(controller, target, out)
+    asked = (model, horizon, str(jitter))
+    if around and target != "bpf":
+        raise InputError(f"--around {around} for the target {target}; expected --target bpf: the kernel runs it")
+    made = (header.make_guard(str(controller), around, *asked) if around
+            else header.make(str(controller), *asked, guarding=True))  # fmt: skip
+    return exporting.write(made, target, out or made.name)
+
+
+def train(
+    query: str | Path,
+    out: str | Path | None = None,
+    *,
+    seed: int = 0,
+    told: Callable[[TrainingLine], None] = lambda line: None,
+) -> Path:
+    """Train a policy, or an adversary, in the environment that a file describes. It needs the extra `rl`.
+
+    Args:
+        query: The TOML file (docs/training.md).
+        out: The file of the policy. Beside it OUT.checkpoint keeps what was learned, from which the same call resumes.
+            None: NAME.json.
+        seed: The seed of all that is random.
+        told: Receives a line after each episode.
+
+    Returns:
+        The file of the policy.
+
+    Raises:
+        InputError: The file is no such query, or the extra is not installed.
+    """
+    from ccmatic import training
+
+    asked = training.load(query)
+    file = Path(out or f"{asked.name}.json")
+    if not file.parent.is_dir():
+        raise Unreadable("there is no such folder to write to", str(file.parent))
+    training.train(asked, seed, file, told)
+    return file
+
+
+def attack(
+    adversaries: Sequence[str | Path], senders: Sequence[str] = (), out: str | Path | None = None
+) -> Iterator[AttackLine]:
+    """Play trained adversaries, and try the worst trace of each on all senders. It needs the extra `rl`.
+
+    Args:
+        adversaries: Files of trained adversaries.
+        senders: Other senders to try the traces on.
+        out: A folder for the traces, as link traces of mahimahi.
+
+    Yields:
+        A line for each sender and trace: utilisation, queueing delay and losses.
+
+    Raises:
+        InputError: A file is no adversary, a sender is unknown, or the extra is not installed.
+    """
+    from ccmatic import adversary
+
+    yield from adversary.transfer([adversary.load(file) for file in adversaries], senders, out)
+
+
+def emulate_link(
+    flows: Sequence[str] = ("cubic",),
+    *,
+    rate: str | None = None,
+    rtt: str | None = None,
+    buffer: str | None = None,
+    jitter: str | None = None,
+    pattern: str | None = None,
+    changes: Sequence[str] = (),
+    schedule: str | Path | None = None,
+    seconds: float | None = None,
+    warmup: float | None = None,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    plot: str | Path | None = None,
+) -> MeasuresFile:
+    """Run real flows over an emulated link, in network namespaces of this machine. It needs root and Linux.
+
+    Args:
+        flows: The senders, such as "cubic", "udp:cc_qdel" or "bpf:cc_qdel@10s-30s,rtt=80ms".
+        rate: C, such as "24mbit".
+        rtt: R_m, such as "40ms".
+        buffer: The buffer, such as "2bdp", "30000" (bytes) or "infinite"; a BDP is C·R_m.
+        jitter: D, such as "40ms": the longest time for which a packet is held. None: no jitter.
+        pattern: How packets are held: "uniform" or "aggregation".
+        changes: Changes of the rate, such as "5s=48mbit".
+        schedule: A file that is the link: a schedule or holds of `export_trace`, or a link trace of mahimahi.
+        seconds: The length of the run. None: that of the schedule; else 10, or that of a longer link trace.
+        warmup: Seconds that are not measured. None: until beliefs have converged, or a third of the run.
+        seed: The seed of the jitter.
+        out: A folder for the log of packets and the measures.
+        plot: A file to draw to.
+
+    Returns:
+        What was measured. `valid` says whether the run is one of the link asked for, `guarantees` what is proved of a
+        flow that is alone.
+
+    Raises:
+        InputError: A quantity or a flow cannot be read, or the machine lacks what is needed.
+    """
+    from ccmatic.emulate import command
+
+    link = {"rate": rate, "rtt": rtt, "buffer": buffer, "jitter": jitter, "pattern": pattern, "seed": seed}
+    where: dict[str, Any] = {**link, "changes": changes, "schedule": schedule}
+    found: MeasuresFile = command.run(where, flows, seconds, warmup, out, plot)
+    return found
+
+
+def evaluate_senders(
+    senders: Sequence[str], out: str | Path = "evaluation", *, real: bool = False, jobs: int = 1
+) -> "Any":
+    """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them.
+
+    Args:
+        senders: Controllers; with `real`, flows of `emulate_link`.
+        out: The folder for results and figures; the same call resumes there.
+        real: Run on this machine's stack, on a smaller grid. It needs root and Linux.
+        jobs: Processes that simulate.
+
+    Returns:
+        The Grid. Iterate over it for a ResultRecord of each run that was missing; then `draw` draws all of them.
+
+    Raises:
+        InputError: A sender cannot be run.
+    """
+    from ccmatic.evaluate.grid import Grid
+
+    return Grid(senders, out, real, jobs)
+
+
+def fit(
+    log: str | Path,
+    models: Sequence[str] = (),
+    *,
+    rtt: str | None = None,
+    horizon: int = 10,
+    two_clocks: bool = False,
+    received: str | Path | None = None,
+    controllers: Sequence[str] = (),
+) -> tuple[Any, list[GuaranteeLine]]:
+    """Find the least jitter with which a link of each model explains a log of packets, and the link's rate then.
+
+    Args:
+        log: A log of packets (docs/formats.md).
+        models: The models whose links are fitted. Empty: cbr_delay, ccac, and those of the controllers' proofs.
+        rtt: R_m, such as "40ms", which is a step. None: the least delay in the log.
+        horizon: T: windows last T-1 steps.
+        two_clocks: Sender and receiver have clocks of their own, a constant apart.
+        received: A capture at the receiver, where `log` is one at the sender.
+        controllers: Controllers whose shipped proofs are compared with the path.
+
+    Returns:
+        The Fitted, and for each proof of a controller what it says of the path.
+
+    Raises:
+        InputError: The log cannot be read, or a name is unknown.
+
+        fitted, guarantees = cm.fit("examples/links/cellular.mahimahi", rtt="40ms", controllers=["cc_qdel"])
+    """
+    from ccmatic import fitting
+    from ccmatic.evaluate import coverage
+
+    step = quantities.duration(rtt) if rtt else None
+    if step == 0:
+        raise InputError(f"the rtt is '{rtt}'; expected more than 0")
+    if controllers and not step:
+        raise InputError("a --controller; expected --rtt, R_m, as what a log tells may be the delay of one way only")
+    packets = fitting.read(str(log), two_clocks, received)
+    asked = models or dict.fromkeys((*fitting.MODELS, *coverage.models(controllers)))
+    fitted = fitting.fit(packets, asked, horizon, step)
+    return fitted, [line for name in controllers for line in coverage.guarantees(name, fitted)]
+
+
+def list_names(*kinds: str) -> list[Any]:
+    """List what is shipped under a name, with a sentence about each.
+
+    Args:
+        kinds: `models`, `queries`, `templates`, `properties`, `proofs` or `controllers`. None given: all.
+
+    Returns:
+        Entries, each with `kind`, `name` and `says`.
+
+    Raises:
+        InputError: There is no such kind.
+    """
+    unknown = [kind for kind in kinds if kind not in base.KINDS]
+    if unknown:
+        raise InputError(f"there is no kind '{base.shown(unknown[0])}'; {base.suggest(unknown[0], base.KINDS)}")
+    entries: list[Any] = list(base.entries(kinds or tuple(base.KINDS)))
+    return entries

@@ -1,0 +1,144 @@
+"""Verdicts on controllers, traces that show them, and what traces tell."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from ccmatic import estimation, explanation, trace_export, verification, worst_case
+from ccmatic.api.given import Given, load_controller
+from ccmatic.base import InputError, quantities
+from ccmatic.estimation import Estimate
+from ccmatic.explanation import Explanation
+from ccmatic.logic import isolated
+from ccmatic.query import Network, Query
+from ccmatic.traces import Trace
+from ccmatic.verification import Judge, Judgement, Report
+from ccmatic.worst_case import Worst
+
+
+def verify(
+    controller: Given,
+    query: Query,
+    *,
+    solvers: tuple[str, ...] = ("z3",),
+    timeout: float | None = None,
+    seed: int = 0,
+) -> Judgement:
+    """Whether a controller ensures a query's property on every trace of its network.
+
+    The Judgement's `verdict` is `holds`, `violated` or `unknown` (out of time); its `trace` shows a violation, its
+    `unmodelled` an execution that the published model leaves out and that breaks what holds on that model. Raises
+    InputError for what is no controller of this network, or if the network has no execution; Disagreement.
+
+        cm.verify("cc_qdel", cm.load_query("g1_t5")).trace.plot()
+    """
+    return Judge(query, solvers=solvers, timeout=timeout, seed=seed).judge(load_controller(controller, query))
+
+
+@isolated
+def worst(
+    controller: Given | Sequence[Given],
+    network: Network,
+    of: str = "utilisation",
+    *,
+    start: str = "any",
+    given: str = "",
+    period: int | None = None,
+    at: Fraction | int | str | None = None,
+    low: Fraction | int | str | None = None,
+    high: Fraction | int | str | None = None,
+    resolution: Fraction | int | str | None = None,
+    told: Callable[[Fraction], None] = lambda x: None,
+    solvers: tuple[str, ...] = ("z3",),
+    timeout: float | None = None,
+    seed: int = 0,
+) -> Worst:
+    """How bad the network can make it for a controller: an edge, both sides of which have been asked.
+
+    controller: or one for each flow of the network. of: `utilisation`, `loss` (in an R_m), `queue`, `delay`, `window`;
+    of several flows `share`, the least that a flow gets of what is served, and `jain`, the same of two flows, with
+    Jain's index told; or a condition on x (docs/worst.md). start:
+    `any`, or `empty`: nothing waits and nothing was lost. given: a condition on executions; others are left out.
+    period: so many steps, of executions that repeat themselves after them and so may go on for ever; the network's
+    horizon is then at least 2·period + 1. at: an x that alone is asked about; else it is looked for from low to high,
+    up to the resolution. told: is given each x that is asked. timeout: seconds for each x. Raises InputError, also if
+    there is no such execution at all; Disagreement.
+
+        cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).some
+    """
+    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
+    about = {"start": start, "given": given, "period": period, "told": told}
+    among = {"at": at, "low": low, "high": high, "resolution": resolution}
+    return worst_case.search(controller, network, of, **about, **among, **asking)
+
+
+def estimate(trace: Trace | str | Path, network: Network | None = None) -> list[Estimate]:
+    """What a sender can know of its path at the end of each step of a trace, or of the one in a file, but its first: an
+    Estimate's `possible` is exact, of all executions of the network that look alike to the sender; its `declared` are
+    the model's beliefs.
+
+    network: None: the trace's. Its horizon says on how many steps the sender looks back, but for what it knows of C.
+    Raises InputError where no execution of the network is as the trace, with the laws that say so.
+
+        cm.estimate("docs/gallery/late_drain.json")[-1].possible.C
+    """
+    loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
+    return list(estimation.estimates(loaded, network or estimation.network_of(loaded)))
+
+
+def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
+    """Check a trace, or the one in a file, by exact arithmetic, law by law, with no solver. The Report's `faults` are
+    the laws that it breaks, and its `outcome` says whether it breaks its property.
+
+    allow_code: run the files that it names as model or property; else it may name shipped ones only. Raises InputError
+    if it is no trace, or lacks what its query needs.
+    """
+    file = None if isinstance(trace, Trace) else str(trace)
+    return verification.replay(Trace.load(file) if file else trace, file, allow_code)
+
+
+@isolated
+def explain(trace: Trace | str | Path, *, allow_code: bool = False) -> Explanation:
+    """What a trace, or the one in a file, shows, in sentences with numbers: what of its property is not met and why
+    nothing excuses it, what the network did, whose rates these are. allow_code, and what it raises: as `replay`."""
+    loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
+    return explanation.explain(loaded, verification.replay(loaded, None if loaded is trace else str(trace), allow_code))
+
+
+def export_trace(
+    trace: Trace | str | Path,
+    kind: str,
+    *,
+    rate: str,
+    rtt: str,
+    mss: int = 1500,
+    lead: str = "0ms",
+    allow_code: bool = False,
+) -> tuple[bytes, list[str]]:
+    """Convert a trace to the format of another tool, at a concrete scale.
+
+    Args:
+        trace: The trace, or its file.
+        kind: The format: `mahimahi`, `schedule`, `holds`, `csv`, `json` or `npz`.
+        rate: The trace's C, such as "24mbit".
+        rtt: The trace's R_m, such as "40ms".
+        mss: Bytes in a packet.
+        lead: Whole milliseconds of silence before a link trace of mahimahi, in which a sender may fill the queue.
+        allow_code: Run the file that the trace names as its model. Otherwise only shipped models are accepted.
+
+    Returns:
+        The content of the file to write, and notes: a sentence for each thing that the format leaves out or rounds.
+
+    Raises:
+        InputError: The trace cannot be exported to this format.
+
+        cm.export_trace("docs/gallery/late_drain.json", "schedule", rate="24mbit", rtt="40ms")
+    """
+    loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
+    scale = trace_export.Scale(quantities.rate(rate), quantities.duration(rtt), mss)
+    silence = quantities.duration(lead) * 1000
+    if silence.denominator != 1 or silence > trace_export.LATEST:
+        raise InputError(f"the lead is '{lead}'; expected whole ms, at most {trace_export.LATEST}, such as 700ms")
+    file = None if isinstance(trace, Trace) else str(trace)
+    made: tuple[bytes, list[str]] = trace_export.export(loaded, kind, scale, file, allow_code, int(silence))
+    return made

@@ -1,0 +1,58 @@
+"""Every command has a function in `import ccmatic`, so that all of ccmatic is a library as well."""
+
+import subprocess
+import sys
+
+import click
+
+import ccmatic as cm
+from ccmatic.cli.commands import cli
+from support import ROOT
+
+#: The functions whose names are not those of their commands, as packages of ccmatic or Python itself have those names.
+OTHER_NAMES = {
+    "emulate": "emulate_link",
+    "evaluate": "evaluate_senders",
+    "front": "find_front",
+    "list": "list_names",
+    "runs": "read_run",
+    "synth": "synthesise",
+    "trace export": "export_trace",
+    "tradeoff": "reproduce_tradeoff",
+}
+
+
+def commands(group, before=""):
+    """The names of all commands, such as "trace export"."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}"
+
+
+def test_every_command_has_a_function():
+    found = {*commands(cli)}
+    assert len(found) >= 21 and {*OTHER_NAMES} <= found
+    functions = {name: OTHER_NAMES.get(name, name.replace("-", "_")) for name in found}
+    lacking = {name: function for name, function in functions.items() if function not in cm.api.__all__}
+    assert not lacking
+    for function in functions.values():
+        assert callable(getattr(cm, function)) and len(getattr(cm, function).__doc__) > 100, function
+
+
+def test_a_function_is_found_whatever_was_imported_before():
+    """A name of a package would be that package as soon as it is imported."""
+    program = (
+        "import importlib, ccmatic.api\n"
+        "for name in ('emulate.command', 'evaluate.grid', 'front', 'tradeoff.command', 'guarantees', 'fitting'):\n"
+        "    importlib.import_module(f'ccmatic.{name}')\n"
+        "for name in ccmatic.api.__all__: assert getattr(ccmatic, name) is getattr(ccmatic.api, name), name\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_trace_is_exported_and_names_are_listed():
+    content, notes = cm.export_trace(ROOT / "docs/gallery/late_drain.json", "csv", rate="24mbit", rtt="40ms")
+    assert content.count(b"\n") >= 7 and isinstance(notes, list)
+    assert {entry.kind for entry in cm.list_names("models", "proofs")} == {"models", "proofs"}
