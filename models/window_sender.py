@@ -5,6 +5,9 @@ from functools import cache, partial
 from ccmatic.contracts import BYTES, CONDITION, RATE, TIME, Column, Observation
 from ccmatic.logic import either, equal, every, implies, is_max, no, some
 
+#: In steps: delays of an execution that repeats itself are told apart up to this one.
+LONGEST = 32
+
 
 def senders(model, x, flow):
     """The laws of one flow's sender, and of what becomes of its bytes."""
@@ -76,10 +79,11 @@ def _detection(flow, dupacks):
         late = timeout(flow, t)
         yield "detected_after_R_m", t, flow.Ld[t] <= flow.L[t - R]
         yield "timeout_detects_all", t, implies(late, equal(flow.Ld[t], flow.L[t]))
-        for u in range(t - R + 1):
-            told = flow.admitted(u) + dupacks <= flow.S[t - R]
-            yield "detected_by_dupacks", t, implies(every(no(late), told), flow.Ld[t] >= flow.L[u])
-            yield "not_detected_before_dupacks", t, implies(every(no(late), no(told)), flow.Ld[t] <= flow.L[u])
+        for told, lost in _sent_before(flow, t, dupacks):
+            yield "detected_by_dupacks", t, implies(every(no(late), told), flow.Ld[t] >= lost)
+            yield "not_detected_before_dupacks", t, implies(every(no(late), no(told)), flow.Ld[t] <= lost)
+        if _is_last_period(flow, t):
+            yield "detected_in_the_end", t, some(late, _is_found(flow, t, dupacks, flow.Ld))
 
 
 def _detection_of_executions(flow, dupacks):
@@ -94,10 +98,33 @@ def _detection_of_executions(flow, dupacks):
         either_way = is_max(flow.Ld[t], (True, flow.Ld[t - 1]), (True, by_acks[t]))
         yield "detected_by_either", t, some(late, either_way)
         yield "detected_after_R_m", t, flow.Ld[t] <= lost
-        for u in range(t - R + 1):
-            told = flow.admitted(u) + dupacks <= flow.S[t - R]
-            yield "detected_by_dupacks", t, implies(told, by_acks[t] >= flow.L[u])
-            yield "not_detected_before_dupacks", t, implies(no(told), by_acks[t] <= flow.L[u])
+        for told, lost in _sent_before(flow, t, dupacks):
+            yield "detected_by_dupacks", t, implies(told, by_acks[t] >= lost)
+            yield "not_detected_before_dupacks", t, implies(no(told), by_acks[t] <= lost)
+        if _is_last_period(flow, t):
+            yield "detected_in_the_end", t, _is_found(flow, t, dupacks, by_acks)
+
+
+def _sent_before(flow, t, dupacks):
+    """Of each step R_m before t or earlier: that enough bytes beyond it are acknowledged by t, and what was lost by
+    it. An execution that repeats itself has such steps before the trace, too."""
+    reaches = _is_last_period(flow, t) and flow.network.beta is not None
+    for u in range(-LONGEST if reaches else 0, t - flow.R + 1):
+        yield _admitted_before(flow, u) + dupacks <= flow.S[t - flow.R], _before(flow, flow.L, u)
+
+
+def _is_found(flow, t, dupacks, found):
+    """So may all that was lost before the steps of `_sent_before` be: enough bytes beyond the first of them are
+    acknowledged. Where nothing is lost in a period, all that ever was is found, if anything is still sent."""
+    loses = flow.L[flow.period] > flow.L[0]
+    sends = flow.admitted(flow.period) > flow.admitted(0)
+    reached = _admitted_before(flow, -LONGEST) + dupacks <= flow.S[t - flow.R]
+    return either(loses, reached, implies(sends, found[t] >= flow.L[t]))
+
+
+def _is_last_period(flow, t):
+    """Of an execution that repeats itself, the laws of every other period follow from those of this one."""
+    return bool(flow.period) and t >= flow.horizon - flow.period
 
 
 @cache
@@ -117,7 +144,15 @@ def observations(before, own):
         Observation("sent", BYTES, "bytes sent by the step before", lambda flow, t: flow.A[t - 1] if t else None),
         Observation("lost", BYTES, "bytes found to be lost", lambda flow, t: flow.Ld[t]),
         Observation("timeout", CONDITION, "the retransmission timer fires", timeout),
-        Observation("delay", TIME, "whole steps that the last byte acknowledged waited", delay, few=True),
+        Observation(
+            "delay",
+            TIME,
+            "whole steps that the last byte acknowledged waited",
+            delay,
+            few=True,
+            beyond=partial(_waited_longer, own),
+            longest=LONGEST,
+        ),
         Observation("measured", CONDITION, "a delay was measured in this step", partial(_measured, own)),
         Observation("before_trace", CONDITION, "what is acknowledged was sent before the trace began", old, dated=True),
         Observation("served", BYTES, "bytes served by the step before, acknowledged or not", _served),
@@ -147,21 +182,68 @@ def _before_trace(before, own, flow, t):
     x, then = flow if own else flow.network, t - flow.R
     if then < 0:
         return None
-    return x.S[then] < (x.A[0] if before == "sent" else x.admitted(0))
+    old = x.S[then] < (x.A[0] if before == "sent" else x.admitted(0))
+    return every(no(_is_served(x)), old) if x.period else old
 
 
 def _delay(flow, t):
     then = t - flow.R
     if then < 0 or flow.Q is None:
         return None
-    return [(flow.Q.exactly(then, k), k) for k in range(flow.horizon)]
+    within = [(flow.Q.exactly(then, k), k) for k in range(flow.horizon)]
+    return _repeated(flow.network, then, within) if flow.period else within
 
 
 def _own_delay(flow, t):
     then = t - flow.R
     if then < 0:
         return None
-    return [(_waited(flow, then, k), k) for k in range(then)]
+    within = [(_waited(flow, then, k), k) for k in range(then)]
+    return _repeated(flow, then, within) if flow.period else within
+
+
+def _repeated(x, t, within):
+    """The delays of an execution that repeated itself before the trace, too, so that each byte was sent in it. Of one
+    that serves nothing in a period: `within`, as the trace has them."""
+    sent = [(_last_served(x, t, partial(_waited_for, x, k)), k) for k in range(LONGEST + 1)]
+    return [*sent, *((every(no(_is_served(x)), condition), k) for condition, k in within)]
+
+
+def _waited_longer(own, flow, t):
+    """The delay of an execution that repeats itself is longer than any that is told apart."""
+    x, then = flow if own else flow.network, t - flow.R
+    return _last_served(x, then, lambda at: x.S[at] <= _admitted_before(x, at - LONGEST - 1))
+
+
+def _waited_for(x, k, t):
+    return every(x.S[t] > _admitted_before(x, t - k - 1), x.S[t] <= _admitted_before(x, t - k))
+
+
+def _last_served(x, t, what):
+    """What is true of the last step by t in which something was served. Of steps a period apart the same is true."""
+    t = t % x.period + x.period
+    found = False
+    for at in range(t - x.period + 1, t + 1):
+        found = either(x.S[at] > x.S[at - 1], what(at), found)
+    return found
+
+
+def _is_served(x):
+    """Something is served in each period."""
+    return x.S[x.period] > x.S[0]
+
+
+def _admitted_before(x, t):
+    """What was sent and not lost by a step that may be before the trace."""
+    return _before(x, x.A, t) - _before(x, x.L, t)
+
+
+def _before(x, column, t):
+    """A column at a step that may be before the trace, if the execution repeats itself."""
+    if t >= 0:
+        return column[t]
+    periods = -(t // x.period)
+    return column[t + periods * x.period] - periods * (column[x.period] - column[0])
 
 
 def _waited(flow, t, k):

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from ccmatic.models.window_sender import timeout
 from ccmatic.properties.quantities import quantity
-from ccmatic.properties.repeating import repeating
+from ccmatic.properties.repeating import left_out, repeating
 
 from ccmatic.base import InputError, exact, shown, suggest
 from ccmatic.contracts import Bounds, Fails, Implied, Property, Stated, WayToFail
@@ -25,9 +25,7 @@ class Avoids(Property):
     """what, given: conditions on an execution, in the language of CCAC's queries (docs/stateful.md); several are given
     with `;` between them. x: a number that they may read. periodic: the trace ends as it began, with the last so many
     windows and rates those of the first so many steps; 0 is not periodic. repeats: it repeats itself after so many
-    steps, all state included, and so may go on for ever; 0: it need not. moves: state that is a place in what is
-    observed, and moves on with it, such as "recover=admitted; since=served". known: observations that are known while
-    it does so, such as "delay".
+    steps, all state included, and so may go on for ever; 0: it need not.
 
         avoids(what="S[T-1] - S[0] < 1/2 * C * (T-1)", given="L[0] == 0; alpha < 1/4")
     """
@@ -43,14 +41,12 @@ class Avoids(Property):
     x: Fraction = Fraction(0)
     periodic: Fraction = Fraction(0)
     repeats: Fraction = Fraction(0)
-    moves: str = field(default="", **_TEXT)
-    known: str = field(default="", **_TEXT)
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
-        """As recorded."""
-        texts = {name: value for name, value in given.items() if name in ("what", "given", "moves", "known")}
-        numbers = {name: value for name, value in given.items() if name not in texts}
+        """As recorded. `moves` and `known`, which earlier versions recorded, follow from the controller."""
+        texts = {name: value for name, value in given.items() if name in ("what", "given")}
+        numbers = {name: value for name, value in given.items() if name not in (*texts, "moves", "known")}
         found = super().from_parameters(numbers, allow_code)
         if not all(isinstance(text, str) and len(text) <= LONGEST for text in texts.values()):
             raise InputError(f"{shown(texts)} is no condition; expected text of at most {LONGEST} characters")
@@ -61,12 +57,21 @@ class Avoids(Property):
                 raise InputError(f"{name} is {getattr(found, name)}; expected a whole number of steps")
         return replace(found, **texts)
 
+    @property
+    def period(self):
+        """After how many steps executions repeat themselves; None if they need not."""
+        return int(self.repeats) or None
+
     def ways_to_fail(self, model, buffer):
         """One: an execution that is so."""
         is_given = self.given.strip() or self.periodic or self.repeats
         premise = (lambda x: self._reason(model, x).premise.condition) if is_given else None
         more = {"bounds": Bounds.STAY, "reads": tuple(self.judges(model))} if self.repeats else {}
         yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition), premise=premise, **more)
+
+    def left_out(self, model, reads):
+        """Of executions that repeat themselves."""
+        return left_out(model, reads) if self.repeats else ()
 
     def objectives(self, model, x):
         """That it is not so."""
@@ -80,11 +85,6 @@ class Avoids(Property):
         """Whether it is true."""
         return all(objectives.values())
 
-    def _moves(self):
-        """The observations that each piece of state moves on with."""
-        pairs = [pair.partition("=") for pair in self.moves.split(";") if pair.strip()]
-        return {name.strip(): [each.strip() for each in of.split("+")] for name, _, of in pairs}
-
     def _reason(self, model, x):
         reader = Expressions(x, model, self.x)
         given = [reader.condition(text) for text in self.given.split(";") if text.strip()]
@@ -93,7 +93,7 @@ class Avoids(Property):
         if self.periodic:
             given.append(periodic(model, x, int(self.periodic)))
         if self.repeats:
-            given.append(repeating(model, x, int(self.repeats), self._moves(), self.known.split()))
+            given.append(repeating(model, x, self.period))
         says = [self.given] if self.given else []
         says += [f"it repeats itself every {self.repeats} steps"] if self.repeats else []
         premise = Stated(f"it is given that {' and '.join(says) or 'anything is so'}", every(given))

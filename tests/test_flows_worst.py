@@ -8,7 +8,6 @@ import pytest
 import ccmatic as cm
 from ccmatic import query as queries
 from ccmatic.verification import Outcome, check_trace
-from ccmatic.worst_case.moving import moving
 from support.cli import lines, run
 
 PUBLISHED, OWN = "ccac2021_two_flows", "two_flows"
@@ -70,10 +69,6 @@ def test_one_text_has_them_all(unlike):
     assert error.value.line == 1 + wrong[: wrong.index("MSS * R_m")].count("\n")
     with pytest.raises(cm.InputError, match="not numbered from 1"):
         asked.read(unlike.trace.controller.replace("# flow 2 runs", "# flow 3 runs"))
-
-
-def test_what_moves_on_is_told_of_each_flow(unlike):
-    assert moving(unlike.controller) == {"recover2": ("admitted",), "since2": ("served",)}
 
 
 @pytest.mark.parametrize("name, holds", [(OWN, True), (PUBLISHED, False)])

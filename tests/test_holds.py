@@ -172,3 +172,11 @@ def test_a_bad_file_is_refused(old, new, said, tmp_path):
     file.write_text(HOLDS.replace(old, new, 1))
     with pytest.raises(InputError, match=said):
         link.of_holds(file)
+
+
+def test_a_sender_cannot_begin_with_a_place_that_moves_on(trace):
+    """The window of a trace that repeats itself, as if it grew in each period."""
+    first, *later = trace.columns["window1"]
+    grown = trace.with_columns(window1=(first, *(value + t for t, value in enumerate(later))))
+    with pytest.raises(InputError, match="flow 1 remembers `window`, which grows in each period"):
+        export(grown, "holds", SCALE)

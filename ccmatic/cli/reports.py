@@ -84,6 +84,7 @@ def worst_json(of, worst, file, told=None):
     """The line of `worst --json`; file, told: as of `judgement_json`."""
     line = {"trace": file and str(file), "explanation": told.record()} if worst.trace else {}
     line |= {} if worst.index is None else {"index": list(worst.index)}
+    line |= {"left_out": list(worst.left_out)} if worst.left_out else {}
     found = of, worst.quantity.what, worst.quantity.worse, worst.verdict, worst.none, worst.some
     return records.line(WorstLine(worst.controller.name, *found, round(worst.seconds, 3), **line))
 
@@ -91,7 +92,8 @@ def worst_json(of, worst, file, told=None):
 def worst_text(of, worst, file):
     """The same in a few lines for a person."""
     first = f"{worst.controller.name:<20} {of}: {worst.sentence()}   {worst.seconds:.1f} s"
-    return "\n".join([first, *(file_lines(file) if worst.trace else ())])
+    left_out = [f"    left out: {each}" for each in worst.left_out]
+    return "\n".join([first, *left_out, *(file_lines(file) if worst.trace else ())])
 
 
 def replay_json(file, outcome, told):

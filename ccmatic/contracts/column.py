@@ -31,6 +31,8 @@ class Observation:
     unit: one of `ccmatic.base`. constant: it is the same at each step, and known from the first. few: it is one of few
     numbers, so that terms may be multiplied by it: `read` gives (condition, number) pairs, of which one holds or none.
     dated: it tells where the trace begins, so that of one execution's windows each has another.
+    beyond(flow, t): in an execution that repeats itself, this is larger than any number that `read` tells apart, which
+    is `longest`.
     """
 
     name: str
@@ -40,6 +42,8 @@ class Observation:
     constant: bool = False
     few: bool = False
     dated: bool = False
+    beyond: Callable[..., Truth] | None = None
+    longest: int | None = None
 
     source: ClassVar[None] = None
 

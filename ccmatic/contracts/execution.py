@@ -66,6 +66,7 @@ class Flow(_Bytes):
     number: int = 1
     cwnd: Sequence[Number] = ()
     unlimited: Number = Fraction(100)
+    period: int | None = None
     carrier: "Execution | None" = None
 
     @property
@@ -103,7 +104,7 @@ class Execution(_Bytes):
         self.timely, self.excess = flow.timely, flow.excess
         self.beliefs, self.before_timeout, self.state = flow.beliefs, flow.before_timeout, flow.state
         self.kept, self.R, self.number = flow.kept, flow.R, flow.number
-        self.cwnd, self.unlimited = flow.cwnd, flow.unlimited
+        self.cwnd, self.unlimited, self.period = flow.cwnd, flow.unlimited, flow.period
 
     def __getattr__(self, name: str) -> Sequence[Number]:
         own: Mapping[str, Sequence[Number]] = self.__dict__.get("own", {})
@@ -195,15 +196,16 @@ def execution(
     bounds: Bounds = Bounds.MOVE,
     pauses: bool = False,
     state: Sequence[Kept] = (),
+    period: int | None = None,
 ) -> Execution:
     """The unknowns of one trace of a model, in the units of a Trace.
 
     horizon: T, how many steps. jitter: D, in steps. bounds: what is known of the beliefs. pauses: the sender may be
-    application-limited in any step. state: what its controllers remember, with names and units.
+    application-limited in any step. state: what its controllers remember, with names and units. period: as in a view.
     """
     source = Unknowns(horizon, buffer, bounds, pauses)
     if model.windows:
-        return _windows(model, horizon, buffer, jitter, source, state)
+        return _windows(model, horizon, buffer, jitter, source, state, period)
     return _built(model, horizon, buffer, jitter, bounds, source)
 
 
@@ -215,12 +217,13 @@ def observed(
     reads: Collection[str],
     bounds: Bounds = Bounds.MOVE,
     state: Sequence[Kept] = (),
+    period: int | None = None,
 ) -> Execution:
     """The same of a trace's numbers, exact. reads: names of the beliefs to be read. What follows from other columns is
     not read, such as Ld but for its first value. Raises KeyError for a column or a constant that the trace lacks."""
     source = Numbers(trace, buffer, reads)
     if model.windows:
-        return _windows(model, trace.horizon, buffer, jitter, source, state)
+        return _windows(model, trace.horizon, buffer, jitter, source, state, period)
     return _built(model, trace.horizon, buffer, jitter, bounds, source)
 
 
@@ -312,7 +315,15 @@ def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Boun
     return Execution(flow, source.C, buffer, source.beta, K, own, bounds)
 
 
-def _windows(model: Model, horizon: int, buffer: Buffer, jitter: int, source: Source, state: Sequence[Kept]) -> Windows:
+def _windows(
+    model: Model,
+    horizon: int,
+    buffer: Buffer,
+    jitter: int,
+    source: Source,
+    state: Sequence[Kept],
+    period: int | None = None,
+) -> Windows:
     """An execution of the flows that a model has, each with columns of its own. Raises InputError for state that is
     called like one."""
     for each in state:
@@ -343,6 +354,7 @@ def _windows(model: Model, horizon: int, buffer: Buffer, jitter: int, source: So
                 state={each.name: Steps(source.state(f"{each.name}{suffix}", each.unit)) for each in kept},
                 kept=kept,
                 unlimited=100 * source.C,
+                period=period,
             )
         )
     own = {column.name: Steps(source.column(column.name)) for column in model.own_columns}

@@ -1,6 +1,6 @@
 """Properties: the contract that a file in properties/ fills."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from fractions import Fraction
 from typing import Any, Self
@@ -39,10 +39,11 @@ class Property:
     `name`, `ways_to_fail(model, buffer)`: every way that the property can fail, `objectives(model, x)`: the named parts
     that explain a failure (x has moving bounds there), and `holds(objectives)`: what they come to.
     deployed: it is about a window of a controller as deployed, whose beliefs may be false at first and time out at the
-    end."""
+    end. period: it is about executions that repeat themselves every so many steps, for ever; None if it is not."""
 
     name: str
     deployed: bool = False
+    period: int | None = None
 
     def ways_to_fail(self, model: Model, buffer: Buffer) -> Iterable[WayToFail]:
         """The ways, each a WayToFail; the property holds if and only if no trace goes any of them."""
@@ -51,6 +52,10 @@ class Property:
     def judges(self, model: Model) -> set[str]:
         """Names of the beliefs without which a trace cannot be judged: those that can be false."""
         return {belief.name for belief in model.carried_over()}
+
+    def left_out(self, model: Model, reads: Collection[str]) -> tuple[str, ...]:
+        """The executions of which nothing is said, in words. reads: what the controller reads."""
+        return ()
 
     def objectives(self, model: Model, x: NetworkView) -> Mapping[str, Truth]:
         """The parts of the property by name, each a formula true of a trace that meets it; for explanations."""

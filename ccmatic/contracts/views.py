@@ -44,6 +44,8 @@ class FlowView(Protocol):
     R: R_m, in steps. number: of the flow among the network's, from 1. cwnd: of a sender that sends by one, the most
     bytes that it may have in flight. unlimited: a rate that is so large that it limits nothing. network: that carries
     it, for what is observed of all flows.
+
+    period: the execution repeats itself every so many steps, for ever; None where nothing says so.
     """
 
     horizon: int
@@ -68,6 +70,7 @@ class FlowView(Protocol):
     number: int
     cwnd: Sequence[Number]
     unlimited: Number
+    period: int | None
 
     @property
     def network(self) -> "NetworkView | None": ...

@@ -122,13 +122,16 @@ class Query:
     def execution(self, bounds: Bounds = Bounds.MOVE, state: Sequence[Kept] = ()) -> Execution:
         """The unknowns of one trace. bounds: those of a way to fail; a deployed controller's may be false at first,
         and time out. state: of its controller."""
-        return execution(self.model, self.horizon, self.buffer, self.jitter, self._bounds(bounds), state=state)
+        bounds, period = self._bounds(bounds), self.property.period
+        return execution(self.model, self.horizon, self.buffer, self.jitter, bounds, state=state, period=period)
 
     def observed(self, trace: Recorded, reads: Collection[str] = (), state: Sequence[Kept] = ()) -> Execution:
         """A trace's numbers as an execution, with the beliefs named in `reads`. Raises InputError if one is missing."""
         bounds = self._bounds(Bounds.MOVE)
         try:
-            return observed(self.model, self.buffer, self.jitter, trace, reads, bounds, state)
+            return observed(
+                self.model, self.buffer, self.jitter, trace, reads, bounds, state, period=self.property.period
+            )
         except KeyError as error:
             raise InputError(f"the trace has no {error.args[0]}") from None
 

@@ -34,7 +34,7 @@ class WorstLine(Record):
     """The line of `worst`. of: as it was asked; what: the condition that it is worse than x; worse: on which side of x
     that is. none: an x at which no execution is so bad; some: one at which `trace`, a file, is; null if the range has
     none. index: of what has one, as of `jain`, at `none` and at `some`. verdict: whether these are neighbours, or the
-    range ends there."""
+    range ends there. left_out: executions of which nothing is said, in words."""
 
     controller: str
     of: str
@@ -45,6 +45,7 @@ class WorstLine(Record):
     some: Fraction | None
     seconds: float
     index: list[Fraction | None] | Absent = ABSENT
+    left_out: list[str] | Absent = ABSENT
     trace: str | Absent | None = ABSENT
     explanation: ExplanationRecord | Absent = ABSENT
 

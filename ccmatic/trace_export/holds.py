@@ -137,7 +137,7 @@ def of_trace(trace, scale, allow_code=False):
         buffer=floor(constants["beta"] * _byte(trace, scale)) if "beta" in constants else None,
         period=floor(period * step),
         boxes=tuple(boxes),
-        state=tuple(_state(trace, scale, model, begin)),
+        state=tuple(_state(trace, scale, model, begin, period)),
     )
 
 
@@ -206,23 +206,26 @@ def _passes(curve, level):
     return t - (curve[t] - level) / (curve[t] - curve[t - 1])
 
 
-def _state(trace, scale, model, step):
-    """Yield what each flow's controller remembers at a step, by name, in bytes, bytes per step, steps and numbers."""
+def _state(trace, scale, model, step, period):
+    """Yield what each flow's controller remembers at a step, by name, in bytes, bytes per step, steps and numbers.
+    Raises InputError for what grows in each period, such as a place among the bytes."""
     controllers = language.each_of(_controller(trace, model))
     for number in range(1, model.flows + 1):
         controller = controllers[number - 1 if len(controllers) > 1 else 0]
         found = {memory.name: _kept(trace, scale, memory, number, step) for memory in controller.state}
+        later = {memory.name: _kept(trace, scale, memory, number, step + period) for memory in controller.state}
+        if grows := next((name for name in found if found[name] != later[name]), None):
+            message = f"flow {number} remembers `{grows}`, which grows in each period"
+            raise InputError(f"{message}; expected a trace in which it stays, as a sender that begins has sent nothing")
         if below := next((name for name, value in found.items() if value < 0), None):
             raise InputError(f"flow {number} remembers a {below} below 0; senders begin with numbers from 0 on")
         yield found
 
 
 def _controller(trace, model):
-    """What the flows run. Raises InputError for a trace whose senders nobody decides for, or remember a place."""
+    """What the flows run. Raises InputError for a trace whose senders nobody decides for."""
     if trace.controller is None:
         raise InputError("the trace has no controller; expected one, as senders begin with what it remembers")
-    if moves := trace.query["property"].get("moves"):
-        raise InputError(f"senders remember places among the bytes, {moves}; a sender that begins has sent none")
     return language.parse(trace.controller, "controller", beliefs=(), observations=model.observations)
 
 

@@ -13,7 +13,6 @@ from ccmatic.query import Decides, Query
 from ccmatic.solving import SAT, UNKNOWN, UNSAT
 from ccmatic.traces import Trace
 from ccmatic.verification import Executions, Part, Report, for_people
-from ccmatic.worst_case.moving import moving
 
 FOUND, UNDECIDED = "found", "unknown"
 
@@ -32,7 +31,8 @@ class Worst:
     quantity: its `what` says how bad an execution is, by x; `worse` whether it is worse below x or above. none: the x
     up to which no execution is so bad, as far as that was told in time. some: the x at which `trace` is so bad, next to
     that; `report` is of its replay. None where the range that was searched has no such x.
-    verdict: `found`, or `unknown` where what is between the two was not told in time.
+    verdict: `found`, or `unknown` where what is between the two was not told in time. left_out: executions of which
+    nothing is said, in words.
     """
 
     controller: Decides
@@ -43,6 +43,7 @@ class Worst:
     seconds: float
     trace: Trace | None = None
     report: Report | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def index(self) -> tuple[Fraction | None, Fraction | None] | None:
@@ -112,24 +113,14 @@ def search(
     query = Query(network, name, **thresholds)
     decides = query.controller(controller)
     if period is not None:
-        query = Query(network, name, **thresholds, repeats=period, **_kept(decides))
+        query = Query(network, name, **thresholds, repeats=period)
     language.require_order(decides, network.jitter)
     low, high = (low, high) if at is None else (at, at)
     edge = _Edge(query, decides, _range(quantity, network, low, high, resolution), told, timeout, options)
     none, some, verdict = edge.find(quantity.worse)
     trace, report = edge.shown(some) if some is not None else (None, None)
-    return Worst(decides, quantity, none, some, verdict, monotonic() - begin, trace, report)
-
-
-def _kept(controller):
-    """As the property has it, what moves on in a controller that remembers, and what delays it has to know."""
-    stateful = [each for each in language.each_of(controller) if each.state]
-    if not stateful:
-        return {}
-    moves = [f"{name}={' + '.join(of)}" for name, of in moving(controller).items()]
-    observed = [each.observations.get(name) for each in stateful for name in each.parameters]
-    few = dict.fromkeys(each.name for each in observed if each and each.few)
-    return {"moves": "; ".join(moves), "known": " ".join(few)}
+    left_out = query.property.left_out(query.model, decides.parameters)
+    return Worst(decides, quantity, none, some, verdict, monotonic() - begin, trace, report, left_out)
 
 
 def _range(quantity, network, low, high, resolution):
@@ -227,4 +218,6 @@ class _Edge:
         of += [f"has {asked.given}"] if asked.given else []
         what = f"execution of {self._controller.name}{' that ' if of else ''}{' and '.join(of)}"
         where = f"{network.model_name} with the buffer {network.buffer} and the horizon {network.horizon}"
+        left_out = asked.left_out(network.model, self._controller.parameters)
+        what += f" (left out: {'; '.join(left_out)})" if left_out else ""
         return f"{where} has no {what}, so that no value is the worst; expected another period, or less to be given"

@@ -9,6 +9,7 @@ from functools import cached_property
 from ccmatic.base import InputError, markup
 from ccmatic.language.printer import became, listing, text
 from ccmatic.language.stateful.beliefs import told_apart
+from ccmatic.language.stateful.forever import forever
 from ccmatic.language.stateful.program import Program
 from ccmatic.language.stateful.reader import Memory, read_stateful
 from ccmatic.language.stateful.step import Step, Told
@@ -53,11 +54,12 @@ class Stateful:
         """The laws of a sender that this controller decides for, as a model's: (law name, t, formula).
 
         view: of its flow, such as `contracts.FlowView`, with a window and with columns for this state."""
-        decides = False
+        decides, first = False, None
         program = self._program if view.known else None
         for t in range(view.horizon):
             step = Step(self, view, t, program)
             decides = self._decides(step, decides)
+            first = t if decides and first is None else first
             for memory in self.state:
                 yield from step.truth(memory)
                 if not decides:
@@ -69,6 +71,8 @@ class Stateful:
             unseen = step.unseen(self.update)
             found = f"`update` reads `{unseen.name}`, which is not observed within a horizon of {view.horizon}"
             raise InputError(f"{found}; expected a longer one", self.file, getattr(unseen, "line", None))
+        if view.period:
+            yield from forever(self, view, first)
 
     def first_decision(self, view):
         """The first step of a view at which it decides; None if it does at none, as where it has no state."""

@@ -127,7 +127,7 @@ class Step(Encoder):
         each = self.controller.observations[name]
         found = each.read(self.view, self.t - int(back)) if 0 <= back <= self.t else None
         if each.few:
-            found = next((number for holds, number in found or () if holds and number <= self.t), None)
+            found = next((number for holds, number in found or () if holds and self.is_told(number)), None)
         if found is None:
             return Unmeasured(lambda more: self.seen(name, back + more))
         return (SeenTruth if isinstance(found, bool) else Seen)(found, lambda more: self.seen(name, back + more))
@@ -183,7 +183,7 @@ class Step(Encoder):
         """(condition, number) pairs, one for each number that this may be, but for those longer than the trace so far;
         none of the conditions holds where it is not known."""
         if isinstance(tree, Name):
-            return [(condition, number) for condition, number in self.observed(tree) if number <= self.t]
+            return [(condition, number) for condition, number in self.observed(tree) if self.is_told(number)]
         each = [self.readings(term) for term in tree.terms]
         within = operator.le if tree.pick == "max" else operator.ge
         found = []
@@ -192,6 +192,10 @@ class Step(Encoder):
             kept = [some([condition for condition, other in readings if within(other, number)]) for readings in each]
             found.append((every(reached, *kept), number))
         return found
+
+    def is_told(self, number):
+        """Whether the trace so far may tell a number of whole steps: one that repeats itself goes back for ever."""
+        return bool(self.view.period) or number <= self.t
 
     def observed(self, leaf):
         """What was observed of a name; None if it has not been."""

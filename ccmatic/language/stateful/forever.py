@@ -1,0 +1,230 @@
+"""That a controller goes on for ever as in the last period of a trace, where what it observes goes on likewise."""
+
+import operator
+from functools import reduce
+from math import ceil
+
+from ccmatic.base import CONDITION, InputError
+from ccmatic.language.stateful.step import Step
+from ccmatic.language.tree import (
+    AnyOf,
+    Between,
+    Binary,
+    Bounded,
+    Comparison,
+    Extreme,
+    If,
+    Impossible,
+    Logic,
+    Name,
+    Not,
+    Number,
+    Remembered,
+    names,
+)
+from ccmatic.logic import choice, either, equal, every, implies, linear, no, some
+
+
+def forever(controller, view, decides):
+    """The laws of a sender whose execution repeats itself: (law name, t, formula).
+
+    A piece of state is at the end what it was a period before, or has grown by some number: then it grows by the same
+    number in each period, as what is observed does. What the controller does in a period it does in the next if each
+    comparison that matters comes out the same. It does for ever if the difference of the two sides stays, or moves away
+    from where the comparison would turn.
+
+    decides: the first step at which the controller decides. Raises InputError if the last period begins before that.
+    """
+    end = view.horizon - 1
+    begin = end - view.period
+    if controller.state and decides > begin + 1:
+        found = f"decides from step {decides} on, the last period begins at step {begin}"
+        raise InputError(f"{found}; expected a horizon of {decides + view.period} at least", controller.file)
+    growths = _growths(controller, view, begin, end)
+    for memory in controller.state:
+        if memory.unit == CONDITION:
+            column = view.state[memory.name]
+            yield f"{memory.name}_repeats", end, equal(column[end], column[begin])
+    for t in range(begin + 1, end + 1):
+        step = _Onward(controller, view, t, growths)
+        for name in controller.parameters:
+            beyond = controller.observations[name].beyond if name in controller.observations else None
+            if beyond:
+                yield f"{name}_is_told_apart", t, no(beyond(view, t))
+        if controller.state:
+            yield "update_goes_on", t, step.goes_on(controller.update)
+        step.values = {**step.values, **step.now}
+        for name, tree in controller.sent().items():
+            yield f"{name}_goes_on", t, step.stays(tree)
+
+
+def _growths(controller, view, begin, end):
+    """By how much each number that the update reads grows in a period, by name."""
+    growths = dict.fromkeys(("R_m", "D", "MSS"), linear(0))
+    sent = {tree.name for tree in controller.sent().values() if isinstance(tree, Name)}
+    for memory in controller.state:
+        column = view.state[memory.name]
+        growths[memory.name] = linear(0 if memory.name in sent else column[end] - column[begin])
+    for name in controller.parameters:
+        each = controller.observations.get(name)
+        if each is None or each.few or each.unit == CONDITION:
+            continue
+        before, now = each.read(view, begin), each.read(view, end)
+        if before is None:
+            found = f"`{name}` is not observed at step {begin}, at which the last period begins"
+            raise InputError(f"{found}; expected a longer horizon", controller.file)
+        growths[name] = linear(0) if each.constant else linear(now) - before
+    return growths
+
+
+class _Onward(Step):
+    """A step of the last period, and what it is in each later period. growths: of what is read, by name."""
+
+    def __init__(self, controller, view, t, growths):
+        super().__init__(controller, view, t, None)
+        self.growths = growths
+
+    def goes_on(self, tree):
+        """That the update, on the path that it takes, makes of state in each later period what it makes of it now, and
+        the growth."""
+        match tree:
+            case If(test, then, other):
+                condition = self.condition(test)
+                if isinstance(condition, bool):
+                    return every(self.persists(test), self.goes_on(then if condition else other))
+                return every(self.persists(test), either(condition, self.goes_on(then), self.goes_on(other)))
+            case Impossible():
+                return False
+            case Remembered(values):
+                return every([self.goes_on_as(name, tree) for name, tree in values.items()])
+        raise TypeError(f"no update: {tree!r}")
+
+    def goes_on_as(self, name, tree):
+        """The same of one piece of state."""
+        if name in self.truths:
+            return self.persists(tree)
+        grown = self.growths[name]
+        match tree:
+            case Between(low, high) | Bounded(_, low, high):
+                (below, low_so), (above, high_so) = self.growth(low), self.growth(high)
+                return every(low_so, high_so, below <= grown, grown <= above)
+            case AnyOf(terms):
+                return some([every(equal(self.now[name], self.form(each)), self.grows(each, grown)) for each in terms])
+        return self.grows(tree, grown)
+
+    def stays(self, tree):
+        """That what is sent by is the same in each later period."""
+        if isinstance(tree, If):
+            return every(
+                self.persists(tree.test),
+                either(self.condition(tree.test), self.stays(tree.then), self.stays(tree.other)),
+            )
+        return self.grows(tree, linear(0))
+
+    def grows(self, tree, by):
+        growth, so = self.growth(tree)
+        return every(so, equal(growth, by))
+
+    def growth(self, tree):
+        """(growth, condition): a term grows by so much in each later period if the condition holds."""
+        match tree:
+            case Name() | Extreme() if tree in self.chosen:
+                return linear(0), True
+            case Number():
+                return linear(0), True
+            case Name(name):
+                return self.growths[name], True
+            case Binary("*", If(test, then, other), factor) | Binary("*", factor, If(test, then, other)):
+                return self.growth(If(test, Binary("*", then, factor), Binary("*", other, factor)))
+            case Binary(op, left, right):
+                (of_left, left_so), (of_right, right_so) = self.growth(left), self.growth(right)
+                if op == "*":  # of a number, which does not grow, and a term
+                    grown = self.form(left) * of_right + of_left * self.form(right)
+                elif op == "/":
+                    grown = of_left / self.form(right).constant
+                else:
+                    grown = of_left + of_right if op == "+" else of_left - of_right
+                return grown, every(left_so, right_so)
+            case Extreme(pick, terms):
+                return self.growth_of_extreme(operator.ge if pick == "max" else operator.le, terms)
+            case If(test, then, other):
+                condition, stays = self.condition(test), self.persists(test)
+                if isinstance(condition, bool):
+                    growth, so = self.growth(then if condition else other)
+                    return growth, every(stays, so)
+                (of_then, then_so), (of_other, other_so) = self.growth(then), self.growth(other)
+                return linear(choice(condition, of_then, of_other)), every(stays, either(condition, then_so, other_so))
+        raise TypeError(f"no term: {tree!r}")
+
+    def growth_of_extreme(self, leads, terms):
+        """One of the terms leads, and grows at least as much as the others."""
+        values = [self.form(term) for term in terms]
+        growths, conditions = zip(*map(self.growth, terms), strict=True)
+        if all(equal(growth, growths[0]) is True for growth in growths):
+            return growths[0], every(conditions)
+        most = reduce(lambda a, b: linear(choice(leads(a, b), a, b)), growths)
+        pairs = list(zip(values, growths, strict=True))
+        ahead = [every([every(leads(v, w), leads(g, h)) for w, h in pairs]) for v, g in pairs]
+        return most, every(*conditions, some(ahead))
+
+    def persists(self, tree):
+        """That a condition comes out in each later period as it does now."""
+        match tree:
+            case Name():  # of what is observed, or of state that is compared itself
+                return True
+            case Not(part):
+                return self.persists(part)
+            case Logic(op, parts):
+                return self.logic_persists(op == "or", parts)
+            case Comparison():
+                return self.comparison_persists(tree)
+        raise TypeError(f"no condition: {tree!r}")
+
+    def logic_persists(self, decisive, parts):
+        """All parts do, or one does that decides the outcome. As Python does, those after a decided one are left."""
+        lasting, deciding = [], []
+        for part in parts:
+            condition, lasts = self.condition(part), self.persists(part)
+            lasting.append(lasts)
+            deciding.append(every(condition if decisive else no(condition), lasts))
+            if condition is decisive:
+                break
+        return some(every(lasting), *deciding)
+
+    def comparison_persists(self, tree):
+        part = next((part for part in self.few_in(tree) if part not in self.chosen), None)
+        if part is None:
+            return self.difference_persists(tree)
+        found = []
+        for condition, number in self.readings(part):
+            self.chosen[part] = number
+            found.append(implies(condition, self.comparison_persists(tree)))
+            del self.chosen[part]
+        return every(found)
+
+    def difference_persists(self, tree):
+        (of_left, left_so), (of_right, right_so) = self.growth(tree.left), self.growth(tree.right)
+        growth = of_left - of_right
+        rises, falls = growth >= 0, growth <= 0
+        if rises is True and falls is True:
+            return every(left_so, right_so)
+        match tree.op:
+            case "<" | "<=":
+                lasts = either(self.condition(tree), falls, rises)
+            case ">" | ">=":
+                lasts = either(self.condition(tree), rises, falls)
+            case _:
+                difference = self.form(tree.left) - self.form(tree.right)
+                stays = every(rises, falls)
+                lasts = some(stays, every(difference > 0, rises), every(difference < 0, falls))
+        if lasts is False and self.view.known is False:  # of the time alone, which no solver decides
+            self.require_longer(tree, growth.constant)
+        return every(left_so, right_so, lasts)
+
+    def require_longer(self, tree, growth):
+        difference = (self.form(tree.left) - self.form(tree.right)).constant
+        more = max(1, ceil(abs(difference / growth) * self.view.period))
+        read = ", ".join(f"`{name}`" for name in sorted(names(tree)))
+        found = f"a comparison of {read} comes out otherwise after step {self.t}, which is in the last period"
+        expected = f"expected a horizon of {self.view.horizon + more} at least"
+        raise InputError(f"{found}; {expected}", self.controller.file)

@@ -1,0 +1,148 @@
+"""`worst --period`: an execution goes on for ever where all that its sender does in a period it does in the next."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+import ccmatic as cm
+from ccmatic import query as queries
+from ccmatic.verification import Outcome, check_trace
+from support import ROOT
+
+#: Reno, whose receiver lets it have so many packets in flight: where nothing is lost `recover` is never set.
+RENO = (ROOT / "examples/controllers/reno.py").read_text("utf-8")
+CAPPED = RENO.replace("\n\n\ndef send", "\n    window = min(window, {} * MSS)\n\n\ndef send")
+
+#: Its window depends on whether a place among the bytes, which only a timeout sets, was acknowledged.
+MARKED = """\
+window: bytes = above(0)
+mark: bytes = anything()
+
+
+def update(window, mark, acked, sent, timeout, MSS):
+    window = {before} * MSS if acked < mark else {after} * MSS
+    if timeout:
+        mark = sent
+
+
+def send(window):
+    return window
+"""
+
+#: It sends by a packet until it has counted a hundred steps, then by four.
+COUNTED = """\
+window: bytes = above(0)
+count: number = anything()
+
+
+def update(window, count, acked, MSS):
+    count = count + 1
+    window = MSS if count < 100 else 4 * MSS
+
+
+def send(window):
+    return window
+"""
+
+#: It has five C·R_m in flight for as long as it observes a delay of three steps or more.
+KEEPS = """\
+window: bytes = anything()
+
+
+def update(window, delay, line_rate, R_m, MSS):
+    window = line_rate * R_m / {} if delay >= {} * R_m else MSS
+
+
+def send(window):
+    return window
+"""
+
+
+def network(model="ideal_windows", buffer="infinite", horizon=5):
+    return cm.Network(model, buffer, horizon, delay="executions")
+
+
+def written(folder, text):
+    file = folder / "sends.py"
+    file.write_text(text)
+    return str(file)
+
+
+def edge(controller, asked, of="utilisation", **more):
+    found = cm.worst(controller, asked, of, **{"given": "alpha == 1/4", "resolution": "1/4", **more})
+    assert found.verdict == "found" and (found.report is None or found.report.outcome is Outcome.BREAKS)
+    return found.none, found.some
+
+
+@pytest.mark.parametrize("buffer", ["infinite", "1"])
+@pytest.mark.parametrize("packets, least", [(1, "1/4"), (8, "1")])
+def test_a_place_that_no_loss_sets_may_stay(tmp_path, buffer, packets, least):
+    """Where nothing is lost a window of one packet uses a quarter of the link."""
+    reno = written(tmp_path, CAPPED.format(packets))
+    assert edge(reno, network(buffer=buffer, horizon=9), period=4, given="alpha == 1/4; L[-1] == 0")[0] == Fraction(
+        least
+    )
+
+
+@pytest.mark.parametrize("before, after, least", [(1, 4, 1), (4, 1, Fraction(1, 4))])
+def test_what_is_behind_stays_behind_and_what_is_ahead_is_reached(tmp_path, before, after, least):
+    """A place that stays is passed in the end, so that what comes after is for ever, what came before is not."""
+    sends = written(tmp_path, MARKED.format(before=before, after=after))
+    none, some = edge(sends, network(), period=2)
+    assert none == least and some in (None, least + Fraction(1, 4))
+
+
+def test_what_is_counted_for_ever_repeats_once_nothing_turns_on_it(tmp_path):
+    assert edge(written(tmp_path, COUNTED), network(), period=2) == (1, None)
+
+
+@pytest.mark.parametrize("model", ["ideal_windows", "ccac2021", "cbr_delay_windows"])
+@pytest.mark.parametrize("period", [1, 2])
+def test_a_delay_that_is_longer_than_the_trace_is_observed(tmp_path, model, period):
+    """Four C·R_m wait for ever, each byte for four steps or so."""
+    sends = written(tmp_path, KEEPS.format(20, 3))
+    found = cm.worst(sends, network(model, horizon=2 * period + 1), "queue", period=period, at="7/2")
+    assert found.some == Fraction(7, 2)
+    assert not later_faults(found.trace, period)
+
+
+def test_a_delay_that_is_longer_than_any_that_is_told_apart_is_left_out_and_told(tmp_path):
+    sends = written(tmp_path, KEEPS.format(2, 49))
+    found = cm.worst(sends, network(horizon=3), "queue", period=1, high=60, resolution=1)
+    assert found.none < 49
+    assert "executions in which a sender observes a delay of more than 32 steps" in found.left_out
+
+
+def later_faults(trace, period, times=12):
+    """The laws that the trace breaks, as of an execution of which nobody says that it repeats itself, after so many
+    periods, at steps at which all that is observed was sent within it."""
+    end, columns = trace.horizon - 1, {}
+    for name, column in trace.columns.items():
+        longer, grown = list(column), column[end] - column[end - period]
+        for t in range(trace.horizon, trace.horizon + times * period):
+            longer.append(longer[t - period] + grown)
+        columns[name] = tuple(longer)
+    horizon = trace.horizon + times * period
+    columns["Q"] = delays(columns, horizon, trace.columns["Q"][0])
+    asked = queries.from_record(trace.query).on(horizon=horizon)
+    asked = replace(asked, property=replace(asked.property, repeats=Fraction(0)))
+    report = check_trace(asked, replace(trace, horizon=horizon, columns=columns, query=asked.record()))
+    return [fault for fault in report.faults if "=" not in fault or int(fault.rpartition("=")[2]) > horizon - period]
+
+
+def delays(columns, horizon, first):
+    """Whole steps that the last byte served had waited; before any of the trace was, as the trace has it."""
+    S, admitted = columns["S"], [sent - lost for sent, lost in zip(columns["A"], columns["L"], strict=True)]
+    found = [Fraction(horizon)]
+    for t in range(1, horizon):
+        waited = next((k for k in range(t) if S[t] > admitted[t - k - 1]), horizon)
+        found.append(found[-1] if S[t] == S[t - 1] else Fraction(waited))
+    return tuple(found)
+
+
+def test_what_is_asked_of_the_time_needs_a_horizon_at_which_that_is_settled():
+    with pytest.raises(cm.InputError, match="comes out otherwise after step 5.*a horizon of 10 at least"):
+        cm.worst("aimd_believing", network("ccac_windows", "1", 9), period=4, given="alpha == 1/4")
+    with pytest.raises(cm.InputError, match="decides from step 4 on, .* a horizon of 6 at least"):
+        cm.worst("rocc", network("ccac_windows", "1", 5), period=2, given="alpha == 1/4")
