@@ -185,11 +185,16 @@ def test_the_command_says_jitter_and_rate(tmp_path):
     assert len(windows) == 2 * models[0]["windows"] and all(0 < line["jitter"] < 0.02 for line in windows)
     for line in models:
         validate(line, "FitLine")
+        assert line["clocks"] == 1 and line["clock_offset"] is None
     for line in windows:
         validate(line, "FitWindowLine")
     assert (tmp_path / "log.svg").stat().st_size > 1000
     code, out, _ = command(tmp_path, csv(random_log(6)), "--model", "ccac")
-    assert code == 0 and "ccac" in out and "cbr_delay  " not in out
+    assert code == 0 and "ccac" in out and "cbr_delay  " not in out and "one clock: propagation is at least 0" in out
+    code, out, _ = command(tmp_path, csv(random_log(6)), "--rtt", "10ms", "--two-clocks")
+    assert code == 0 and "two clocks: the offset between them is free, so propagation may be anything" in out
+    code, out, _ = command(tmp_path, csv(random_log(6)), "--rtt", "10ms", "--two-clocks", "--json")
+    assert code == 0 and all(line["clocks"] == 2 and line["clock_offset"] > 0.01 for line in lines(out)[:2])
 
 
 def test_a_log_is_called_as_its_file_is():

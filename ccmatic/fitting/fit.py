@@ -24,9 +24,9 @@ FEWEST = 2
 @dataclass(frozen=True, eq=False)
 class Fit:
     """What a model, by its name and that of its bottleneck, needs to explain a log. jitter: seconds, of the whole log;
-    rate: C, bytes per second, the least found that gives it, inf if any does. The arrays have an element a window in
-    which FEWEST packets or more were delivered: its number, 0 of the one that the first delivery begins; its packets;
-    its jitter and rate. length: of a window, in seconds."""
+    rate: C, bytes per second, the least found that gives it, inf if no finite one does. The arrays have an element a
+    window in which FEWEST packets or more were delivered: its number, 0 of the one that the first delivery begins; its
+    packets; its jitter and rate. length: of a window, in seconds."""
 
     model: str
     bottleneck: str

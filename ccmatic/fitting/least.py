@@ -5,8 +5,9 @@ from functools import partial
 import numpy as np
 
 from ccmatic.base import InputError
+from ccmatic.fitting.log import SECOND
 from ccmatic.fitting.moving_rate import varying_token_bucket
-from ccmatic.fitting.rows import fixed_rate, rows, token_bucket
+from ccmatic.fitting.rows import fixed_rate, longest_per_byte, rows, token_bucket
 from ccmatic.fitting.search import Point, Search
 
 #: For each bottleneck, by the name that models give it, what jitter rows need on it, given x and γ.
@@ -21,14 +22,15 @@ TOGETHER = 2**16
 
 def least(log, model, starts, ends, resolution=RESOLUTION):
     """The least jitter in seconds of each stretch of the packets of a log, none of which is lost, on a Model's link of
-    the rate that is best for it; and the least such rate found, in bytes per second (inf where any rate will do). Each
-    stretch, from its start up to its end, which is left out, has two packets or more; arrays as long as starts. Raises
-    InputError for a model that has no jitter, or no bottleneck that can be fitted."""
-    needed = _needed(model)
+    the rate that is best for it; and the least such rate found, in bytes per second (inf where no finite rate has it).
+    By one clock, propagation is not below 0; by two, it may be anything. Each stretch, from its start up to its end,
+    which is left out, has two packets or more; arrays as long as starts. Raises InputError for a model that has no
+    jitter, or no bottleneck that can be fitted."""
+    needed, lowered = _needed(model), _lowered(log, model)
     order = np.argsort(ends - starts, kind="stable")
     jitter, rate = np.empty(len(starts)), np.empty(len(starts))
     for chosen in _batches(order, (ends - starts)[order]):
-        jitter[chosen], rate[chosen] = _least(rows(log, starts[chosen], ends[chosen]), needed, resolution)
+        jitter[chosen], rate[chosen] = _least(rows(log, starts[chosen], ends[chosen]), needed, lowered, resolution)
     return jitter, rate
 
 
@@ -46,6 +48,15 @@ def _needed(model):
     return partial(NEEDED[model.bottleneck], variation=float(model.variation))
 
 
+def _lowered(log, model):
+    """What keeps propagation from being below 0: takes Rows and x, gives x. On a token bucket, which may have kept
+    tokens, any x will do, as no packet is delivered before it was sent."""
+    if log.two_clocks or model.bottleneck != "fixed rate":
+        return lambda part, x: x
+    largest = 0 if log.early is None else int(log.size.max())
+    return partial(longest_per_byte, early=(log.early or 0) / SECOND, largest=largest)
+
+
 def _batches(order, lengths):
     """Stretches, in order of their lengths, in parts of at most TOGETHER packets with what is repeated."""
     begin = 0
@@ -57,13 +68,13 @@ def _batches(order, lengths):
         begin = end
 
 
-def _least(part, needed, resolution):
+def _least(part, needed, lowered, resolution):
     each = np.arange(len(part))
     begin = _points(part, needed, np.zeros(len(part)), np.zeros(len(part)))
     span = part.delivered[:, -1] - part.delivered[:, 0]
     values = np.array([point.value for point in begin])
     slowest = needed.keywords["variation"] * (values + span) / (part.through[:, -1] - part.through[:, 0])
-    end = _points(part, needed, slowest * (1 + 1e-9), np.zeros(len(part)))
+    end = _points(part, needed, lowered(part, slowest * (1 + 1e-9)), np.zeros(len(part)))
     searches = [Search(*points, resolution) for points in zip(begin, end, strict=True)]
     while True:
         active = [i for i in each if searches[i].x is not None]

@@ -21,6 +21,8 @@ class PacketLog:
     size:      int64 (n,), bytes, as they load the link.
     line:      int64 (n,), where the file has it, for messages: a line of text or the number of a record, from 1 on.
     two_clocks: sent and delivered are by clocks of two machines, so that a constant between them is unknown.
+    early:     None: a packet is delivered once its last byte has left the link. A number: the link lets whole packets
+               through at once, so that a delivery may be early by the largest packet's own time, and by so many ns.
     notes:     what a person has to know of how it was read, a sentence each.
     """
 
@@ -30,6 +32,7 @@ class PacketLog:
     size: np.ndarray
     line: np.ndarray
     two_clocks: bool = False
+    early: int | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -51,14 +54,14 @@ class PacketLog:
         return int((self.delivered - self.sent)[known].min()) if known.any() else None
 
 
-def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes=()):
+def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes=(), early=None):
     """The PacketLog of arrays in any order; a packet's number is its place in them, from 1 on, unless `line` says
     otherwise. Raises InputError, naming the file and the packet's line, where they are no log that a path in order may
     leave: no packet is delivered, a size is not above 0, a packet is delivered before it was sent (by one clock) or
     before one that was sent before it."""
     sent, delivered, size = (np.asarray(column, np.int64) for column in (sent, delivered, size))
     line = np.arange(1, len(sent) + 1) if line is None else np.asarray(line, np.int64)
-    log = PacketLog(source, sent, delivered, size, line, two_clocks, tuple(notes))
+    log = PacketLog(source, sent, delivered, size, line, two_clocks, early, tuple(notes))
     _refuse(log, size <= 0, lambda i: f"a packet of {size[i]} bytes; expected more than 0")
     if not (~log.lost).any():
         raise InputError("no packet is delivered; expected at least one", source)

@@ -36,6 +36,7 @@ def _of_model(fitted, fit):
         rate_change=_spread(fit.changes()),
         longest_queue=queues.longest if queues else None,
         queue_at_losses=_spread(queues.at_losses) if queues else None,
+        clocks=2 if log.two_clocks else 1,
         clock_offset=fitted.offset,
         notes=list(log.notes),
     )
@@ -74,15 +75,28 @@ def _sentences(fitted):
     log = fitted.log
     if fitted.queues:
         yield _buffer(fitted.queues)
-    if fitted.offset is not None:
-        where = f"{milliseconds(abs(fitted.offset))} ms {'ahead' if fitted.offset > 0 else 'behind'}"
-        yield f"clocks of two machines: the receiver's is {where} if the least delay is R_m; D and C need no such thing"
+    yield from _clocks(fitted)
     if not len(fitted.fits[0].jitters):
         yield f"the log is shorter than a window of {fitted.window:.3g} s"
     waited = int((log.sent == NEVER).sum())
     if waited:
         yield f"{waited} packets are not known to have been sent: taken to have waited since before the log"
     yield from log.notes
+
+
+def _clocks(fitted):
+    """Which clocks noted the instants, and what propagation the fitted links may have therefore."""
+    log = fitted.log
+    if fitted.offset is not None:
+        where = f"{milliseconds(abs(fitted.offset))} ms {'ahead' if fitted.offset > 0 else 'behind'}"
+        free = "the offset between them is free, so propagation may be anything and D may be too small"
+        yield f"two clocks: {free}; if the least delay is R_m, the receiver's is {where}"
+    elif log.least_delay() is None:
+        yield "no clock noted when a packet was sent: propagation may be anything"
+    elif log.early is not None:
+        yield f"one clock: propagation is at least -({log.early / SECOND * 1e3:g} ms and the largest packet's own time)"
+    else:
+        yield "one clock: propagation is at least 0"
 
 
 def _buffer(queues):
@@ -111,4 +125,4 @@ def milliseconds(seconds):
 
 
 def _mbit(rate):
-    return f"{rate * 8 / 1e6:.4g}" if np.isfinite(rate) else "any"
+    return f"{rate * 8 / 1e6:.4g}" if np.isfinite(rate) else "∞"

@@ -92,6 +92,32 @@ def fixed_rate(row, x, variation):
     return held[each, worst], Lines(value, slope)
 
 
+def longest_per_byte(row, x, early, largest):
+    """Lower x, (rows,), for a log by one clock to the greatest at which some link of fixed rate whose propagation is
+    not below 0 leaves each row: no packet is delivered before its last byte can have left the bottleneck,
+
+        (P_i - P_{j-1})·x ≤ d_i - a_j  for all j ≤ i
+
+    early: seconds by which d_i may be too early; largest: bytes that the link may let through at once. By
+    Newton's method, from above: the pair that is violated most says where to go on.
+    """
+    each, numbers = np.arange(len(row)), np.arange(row.sent.shape[1])
+    while True:
+        left = row.delivered - x[:, None] * row.through
+        arrival = row.sent - x[:, None] * row.before
+        left -= np.maximum.accumulate(arrival, axis=1)
+        soonest = left.argmin(1)
+        arrival[numbers > soonest[:, None]] = -np.inf
+        first = arrival.argmax(1)
+        span = row.delivered[each, soonest] - row.sent[each, first] + early
+        load = row.through[each, soonest] - row.before[each, first] - largest
+        violated = (left[each, soonest] < -early - x * largest) & (load > 0)
+        lower = np.divide(span, load, out=x.copy(), where=violated)
+        if not (lower < x).any():
+            return x
+        x = np.minimum(x, lower)
+
+
 def departures(row, x):
     """When each packet leaves a bottleneck of fixed rate, K_i at x, by the sender's clock; (rows, packets) seconds."""
     backlogged = row.delivered - x[:, None] * row.through

@@ -308,11 +308,13 @@ class Percentiles(Record):
 
 
 class FitLine(Record):
-    """A model of `fit`. jitter: the least D, in seconds, of the whole log; rate: C, bytes per second, null if any gives
-    it. rtt, window: seconds. Of windows: how many, their jitter and rate, the share whose jitter is within so many R_m,
-    and the factor by which the rate is another in one than in the one before. Queues, in bytes, of cbr_delay only: the
-    longest with a packet that got through, and what waited before those lost. clock_offset: seconds by which the
-    receiver's clock is ahead, where there are two."""
+    """A model of `fit`. jitter: the least D, in seconds, of the whole log; rate: C, bytes per second, null if no finite
+    one gives it. rtt, window: seconds. Of windows: how many, their jitter and rate, the share whose jitter is within so
+    many R_m, and the factor by which the rate is another in one than in the one before. Queues, in bytes, of cbr_delay
+    only: the longest with a packet that got through, and what waited before those lost. clocks: 1 if one clock noted
+    when packets were sent and delivered, so that the link's propagation is at least 0; 2 if two clocks did, so that
+    the offset between them is free. clock_offset: seconds by which the receiver's clock is ahead if the least delay is
+    R_m; null of one clock."""
 
     model: str
     jitter: float
@@ -329,6 +331,7 @@ class FitLine(Record):
     rate_change: Percentiles | None
     longest_queue: float | None
     queue_at_losses: Percentiles | None
+    clocks: int
     clock_offset: float | None
     notes: list[str]
 

@@ -23,6 +23,10 @@ def may_be(model, log, jitter):
     checker.add(per_byte >= 0)
     before = real("K_0")
     kept = np.flatnonzero(~log.lost)
+    if not log.two_clocks:
+        early = Fraction(log.early or 0, 10**9)
+        own = per_byte * (0 if log.early is None else int(log.size.max()))
+        checker.add(propagation + own >= -early)
     for i, packet in enumerate(kept.tolist(), 1):
         delivered = Fraction(int(log.delivered[packet]), 10**9)
         own, through = per_byte * int(log.size[packet]), real(f"K_{i}")
@@ -57,11 +61,11 @@ def simulated(model, seed, bdp, steps, fewest=1):
 
 
 def logged(run):
-    """The log of a run, of packets that it lost or delivered."""
+    """The log of a run, of packets that it lost or delivered. Its link lets whole packets through at once."""
     decided = run.lost | (run.released <= run.steps * run.path.step)
     delivered = np.where(run.lost, NEVER, run.released * TICK)
     size = np.full(len(run.sent), run.path.packet)
-    return packet_log("a run", run.sent[decided] * TICK, delivered[decided], size[decided])
+    return packet_log("a run", run.sent[decided] * TICK, delivered[decided], size[decided], early=0)
 
 
 def whole(log, model):

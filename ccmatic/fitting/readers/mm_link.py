@@ -33,7 +33,7 @@ def read(path, two_clocks=False):
             log.event(line, text)
     known = [row for row in log.rows if row[1] != WAITS]
     sent, delivered, size, lines = zip(*known, strict=True) if known else ((), (), (), ())
-    return packet_log(path, sent, delivered, size, lines, two_clocks, (NOTE,))
+    return packet_log(path, sent, delivered, size, lines, two_clocks, (NOTE,), early=MS)
 
 
 class _Log:
