@@ -1,0 +1,118 @@
+"""Runs by the thousand: each window is put to the questions, and what refuses one is counted, or told."""
+
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+
+from .questions import Asked, Refused
+from .runs import NETWORKS, Impossible, Run
+
+#: Laws that the product declares to leave executions out, by the name of the exclusion: docs/limits.md.
+DECLARED = {
+    "Q_grows_by_one_a_step": "the published law of delay growth",
+    "F_grows_by_one_a_step": "the published law of delay growth",
+    "F_fits_buffer_at_once": "the published law of delay growth",
+    "packet_size": "packets larger than a fifth of C·R_m",
+}
+
+
+@dataclass
+class Unexplained:
+    """A window that a question refuses, though nothing declared explains it."""
+
+    network: str
+    question: str
+    window: object
+    laws: list
+    number: int
+
+    def __str__(self):
+        run, window = self.window.run, self.window
+        about = f"network {self.network}, seed {run.seed}, D {run.D}, buffer {run.buffer}, MSS {run.packet}"
+        lines = [f"window {self.number}: {about}, steps {window.begin} to {window.begin + window.horizon - 1}"]
+        lines += [f"refused by {self.question}: {', '.join(self.laws)}"]
+        lines += [f"tests {written.tests}\n{written.source}" for written in run.written]
+        lines += [f"{name}: {' '.join(map(str, column))}" for name, column in window.columns.items()]
+        lines += [f"waits: {[None if w is None else str(w[0]) for w in waits]}" for waits in window.waits]
+        return "\n".join(lines)
+
+
+@dataclass
+class Campaign:
+    """What was found so far. windows: by network and question; excluded: by these and the exclusion; refused: of how
+    many runs the controller is none for the product; unexplained: each an Unexplained."""
+
+    windows: Counter = field(default_factory=Counter)
+    excluded: Counter = field(default_factory=Counter)
+    refused: Counter = field(default_factory=Counter)
+    reasons: Counter = field(default_factory=Counter)
+    runs: Counter = field(default_factory=Counter)
+    unexplained: list = field(default_factory=list)
+    total: int = 0
+
+    def table(self):
+        """The counts, in lines."""
+        for network, question in sorted(self.windows):
+            left_out = {name: n for (of, asked, name), n in self.excluded.items() if (of, asked) == (network, question)}
+            told = "; ".join(f"{name} {n}" for name, n in sorted(left_out.items()))
+            count = self.windows[network, question]
+            bad = sum(1 for each in self.unexplained if (each.network, each.question) == (network, question))
+            told = f"; left out: {told}" if told else ""
+            yield f"{network:26} {question:28} {count:8} windows, {bad} unexplained{told}"
+        for network, n in sorted(self.refused.items()):
+            yield f"{network:26} {n} of {self.runs[network]} runs have a controller that the product refuses"
+
+
+def campaign(windows, seed=0, networks=None, each=12, solved=0, stop=1, **given):
+    """A Campaign of so many windows at least, in runs from a seed on. each: how many windows of a run; solved: of how
+    many in a thousand formulas are asked, too; stop: after how many unexplained windows, None for never. given: as of
+    Run."""
+    found, rng, number = Campaign(), random.Random(seed), seed * 10**6
+    names = networks or [*NETWORKS]
+    while found.total < windows and (stop is None or len(found.unexplained) < stop):
+        number += 1
+        _one_run(found, NETWORKS[names[number % len(names)]], number, rng, each, solved, given)
+    return found
+
+
+def _one_run(found, network, number, rng, each, solved, given):
+    found.runs[network.model] += 1
+    try:
+        run = Run(network, number, **given)
+    except Impossible:
+        return
+    try:
+        asked = Asked(run)
+        if any("bounded" in written.source for written in run.written):
+            asked.require_bounds()
+        begins = list(run.begins_at())
+        for begin in rng.sample(begins, min(each, len(begins))):
+            look(found, asked, run.window(begin), rng.random() < solved / 1000)
+    except Refused as error:
+        found.refused[network.model] += 1
+        found.reasons[str(error)] += 1
+
+
+def look(found, asked, window, formulas=False):
+    """Put a window to each question, and count."""
+    network = window.run.network.model
+    found.total += 1
+    broken = asked.broken(window)
+    solutions = asked.solved(window) if formulas else {}
+    for question, laws in broken.items():
+        found.windows[network, question] += 1
+        if question in solutions and solutions[question] != (not laws):
+            laws = [*laws, f"formulas {'have' if solutions[question] else 'lack'} it"]
+        if laws:
+            reasons = {exclusion(window, law) for law in laws}
+            if None in reasons:
+                found.unexplained.append(Unexplained(network, question, window, laws, found.total))
+            else:
+                for reason in reasons:
+                    found.excluded[network, question, reason] += 1
+
+
+def exclusion(window, law):
+    """The name of what is declared to leave a window out that a law refuses; None if nothing is."""
+    name = law.rpartition(" at t=")[0].rpartition(".")[2]
+    return DECLARED.get(name)
