@@ -75,8 +75,7 @@ def test_bad_input_is_one_message_and_no_file(arguments, message, tmp_path, monk
         (lambda data: data["columns"]["S"].__setitem__(6, "20"), "more is served than was sent"),
         (lambda data: data["constants"].update(C="0"), "the trace's C is 0"),
         (lambda data: data["columns"].pop("K"), "no column K"),
-        (lambda data: data["constants"].update(beta="1/100"), "more waits than the buffer holds at t=0"),
-        (lambda data: data["columns"]["L"].__setitem__(6, "1/2"), "lost though the buffer has room at t=6"),
+        (lambda data: data["constants"].update(beta="-1"), "the trace's beta is -1"),
         (lambda data: data["constants"].update(MSS="0"), "the trace's MSS is 0"),
         (lambda data: data["columns"].update(surprise=["1"] * 7), "surprise, which the model ccac does not declare"),
     ],
@@ -88,9 +87,30 @@ def test_what_is_no_trace_is_said_with_the_file_s_name(change, message, tmp_path
     assert message in str(caught.value) and str(caught.value).startswith(str(file))
 
 
-def test_a_buffer_that_holds_no_packet_at_this_scale():
+@pytest.mark.parametrize("kind", ["schedule", "mahimahi"])
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"beta": "1/100"}, "more waits than the buffer holds at t=0"),
+        ({"beta": "100"}, "bytes are lost though the buffer has room at all times in the step that ends at t=6"),
+    ],
+)
+def test_a_link_with_a_buffer_loses_what_does_not_fit(kind, change, message, tmp_path):
+    """The arrays are of no link: they have what the trace has."""
+    file = altered(
+        tmp_path, lambda data: (data["constants"].update(change), data["columns"].update(L=["0"] * 6 + ["1/2"]))
+    )
+    with pytest.raises(InputError, match=message):
+        raise run(file, "--format", kind, *AT).exception
+    assert run(file, "--format", "csv", *AT).exception is None
+
+
+@pytest.mark.parametrize("kind", ["schedule", "mahimahi"])
+def test_a_buffer_that_holds_no_packet_at_this_scale(kind):
+    small = Scale(Fraction(50_000), Fraction(40, 1000), 1500)
     with pytest.raises(InputError, match="the buffer is 1000 bytes, .* expected rate·rtt to be 3000 bytes or more"):
-        export(Trace.load(SMALL), "csv", Scale(Fraction(50_000), Fraction(40, 1000), 1500))
+        export(Trace.load(SMALL), kind, small)
+    assert export(Trace.load(SMALL), "csv", small)
 
 
 def test_a_trace_altered_since_it_was_saved_is_exported_and_it_is_said(tmp_path):

@@ -42,12 +42,6 @@ def test_a_schedule_admits_what_was_not_wasted(wasteful, tmp_path):
     assert admitted == [int(600000 * (t - wasteful.columns["W"][t])) for t in range(HORIZON)]
 
 
-def test_what_is_lost_before_the_buffer_is_full_has_no_schedule():
-    trace = found("1", "And(L[4] > L[3], A[4] - L[4] < 5 - W[4])")
-    with pytest.raises(InputError, match="bytes are lost though the buffer has room at t=4"):
-        export(trace, "schedule", SCALE)
-
-
 def test_without_the_tokens_wasted_it_is_refused(wasteful, tmp_path):
     less = replace(wasteful, columns={name: column for name, column in wasteful.columns.items() if name != "W"})
     with pytest.raises(InputError, match="the trace has no column W"):

@@ -6,14 +6,19 @@ from fractions import Fraction
 from io import BytesIO
 from itertools import pairwise
 
-from ccmatic.base import BYTES, NUMBER, RATE, TIME, InputError
+from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.contracts import BEFORE_TIMEOUT
 
 #: What the name of an array ends in, by its unit; and by which scale the trace's numbers become it.
-_SUFFIX = {BYTES: "_bytes", RATE: "_bytes_per_s", TIME: "_s", NUMBER: ""}
+_SUFFIX = {BYTES: "_bytes", RATE: "_bytes_per_s", TIME: "_s", NUMBER: "", CONDITION: ""}
 
-#: Columns of a trace that all models know.
-_NETWORK = ("A", "S", "L", "Ld", "K", "r", "Q", "F")
+#: What each flow of several has: the trace's column, the array, its meaning.
+_OF_A_FLOW = (
+    ("A", "sent", "sent so far"),
+    ("S", "served", "delivered so far"),
+    ("L", "lost", "lost so far"),
+    ("Ld", "detected_lost", "lost so far as the sender knows"),
+)
 
 
 @dataclass(frozen=True)
@@ -41,17 +46,17 @@ def arrays(scaled):
     yield Array("service_bytes", "delivered within the step", _within(S))
     yield Array("loss_bytes", "lost within the step", _within(L))
     if "r" in scaled.trace.columns:
-        rates = tuple(rate * scaled.byte / scaled.second for rate in scaled.trace.columns["r"])
-        yield Array("sending_rate_bytes_per_s", "r, over the step", rates)
+        yield Array("sending_rate_bytes_per_s", "r, over the step", _scaled(scaled, "r", RATE))
     queue = tuple(max(Fraction(0), sent - admitted) for sent, admitted in zip(scaled.through, K, strict=True))
     yield Array("queue_bytes", "A - L - K, waits at the bottleneck; 0 while tokens wait for bytes", queue)
     yield Array("inflight_bytes", "A - L - S, sent and neither lost nor delivered", scaled.inflight())
     yield Array("jitter_s", "how long the next byte to be delivered has been held after the bottleneck", _held(scaled))
+    delays = scaled.model.measures if scaled.model.windows else ("Q", "F")
     for name, which in (("Q", "last"), ("F", "first")):
-        if name in scaled.trace.columns:
-            delays = tuple(delay * scaled.scale.rtt for delay in scaled.trace.columns[name])
+        if name in delays and name in scaled.trace.columns:
             meaning = f"{name}, least delay beyond R_m of the {which} byte delivered, by steps; the horizon: or more"
-            yield Array(f"delay_of_{which}_s", meaning, delays)
+            yield Array(f"delay_of_{which}_s", meaning, _scaled(scaled, name, TIME))
+    yield from _of_windows(scaled) if scaled.model.windows else ()
     yield from _declared(scaled)
 
 
@@ -134,22 +139,48 @@ def _age(curve, t, level, scaled):
     return scaled.instant(t) + (curve[0] - level) / scaled.scale.rate
 
 
+def _of_windows(scaled):
+    """What senders by a window have: columns of their own if they are several, windows, and what they remember."""
+    for number, flow in enumerate(scaled.flows, 1):
+        for column, name, meaning in _OF_A_FLOW:
+            if column in flow:
+                yield Array(f"{name}{number}_bytes", f"{column}{number}, {meaning}, by flow {number}", flow[column])
+        rates = _scaled(scaled, f"r{number}", RATE)
+        yield Array(f"sending_rate{number}_bytes_per_s", f"r{number}, over the step, by flow {number}", rates)
+    for suffix in scaled.suffixes:
+        of = f" of flow {suffix}" if suffix else ""
+        yield Array(f"cwnd{suffix}_bytes", f"the sender's window{of}", _scaled(scaled, f"cwnd{suffix}", BYTES))
+    for name, unit in scaled.state.items():
+        yield Array(f"state_{name}{_SUFFIX[unit]}", f"{name}, which the sender remembers", _scaled(scaled, name, unit))
+
+
 def _declared(scaled):
-    """What the model declares of its own, and the sender's beliefs, also as they were before a timeout: at each t, in
-    their units."""
-    named = [name for name in scaled.trace.columns if name not in _NETWORK]
-    if not named:
-        return
+    """What the model declares of its own, and the beliefs of a sender by rates, also as they were before a timeout: at
+    each t, in their units."""
     model = scaled.model
     meanings = {belief.name: (belief.unit, "a belief of the sender") for belief in model.beliefs}
     meanings |= {column.name: (column.unit, column.says) for column in model.own_columns}
-    factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.second, TIME: scaled.second, NUMBER: 1}
-    for name in named:
+    for name in scaled.trace.columns:
+        if name in _described(scaled):
+            continue
         unit, meaning = meanings.get(name.removesuffix(BEFORE_TIMEOUT), (None, None))
         if unit not in _SUFFIX:
             raise InputError(f"the trace has a column {name}, which the model {model.name} does not declare")
-        values = tuple(value * factor[unit] for value in scaled.trace.columns[name])
-        yield Array(f"{name}{_SUFFIX[unit]}", meaning, values)
+        yield Array(f"{name}{_SUFFIX[unit]}", meaning, _scaled(scaled, name, unit))
+
+
+def _described(scaled):
+    """The columns that have a meaning without the model's own."""
+    if not scaled.model.windows:
+        return {"A", "S", "L", "Ld", "K", "r", "Q", "F"}
+    of_flows = {f"{name}{suffix}" for name in ("A", "S", "L", "Ld", "r", "cwnd") for suffix in scaled.suffixes}
+    return {*of_flows, *scaled.state, *scaled.model.measures}
+
+
+def _scaled(scaled, name, unit):
+    """A column of the trace, of a unit, in bytes and seconds."""
+    factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.step, TIME: scaled.step}.get(unit, 1)
+    return tuple(value * factor for value in scaled.column(name))
 
 
 def _both(value):

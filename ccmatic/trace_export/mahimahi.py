@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import ceil, floor, lcm
 
 from ccmatic.base import InputError
+from ccmatic.trace_export import link
 from ccmatic.trace_export.scaled import milliseconds, number
 
 #: Bytes in an opportunity, with the 4 bytes that mahimahi's tunnel adds to every packet.
@@ -31,11 +32,12 @@ def content(scaled, lead=0):
 
 
 def _check(scaled):
+    link.require(scaled)
     scale = scaled.scale
     if scale.packet > OPPORTUNITY:
         raise InputError(f"the mss is {scale.packet}; mm-link takes packets of at most {OPPORTUNITY} bytes")
-    if scale.rtt < _MS:
-        raise InputError(f"the rtt is {milliseconds(scale.rtt)}; mahimahi counts milliseconds, expected 1 ms or more")
+    if scaled.step < _MS:
+        raise InputError(f"a step is {milliseconds(scaled.step)}; mahimahi counts milliseconds, expected 1 ms or more")
     lines = floor(scaled.columns["S"][-1] / OPPORTUNITY)
     if lines > MOST:
         raise InputError(f"the file would have {lines} lines, more than {MOST}; expected a lower rate or rtt")
@@ -44,7 +46,7 @@ def _check(scaled):
 def _lines(scaled):
     """The millisecond of each opportunity: when S reaches its last byte, rounded up, but within the same step. At
     last, unless the file lasts as long as the trace, the next opportunity of a link that goes on at C."""
-    S, step = scaled.columns["S"], scaled.scale.rtt / _MS
+    S, step = scaled.columns["S"], scaled.step / _MS
     last = 0
     for t in range(1, len(S)):
         end = floor(t * step)
@@ -114,7 +116,7 @@ def _buffer(scaled):
         f"as much as the trace, to a few packets, if it has room for A - L - S when bytes are lost, and a packet, "
         f'{room} bytes (--uplink-queue=droptail --uplink-queue-args="bytes={room}")'
     )
-    missed = [t for t in scaled.lossy() if scaled.inflight()[t] < largest]
+    missed = [t for t in scaled.lossy() if scaled.inflight_when_full(t)[-1] < largest]
     if missed:
         note += f"; but not what the trace loses in the steps {_listed(missed)}, with a shorter queue"
     yield note
@@ -131,7 +133,7 @@ def _room(scaled):
 def _late(scaled):
     """Where S is at the heels of A - L, a packet that comes with its opportunity misses it."""
     lead = Fraction(scaled.scale.packet)
-    if (scaled.scale.rtt / _MS).denominator > 1:
+    if (scaled.step / _MS).denominator > 1:
         lead += _MS * scaled.fastest(scaled.through)
     short = [t for t, queue in enumerate(scaled.inflight()) if queue < lead]
     if short:

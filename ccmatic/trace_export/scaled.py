@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import ceil
 
+from ccmatic import language
 from ccmatic.base import InputError
 from ccmatic.contracts import load_definition
 
@@ -39,44 +40,72 @@ class Scale:
 class Scaled:
     """A trace at a scale: what the formats share. All numbers are Fractions.
 
-    columns: cumulative bytes at t = 0 … horizon-1, counted so that service, S, is 0 at t = 0: `A`, `S`, `L`, `K` and,
-             if the trace has it, `Ld`.
+    step:    seconds in a step of the trace.
+    byte:    bytes in the trace's unit, C·(a step).
+    columns: cumulative bytes at t = 0 … horizon-1, of all flows together: `A`, `S`, `L`, `K` and, if the trace has it,
+             `Ld`. `A`, `S` and `K` count from the bytes served at t = 0. `K` leaves out tokens that come and are
+             wasted later, so that it never falls.
+    flows:   for each flow of a path of several, the same columns without `K`; else empty.
     through: A - L, the position of the last byte sent and not lost.
     packet_limit, jitter, buffer, queue: MSS in bytes, D in seconds, β in bytes or None, the bytes sent and not
              served at t = 0.
 
     allow_code: as in `definitions.load`, for the trace's model.
 
-    Raises InputError where the columns are not those of an execution, or the buffer does not hold a packet.
+    Raises InputError if no link with a queue has these columns.
     """
 
     def __init__(self, trace, scale, allow_code=False):
         self.trace, self.scale, self.allow_code = trace, scale, allow_code
         constants = trace.constants
-        for name in ("C", "MSS", "beta"):
-            if constants.get(name, 1) <= 0:
+        for name in ("C", "MSS"):
+            if constants[name] <= 0:
                 raise InputError(f"the trace's {name} is {constants[name]}; expected a number > 0")
+        if constants.get("beta", 0) < 0:
+            raise InputError(f"the trace's beta is {constants['beta']}; expected a number of at least 0")
         if trace.horizon < 2:
             raise InputError(f"the trace has a horizon of {trace.horizon}, expected 2 or more")
         self.byte = scale.bdp / (constants["C"] * constants["R_m"])
-        self.second = scale.rtt / constants["R_m"]
-        self.packet_limit, self.jitter = constants["MSS"] * self.byte, constants["D"] * self.second
+        self.step = scale.rtt / constants["R_m"]
+        self.packet_limit, self.jitter = constants["MSS"] * self.byte, constants["D"] * self.step
         self.buffer = constants["beta"] * self.byte if "beta" in constants else None
-        self.columns = self._columns()
+        self.flows, self.columns = self._columns()
         self.through = tuple(sent - lost for sent, lost in zip(self.columns["A"], self.columns["L"], strict=True))
         self.queue = self.through[0]
         for t in range(trace.horizon):
             self._check(t)
-        if self.buffer is not None and self.buffer < scale.packet:
-            raise InputError(
-                f"at this scale the buffer is {number(self.buffer)} bytes, less than a packet of {scale.packet}; "
-                f"expected rate·rtt to be {ceil(scale.bdp * scale.packet / self.buffer)} bytes or more"
-            )
 
     @cached_property
     def model(self):
         """The trace's Model. Raises InputError if there is none of that name, or its code may not be run."""
         return load_definition("models", "MODEL", self.trace.query.get("model"), self.allow_code)
+
+    @property
+    def suffixes(self):
+        """What the names of each flow's columns end in: its number, from 1, if there are several."""
+        return list(map(str, range(1, self.model.flows + 1))) if self.model.flows > 1 else [""]
+
+    @cached_property
+    def state(self):
+        """The columns that senders by a window remember: {name: unit}. Raises InputError if the trace's controller is
+        none of the model's."""
+        if self.trace.controller is None:
+            return {}
+        observations = self.model.observations
+        controller = language.parse(self.trace.controller, "controller", beliefs=(), observations=observations)
+        numbers = enumerate(self.suffixes, 1)
+        return {
+            f"{memory.name}{suffix}": memory.unit
+            for number, suffix in numbers
+            for memory in controller.state
+            if memory.flow in (None, number)
+        }
+
+    def column(self, name):
+        """A column of the trace, in the trace's units. Raises InputError if there is none."""
+        if name not in self.trace.columns:
+            raise InputError(f"the trace has no column {name}")
+        return self.trace.columns[name]
 
     @property
     def steps(self):
@@ -85,26 +114,40 @@ class Scaled:
 
     def instant(self, t):
         """When step t ends, seconds."""
-        return t * self.scale.rtt
+        return t * self.step
 
     def inflight(self):
         """Bytes beyond propagation at each t: A - L - S."""
         return tuple(sent - served for sent, served in zip(self.through, self.columns["S"], strict=True))
 
+    def full(self, t):
+        """Return from when until when the buffer is full in step t, in which bytes are lost: two shares of the step.
+
+        Within a step all curves are straight, but for the bytes sent in a step with a loss. They come evenly until the
+        second share: until the end of the step if the buffer is full then, otherwise until what is admitted in the
+        step fits no more. From the first share on, A - L grows as K does.
+        """
+        K, lost = self.columns["K"], self.columns["L"][t] - self.columns["L"][t - 1]
+        free = K[t] + self.buffer - self.through[t]
+        until = 1 - free / (K[t] - K[t - 1]) if free else Fraction(1)
+        room = K[t - 1] + self.buffer - self.through[t - 1]
+        return until * room / (room + lost), until
+
+    def inflight_when_full(self, t):
+        """Bytes beyond propagation at both ends of `full`."""
+        K, S = self.columns["K"], self.columns["S"]
+        return tuple(
+            K[t - 1] + share * (K[t] - K[t - 1]) + self.buffer - S[t - 1] - share * (S[t] - S[t - 1])
+            for share in self.full(t)
+        )
+
     def largest(self):
-        """The most bytes beyond propagation at any instant. Within steps everything grows evenly; where bytes are lost,
-        A - L does until the buffer is full, and then as K does."""
-        A, S, K = (self.columns[name] for name in "ASK")
-        found = list(self.inflight())
-        for t in self.lossy():
-            before = self.through[t - 1]
-            share = (K[t - 1] + self.buffer - before) / (A[t] - A[t - 1] - K[t] + K[t - 1])
-            found.append(before - S[t - 1] + share * (A[t] - A[t - 1] - S[t] + S[t - 1]))
-        return max(found)
+        """The most bytes beyond propagation at any instant."""
+        return max(*self.inflight(), *(waiting for t in self.lossy() for waiting in self.inflight_when_full(t)))
 
     def fastest(self, column):
         """How much a cumulative column grows in the step in which it grows most, bytes per second."""
-        return max(after - before for before, after in pairwise(column)) / self.scale.rtt
+        return max(after - before for before, after in pairwise(column)) / self.step
 
     def lossy(self):
         """The numbers t of the steps in which bytes are lost, those over (t-1, t]."""
@@ -119,14 +162,17 @@ class Scaled:
                 yield f"{column.name}, {column.says}, is not in the file: csv, json and npz have it"
 
     def _columns(self):
-        given = dict(self.trace.columns)
-        if "K" not in given:
-            given["K"] = self._tokens()
-        for name in "ASLK":
-            if name not in given:
-                raise InputError(f"the trace has no column {name}")
-        origin = dict.fromkeys("ASK", given["S"][0])
-        columns = {name: given[name] for name in ("A", "S", "L", "Ld", "K") if name in given}
+        """The columns of each flow of several, and those of all together."""
+        flows = [{name: self.column(f"{name}{suffix}") for name in "ASL"} for suffix in self.suffixes]
+        for flow, suffix in zip(flows, self.suffixes, strict=True):
+            if f"Ld{suffix}" in self.trace.columns:
+                flow["Ld"] = self.column(f"Ld{suffix}")
+        total = {name: tuple(map(sum, zip(*(flow[name] for flow in flows), strict=True))) for name in flows[0]}
+        total["K"] = _kept(self._tokens())
+        return [self._counted(flow) for flow in flows] if len(flows) > 1 else [], self._counted(total)
+
+    def _counted(self, columns):
+        origin = dict.fromkeys("ASK", columns["S"][0])
         return {name: tuple((v - origin.get(name, 0)) * self.byte for v in column) for name, column in columns.items()}
 
     def _tokens(self):
@@ -136,20 +182,18 @@ class Scaled:
             raise InputError(f"the trace has no column {error.args[0]}") from None
 
     def _check(self, t):
-        """What every format relies on: bytes are cumulative; they are served once sent, not lost, and admitted; the
-        buffer holds what waits, and is full when bytes are lost."""
+        """What every format relies on: bytes are cumulative; they are served once sent, not lost, and admitted."""
         S, L, K, through = (*(self.columns[name] for name in "SLK"), self.through)
-        fault = None
         if t and any(column[t] < column[t - 1] for column in (S, L, K, through)):
-            fault = "S, K, L or A - L falls"
-        elif S[t] > through[t] or S[t] > K[t]:
+            raise InputError(f"not an execution of a link with a queue: S, K, L or A - L falls at t={t}")
+        if S[t] > through[t] or S[t] > K[t]:
             fault = "more is served than was sent or admitted"
-        elif self.buffer is not None and through[t] > K[t] + self.buffer:
-            fault = "more waits than the buffer holds"
-        elif t and L[t] > L[t - 1] and (self.buffer is None or through[t] < K[t] + self.buffer):
-            fault = "bytes are lost though the buffer has room"
-        if fault:
-            raise InputError(f"not an execution: {fault} at t={t}")
+            raise InputError(f"not an execution of a link with a queue: {fault} at t={t}")
+
+
+def _kept(tokens):
+    """The tokens by each step that are not wasted later."""
+    return tuple(reversed(list(accumulate(reversed(tokens), min))))
 
 
 def packet_notes(limit, scale):

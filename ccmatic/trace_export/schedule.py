@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import floor
 
 from ccmatic.base import InputError, located, read_text
-from ccmatic.trace_export import head
+from ccmatic.trace_export import head, link
 from ccmatic.trace_export.scaled import packet_notes
 
 FORMAT = "# ccmatic schedule 1"
@@ -113,12 +113,13 @@ def content(scaled):
 
 def of_trace(scaled):
     """The Schedule of a scaled trace: all is rounded down but upper bounds, so that beliefs that are true stay so.
-    Raises InputError where R_m is less than a nanosecond."""
+    Raises InputError where a step is less than a nanosecond, or no link with one queue does as the trace."""
+    link.require(scaled)
     scale, columns = scaled.scale, scaled.columns
-    if scale.rtt < _NS:
-        raise InputError("a schedule counts nanoseconds; expected an rtt of 1 ns or more")
+    if scaled.step < _NS:
+        raise InputError("a schedule counts nanoseconds; expected a step of 1 ns or more")
     instants = [floor(scaled.instant(t) / _NS) for t in range(scaled.trace.horizon)]
-    return Schedule(
+    made = Schedule(
         rate=scale.rate,
         step=floor(scale.rtt / _NS),
         packet=scale.packet,
@@ -128,6 +129,13 @@ def of_trace(scaled):
         lost=floor(columns["L"][-1] - columns["L"][0]),
         beliefs=dict(_believed(scaled)),
     )
+    largest = max(made.queue, made.lost, made.buffer or 0, *map(max, made.points))
+    if largest > head.LARGEST:
+        raise InputError(
+            f"a schedule has numbers of at most 10^15; at this scale the trace has {largest}; expected a lower rate or "
+            "rtt"
+        )
+    return made
 
 
 def _believed(scaled):
@@ -141,7 +149,7 @@ def _believed(scaled):
 def _notes(scaled):
     scale = scaled.scale
     yield from scaled.left_out()
-    if (scale.rtt / _NS).denominator > 1:
+    if (scaled.step / _NS).denominator > 1:
         yield "instants are rounded down to whole nanoseconds"
     yield from packet_notes(scaled.packet_limit, scale)
     if scaled.lossy():

@@ -45,9 +45,9 @@ class Trace:
         return replace(self, columns={**self.columns, **columns})
 
     def tokens(self, model):
-        """Tokens admitted by each step: the column K, or what a Model of windows makes of its own columns. Raises
-        KeyError with the name of what is missing."""
-        if "K" in self.columns or model is None or not model.windows:
+        """Tokens admitted by each step: the column K, or what a Model of windows makes of its own columns, where K may
+        be what the controller remembers. Raises KeyError with the name of what is missing."""
+        if model is None or not model.windows:
             return self.columns["K"]
         seen = {**self.columns, "C": self.constants["C"], "constants": self.constants}
         try:
