@@ -60,7 +60,7 @@ def row(asked, name, seconds):
         raise InputError(f"no window of {name} was seen; expected a TCP flow: one of the kernel's, or bpf:CONTROLLER")
     late = looks[len(looks) // 2 :]
     low, median, high = np.percentile(late, (5, 50, 95))
-    summary = measures.summed_up(emulation, emulation.log, seconds / 2)
+    summary = measures.summed_up(emulation, seconds / 2)
     told = {"flow": name, "mean": float(np.mean(late)), "p5": low, "p50": median, "p95": high}
     return told | {"utilisation": summary["utilisation"], "lost": summary["lost"], "faults": emulation.faults}
 

@@ -60,6 +60,15 @@ class Steps:
         low, high = self.log.envelope.allowed(beliefs | constants)
         return float(min(0, sent - low) + max(0, sent - high)) / packet
 
+    def missing(self, end):
+        """For how long, in ns, the sender took no step: between two steps, and after the last until `end`, in ns of the
+        run. Of a sender that takes its steps by a clock."""
+        time, length = self.columns["time"], self.columns["step_ns"]
+        if not len(time):
+            return 0
+        between = np.diff(time) - np.maximum(length[:-1], length[1:])
+        return int(between[between > 0].sum() + max(0, end - time[-1] - length[-1]))
+
     def false(self, link, packets, until):
         """The beliefs that are false of a link at the end of steps that are over by `until`, in ns of the run, up to
         which the link is the flow's alone and has one rate: (step, belief's name, Truth). packets: of the run's log,

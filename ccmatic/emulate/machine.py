@@ -11,9 +11,11 @@ import subprocess
 import tempfile
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from ccmatic.base import InputError
+from ccmatic.emulate.link import MS
 
 DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"
 NAMESPACES = Path("/run/netns")
@@ -24,6 +26,9 @@ TIED = Path(__file__).with_name("tied.c")
 
 #: The words of a line of `ss` before the congestion control: state, two queues, two addresses.
 _BEFORE_CONGESTION_CONTROL = 5
+
+#: What `ss --info` counts: bytes and whole ms.
+_NUMBER = re.compile(r"\b(bytes_sent|lastrcv|busy|rwnd_limited):(\d+)")
 
 #: Bytes at most by which iperf3 agrees on a test, over a connection that has the machine's congestion control.
 _TALK = 10_000
@@ -125,13 +130,29 @@ def close_connections(namespace, port=None):
     _sockets(namespace, "--kill", *to)
 
 
-def congestion_control(namespace, port):
-    """The name of that which the busiest TCP connection of a namespace to a port runs; None if none has sent more than
-    `_TALK` bytes."""
-    found = [line.split() for line in _sockets(namespace, "--info", "dport", "=", f":{port}").splitlines()]
-    sent = {int(word.partition(":")[2]): words for words in found for word in words if word.startswith("bytes_sent:")}
-    most = max(sent, default=0)
-    return sent[most][_BEFORE_CONGESTION_CONTROL] if most > _TALK else None
+@dataclass(frozen=True)
+class Connection:
+    """A TCP connection of a sender that receives nothing. congestion_control: its name. lasted: ns since it was
+    established. idle: ns in which there was nothing to send, or no room at the receiver."""
+
+    congestion_control: str
+    lasted: int
+    idle: int
+
+
+def connection(namespace, port):
+    """The Connection of a namespace to a port that has sent the most; None if none has sent more than `_TALK` bytes."""
+    return busiest(_sockets(namespace, "--info", "dport", "=", f":{port}"))
+
+
+def busiest(told):
+    """The same of what `ss --info` prints."""
+    found = [(line.split(), dict(_NUMBER.findall(line))) for line in told.splitlines()]
+    words, numbers = max(found, key=lambda each: int(each[1].get("bytes_sent", 0)), default=((), {}))
+    if int(numbers.get("bytes_sent", 0)) <= _TALK:
+        return None
+    lasted, busy, no_room = (int(numbers.get(name, 0)) for name in ("lastrcv", "busy", "rwnd_limited"))
+    return Connection(words[_BEFORE_CONGESTION_CONTROL], MS * lasted, MS * max(0, lasted - busy + no_room))
 
 
 def _sockets(namespace, *options):
@@ -168,6 +189,8 @@ class Process:
             self._popen = subprocess.Popen(
                 list(map(str, command)), stdin=stdin, stdout=out, stderr=err, start_new_session=True
             )
+        self._looks = None
+        self._stopped = 0
 
     def __enter__(self):
         return self
@@ -190,6 +213,24 @@ class Process:
     def output(self):
         """The lines that it has printed, whole ones."""
         return self._out.read_text(errors="replace").split("\n")[:-1]
+
+    def look(self):
+        """Note whether it is stopped, and for how long it has waited for a processor: for `held`."""
+        with suppress(OSError, IndexError):
+            folder = Path(f"/proc/{self._popen.pid}")
+            state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+            now, waited = time.monotonic_ns(), int((folder / "schedstat").read_text().split()[1])
+            first, (before, _) = self._looks or ((now, waited), (now, waited))
+            self._stopped += now - before if state in "Tt" else 0
+            self._looks = first, (now, waited)
+
+    @property
+    def held(self):
+        """(ns in which it was stopped or waited for a processor, ns from the first look to the last)"""
+        if not self._looks:
+            return 0, 0
+        (begin, before), (end, waited) = self._looks
+        return self._stopped + waited - before, end - begin
 
     def wait_until_ready(self, seconds=20):
         """Wait for its first line. Raises InputError if it ends, NotReady if it is silent for too long."""

@@ -18,7 +18,7 @@ def measures(emulation, start):
     if link.schedule:
         delivered = dict(zip(("trace", "emulated"), _beside_schedule(emulation), strict=True))
     return records.MeasuresFile(
-        **summed_up(emulation, emulation.log, start),
+        **summed_up(emulation, start),
         valid=not emulation.faults,
         faults=emulation.faults,
         seconds=emulation.duration / SECOND,
@@ -51,7 +51,7 @@ def _of_flow(emulation, flow, start):
     log = emulation.log[emulation.log["flow"] == flow]
     rtt = emulation.link.rtt_of(flow)
     return records.FlowMeasures(
-        **summed_up(emulation, log, start, rtt),
+        **summed_up(emulation, start, flow),
         flow=emulation.flows[flow],
         R_m_ms=rtt / MS,
         ramp_seconds=_ramp(log, emulation.spans[flow], start, rtt),
@@ -160,14 +160,16 @@ def _describe(link):
     )
 
 
-def summed_up(emulation, log, start, rtt=None):
-    """The fields of records.Measures, by name, of some of the packets from `start` seconds on. rtt: their R_m in
-    ns, by default the link's."""
-    link, end, rtt = emulation.link, emulation.duration, rtt or emulation.link.rtt
-    begin = int(start * SECOND)
+def summed_up(emulation, start, flow=None):
+    """The fields of records.Measures, by name, of the packets from `start` seconds on: of a flow, by its number, or of
+    all. What a schedule serves with tokens that it kept from before `start` does not count as served."""
+    link, end = emulation.link, emulation.duration
+    begin, rtt = int(start * SECOND), link.rtt if flow is None else link.rtt_of(flow)
+    chosen = slice(None) if flow is None else emulation.log["flow"] == flow
+    log = emulation.log[chosen]
     capacity = link.capacity(begin, end) / (8 * SECOND)
     lost, admitted = log["lost"] != 0, log["admitted"]
-    served = int(log["size"][~lost & (admitted > begin) & (admitted <= end)].sum())
+    served = int(_earned(emulation, begin)[chosen][~lost & (admitted > begin) & (admitted <= end)].sum())
     came = log["arrival"] >= begin
     waits = (admitted - log["arrival"])[came & ~lost]
     trips = (log["released"] - log["arrival"])[came & (log["released"] >= 0)]
@@ -183,6 +185,17 @@ def summed_up(emulation, log, start, rtt=None):
         "lost_mean_in_rm": len(drops) * rtt / (end - begin),
         "lost_max_in_rm": most_within(drops, rtt),
     }
+
+
+def _earned(emulation, begin):
+    """Of each packet the bytes that are served with tokens from `begin` on, in ns; a schedule keeps earlier ones."""
+    size, schedule = emulation.log["size"], emulation.link.schedule
+    if not schedule:
+        return size
+    times, admitted, _ = zip(*schedule.points, strict=True)
+    kept = np.interp(begin, times, admitted) + max(0, begin - schedule.duration) * float(schedule.rate) / SECOND
+    accepted = np.cumsum(np.where(emulation.log["lost"] == 0, size, 0))
+    return np.clip(accepted - int(kept), 0, size)
 
 
 def most_within(instants, length):

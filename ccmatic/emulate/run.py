@@ -43,7 +43,7 @@ class Emulation:
 
     real_time: whether the emulator had priority. cpu: its share of a processor. dropped: packets that the machine lost.
     spans: from when until when each flow was to send, in ns. steps: beliefs.Steps of each flow that logs them, None of
-    others, and of those that ended before they began.
+    others, and of those that ended before they began. holds: turns.Holds of the flows.
     """
 
     link: Link
@@ -55,6 +55,7 @@ class Emulation:
     dropped: int
     spans: tuple
     steps: tuple
+    holds: tuple = ()
 
     @cached_property
     def lateness(self):
@@ -114,6 +115,7 @@ class Emulation:
         most = self.link.rtt + self.link.jitter
         if (self.jitter or 0) > most:
             found.append(f"the least D is {self.jitter / MS:.2f} ms; R_m + D asked are {most / MS:g} ms")
+        found += [str(hold) for hold in self.holds if hold.too_long]
         return found + list(self._false_beliefs_told())
 
     def _false_beliefs_told(self):
@@ -192,6 +194,9 @@ class Running:
     def _emulation(self):
         _, origin, (real, cpu, dropped) = map(str.split, self.emulator.output)
         duration = int(self.seconds * SECOND)
+        spans = tuple((asked.start, duration if asked.stop is None else asked.stop) for asked in self.flows)
+        steps = tuple(turn.log and beliefs.read(turn.log, int(*origin)) for turn in self.turns)
+        holds = zip(self.turns, steps, spans, strict=True)
         return Emulation(
             link=self.link,
             flows=tuple(asked.name for asked in self.flows),
@@ -200,8 +205,9 @@ class Running:
             real_time=real == "1",
             cpu=float(cpu) / self.seconds,
             dropped=int(dropped),
-            spans=tuple((asked.start, duration if asked.stop is None else asked.stop) for asked in self.flows),
-            steps=tuple(turn.log and beliefs.read(turn.log, int(*origin)) for turn in self.turns),
+            spans=spans,
+            steps=steps,
+            holds=tuple(hold for turn, taken, (_, end) in holds for hold in turn.holds(taken, end)),
         )
 
 

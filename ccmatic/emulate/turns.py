@@ -1,9 +1,32 @@
 """A flow in its turn: from when it is to start until it is to stop."""
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from ccmatic.base import InputError
 from ccmatic.emulate import machine
+from ccmatic.emulate.link import MS, SECOND
+
+#: The share of its turn for which a flow of a valid run may be held up. The least such time, in ns: a program takes a
+#: while to begin.
+TOLERATED, AT_FIRST = 0.02, 50 * MS
+
+
+@dataclass(frozen=True)
+class Hold:
+    """For how long something of a flow was held up: `what`, in words; in `ns`, `of` so many ns of its turn."""
+
+    what: str
+    ns: int
+    of: int
+
+    def __str__(self):
+        return f"{self.what} for {self.ns / SECOND:.2f} of {self.of / SECOND:.2f} s; {TOLERATED:.0%} are tolerated"
+
+    @property
+    def too_long(self):
+        """Whether the run says nothing of an undisturbed flow."""
+        return self.ns > max(AT_FIRST, TOLERATED * self.of)
 
 
 class Turn:
@@ -14,7 +37,7 @@ class Turn:
     def __init__(self, asked, number, context):
         self._asked, self._context = asked, context
         self._who = f"of flow {number} ({asked.name})"
-        self._receiver = self._sender = None
+        self._receiver = self._sender = self._connection = None
         self.over = False
 
     def __enter__(self):
@@ -45,6 +68,8 @@ class Turn:
         if not self.over:
             for process in filter(None, (self._receiver, self._sender)):
                 process.check()
+                if self._sender:
+                    process.look()
 
     def end(self):
         """Send no more, not even what waits in the kernel. Raises InputError if the kernel ran something else for it
@@ -53,11 +78,29 @@ class Turn:
             return
         self.over = True
         asked, place = self._commands.congestion_control, (self._context.senders, self._context.port)
-        found = machine.congestion_control(*place)
+        self._connection = machine.connection(*place)
+        for process in (self._receiver, self._sender):
+            process.look()
         self._sender.end()
         machine.close_connections(*place)
+        found = self._connection.congestion_control if self._connection else None
         if asked and found not in (asked, None):
             raise InputError(f"the sender {self._who} ran the kernel's {found}; expected {asked}")
+
+    def holds(self, steps, end):
+        """What held the flow up, Holds. A kernel's sender is held up while its connection is idle; any other, and its
+        receiver, while the process is stopped or waits for a processor. steps: its beliefs.Steps, of which none may be
+        missing, or None; end: when its turn was over, in ns of the run."""
+        if self._commands.congestion_control:
+            if self._connection:
+                what = f"the sender {self._who} had nothing to send, or no room at the receiver,"
+                yield Hold(what, self._connection.idle, self._connection.lasted)
+            return
+        for process in filter(None, (self._receiver, self._sender)):
+            held, watched = process.held
+            if process is self._sender and steps:
+                held = max(held, steps.missing(end))
+            yield Hold(f"{process.what} was held up", held, watched)
 
     def _begin(self, what, command, namespace):
         return self._stack.enter_context(

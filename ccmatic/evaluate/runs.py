@@ -115,7 +115,7 @@ def simulated(controller, scenario):
         flow.step()
     done = _as_emulation(simulation.run(), kind.lag, controller, scenario)
     return {
-        **summed_up(done, done.log, WARM_UP),
+        **summed_up(done, WARM_UP),
         **of_steps(done, int(step * SECOND)),
         "at_start": flow.at_start,
         "delivered_mbit": throughput(done),
@@ -128,7 +128,7 @@ def emulated(name, scenario):
     link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
     done = emulate(link, [asked(name)], REAL_SECONDS)
     start = warm_up(done)
-    summary = summed_up(done, done.log, start)
+    summary = summed_up(done, start)
     return summary | {"from_seconds": start, "faults": done.faults, "delivered_mbit": throughput(done)}
 
 
