@@ -11,7 +11,7 @@ from ccmatic.models.sender_beliefs import beside_others, link_rate
 from ccmatic.models.window_sender import found_losses, observations, senders
 
 from ccmatic.base import InputError
-from ccmatic.contracts import BYTES, LAST, Column, Model
+from ccmatic.contracts import BYTES, LAST, Column, Exclusion, Model
 from ccmatic.logic import either, equal, every, iff, implies, no
 
 #: What each law may be. The first is the published tool's default.
@@ -41,10 +41,10 @@ class CCAC2021(Model):
     loss: of what does not fit, the network may lose what it likes, or loses all of it at once. most_queue: the most
     bytes that wait, if not the buffer's; "any" is no limit. delay: how the delay of what was served is measured; each
     flow's own: of its own bytes, and all leave in the order in which they came; open at first: of what was there at
-    first it may be any, or not known. jitter: whether it delays all alike, or each flow in a box of its own, behind a
-    link of constant rate. begins: whether service is counted from 0, with no more tokens than come at the link rate.
-    before: what counts as older than the trace, for a sender that cannot know its delay. default_jitter: D, in steps,
-    unless a query says another.
+    first it may be any, also longer than the trace, or not known. jitter: whether it delays all alike, or each flow in
+    a box of its own, behind a link of constant rate. begins: whether service is counted from 0, with no more tokens
+    than come at the link rate. before: what counts as older than the trace, for a sender that cannot know its delay.
+    default_jitter: D, in steps, unless a query says another.
     """
 
     name = "ccac2021"
@@ -114,11 +114,22 @@ class CCAC2021(Model):
             return x.constants
         return {**x.constants, "tokens_at_first": x.constants["tokens_at_first"] + x.C * t}
 
+    def longest_delay(self, horizon):
+        """Where delays are open at first, those of up to twice the horizon: `_delays` says how."""
+        return 2 * horizon + 1 if self.delay == "open at first" else horizon
+
     def laws(self, x):
         """Every law; of the beliefs there are none."""
         yield from self._named(x, self.network(x))
         for flow in x.flows:
             yield from self._named(x, senders(self, x, flow))
+
+    def exclusions(self):
+        """What the published laws leave out."""
+        parts = ["timeouts"] if self.timer == "published" else []
+        parts += ["delays"] if self.delay in ("published", "consistent") else []
+        if parts:
+            yield Exclusion("published laws", f"{' and '.join(parts)} are not the published ones (docs/stateful.md)")
 
     def assumptions(self, x):
         """None: the published delay is a law."""
@@ -211,22 +222,25 @@ class CCAC2021(Model):
                 yield "queue_fits", t, x.admitted(t) <= self.tokens(x, t) + most
 
     def _delays(self, x):
-        """`x.Q`: whole steps, and the horizon where it is not known, as the bytes served were there at first."""
-        end = x.horizon
-        for k in range(1, end):
+        """`x.Q`: whole steps; the horizon T where it is not known, as the bytes served were there at first.
+
+        A delay of T steps or more that the sender knows, as open at first, is one more than its steps.
+        """
+        end, longest = x.horizon, x.Q.longest
+        for k in range(1, longest):
             yield "delay_is_one", 0, implies(x.Q.at_least(0, k + 1), x.Q.at_least(0, k))
         if self.delay == "published":
             yield "delay_is_unknown_at_first", 0, x.Q.at_least(0, end)
         for t in range(1, end):
             served = x.S[t] > x.S[t - 1]
             known = end if self.delay == "published" else t
-            for k in range(1, end + 1):
+            for k in range(1, longest + 1):
                 stays = iff(x.Q.at_least(t, k), x.Q.at_least(t - 1, k))
                 yield "delay_stays_unless_served", t, implies(no(served), stays)
                 if k <= known:
                     waited = iff(x.Q.at_least(t, k), x.S[t] <= x.admitted(max(t - k, 0)))
                     yield "delay_is_time_since_sent", t, implies(served, waited)
-                if k < end:
+                if k < longest:
                     yield "delay_is_one", t, implies(x.Q.at_least(t, k + 1), x.Q.at_least(t, k))
                 if self.delay == "consistent":
                     before = x.Q.at_least(t - 1, min(k, end - 1) if k < end else end)

@@ -91,6 +91,12 @@ def link_rate(model):
             true_start=lambda x: x.C,
             holds=lambda x, bound: bound >= x.C,
         ),
-        State("qdel_L", TIME, laws=_queueing_delay_least, value=_queueing_delay_least_seen),
+        State(
+            "qdel_L",
+            TIME,
+            laws=_queueing_delay_least,
+            value=_queueing_delay_least_seen,
+            most=lambda x: x.horizon - x.D,
+        ),
         State("qdel_U", TIME, laws=_queueing_delay_most, value=lambda x, t: x.Q.steps(t) + 1),
     )

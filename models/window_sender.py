@@ -51,7 +51,6 @@ def _found(flow):
 
 
 def _bytes(model, flow):
-    yield "first_window", 0, every(flow.cwnd[0] > 0, flow.r[0] > 0)
     yield "losses_are_counted", 0, every(flow.L[0] >= 0, flow.Ld[0] >= 0)
     if model.begins == "at origin":
         yield "origin", 0, equal(flow.S[0], 0)
@@ -64,11 +63,15 @@ def _bytes(model, flow):
 
 
 def _sending(flow):
-    """A(t) = min(max(A(t-1), S(t-R) + Ld(t) + cwnd(t)), A(t-1) + r(t)); acknowledgements take R_m."""
+    """A(t) = max(A(t-1), min(S(t-R) + Ld(t) + cwnd(t), A(t-1) + r(t))); acknowledgements take R_m.
+
+    The published law is min(max(A(t-1), …), A(t-1) + r(t)), which no bytes satisfy if r(t) < 0. Here a rate below 0
+    sends nothing.
+    """
     for t in range(flow.R, flow.horizon):
         allowed = flow.S[t - flow.R] + flow.Ld[t] + flow.cwnd[t]
         before, paced = flow.A[t - 1], flow.A[t - 1] + flow.r[t]
-        within = every(flow.A[t] <= paced, some(flow.A[t] <= before, flow.A[t] <= allowed))
+        within = some(flow.A[t] <= before, every(flow.A[t] <= paced, flow.A[t] <= allowed))
         yield "sends_by_window_and_rate", t, every(within, some(flow.A[t] >= paced, flow.A[t] >= allowed))
 
 
@@ -191,7 +194,9 @@ def _delay(flow, t):
     if then < 0 or flow.Q is None:
         return None
     within = [(flow.Q.exactly(then, k), k) for k in range(flow.horizon)]
-    return _repeated(flow.network, then, within) if flow.period else within
+    if flow.period:
+        return _repeated(flow.network, then, within)
+    return within + [(flow.Q.exactly(then, k + 1), k) for k in range(flow.horizon, flow.Q.longest)]
 
 
 def _own_delay(flow, t):

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from ccmatic.models.window_sender import timeout
 from ccmatic.properties.quantities import quantity
-from ccmatic.properties.repeating import left_out, repeating
+from ccmatic.properties.repeating import exclusions, repeating
 
 from ccmatic.base import InputError, exact, shown, suggest
 from ccmatic.contracts import Bounds, Fails, Implied, Property, Stated, WayToFail
@@ -69,9 +69,9 @@ class Avoids(Property):
         more = {"bounds": Bounds.STAY, "reads": tuple(self.judges(model))} if self.repeats else {}
         yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition), premise=premise, **more)
 
-    def left_out(self, model, reads):
+    def exclusions(self, model, reads):
         """Of executions that repeat themselves."""
-        return left_out(model, reads) if self.repeats else ()
+        return exclusions(model, reads) if self.repeats else ()
 
     def objectives(self, model, x):
         """That it is not so."""

@@ -3,6 +3,7 @@
 from ccmatic.models.window_sender import LONGEST, found_losses
 
 from ccmatic.base import InputError
+from ccmatic.contracts import Exclusion
 from ccmatic.logic import equal, every, iff
 
 
@@ -40,17 +41,16 @@ def repeating(model, x, period):
     return every([*parts, *(_counted_on(column, begin, end) for column in counted)])
 
 
-def left_out(model, reads):
-    """The executions that repeat themselves and of which nothing is said, in words. reads: what controllers read."""
+def exclusions(model, reads):
+    """Yield what a question about executions that repeat themselves leaves out. reads: what controllers read."""
     if not model.windows:
-        return ()
-    parts = [f"executions in which a loss is found more than {LONGEST} steps later"]
+        return
+    yield Exclusion("late losses", f"a loss is found more than {LONGEST} steps later")
     for each in model.observations.values():
         if each.name in reads and each.longest:
-            parts.append(f"executions in which a sender observes a {each.name} of more than {each.longest} steps")
+            yield Exclusion("late delays", f"a sender observes a {each.name} of more than {each.longest} steps")
     if model.flows > 1:
-        parts.append("executions in which bytes wait from before the trace until its last period")
-    return tuple(parts)
+        yield Exclusion("late delays", "bytes wait from before the trace until its last period")
 
 
 def _waiting(model, x, begin, end):

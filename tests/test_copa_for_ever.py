@@ -28,9 +28,18 @@ def executions():
     return found
 
 
+def delay_in(horizon, delay, before):
+    """Return what a trace of `horizon` steps has for a delay in a longer one, of `before` steps.
+
+    Its number of steps, T, says that the delay is not known. A known delay of T steps or more is one more.
+    """
+    return horizon if delay == before else delay + (delay >= horizon)
+
+
 def is_window(trace, begin, model=ANYWHERE.model):
     """Whether steps of a trace from one on are an execution of Copa anywhere."""
     columns = {name: column[begin:][: ANYWHERE.horizon] for name, column in trace.columns.items()}
+    columns["Q"] = [delay_in(ANYWHERE.horizon, delay, trace.horizon) for delay in columns["Q"]]
     constants = {**trace.constants, "tokens_at_first": Fraction(begin)}
     sender = ANYWHERE.controller("copa_any_start")
     window = replace(trace, horizon=ANYWHERE.horizon, columns=columns, constants=constants)

@@ -5,7 +5,7 @@ import pytest
 
 from ccmatic import query as queries
 from ccmatic.base import InputError
-from ccmatic.verification import HOLDS, Judge
+from ccmatic.verification import HOLDS, VIOLATED, Judge
 from support import ccac as peers
 from support.cli import run
 
@@ -54,17 +54,18 @@ def test_an_assumption_that_some_execution_meets_holds():
     assert judged(ASSUMES.format(condition="acked < 9 * MSS"), query()).verdict == HOLDS
 
 
+def test_a_controller_that_no_execution_follows_is_refused():
+    assert conflict(SENDS.format(first="between(2 * MSS, MSS)", sends="window"), query()).endswith("the controller")
+
+
 @pytest.mark.parametrize(
     "first, sends",
-    [
-        ("0", "window"),
-        ("between(2 * MSS, MSS)", "window"),
-        ("MSS", "window - 9 * MSS"),
-        ("MSS", "window, window / R_m - 9 * MSS / R_m"),
-    ],
+    [("0", "window"), ("MSS", "window - 9 * MSS"), ("MSS", "window, window / R_m - 9 * MSS / R_m")],
 )
-def test_a_controller_that_no_execution_follows_is_refused(first, sends):
-    assert conflict(SENDS.format(first=first, sends=sends), query()).endswith("the controller")
+def test_a_sender_that_may_send_nothing_has_executions(first, sends):
+    controller = SENDS.format(first=first, sends=sends)
+    assert judged(controller, query()).verdict == HOLDS
+    assert judged(controller, query(what="Or(c_f[0][0] <= 0, r_f[0][0] <= 0)")).verdict == VIOLATED
 
 
 @pytest.mark.parametrize(

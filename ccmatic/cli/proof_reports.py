@@ -6,6 +6,7 @@ import click
 from rich.console import Console
 
 from ccmatic import records
+from ccmatic.cli.reports import left_out_lines
 from ccmatic.proving import OF_NONE, Listener, number
 from ccmatic.records import (
     ABSENT,
@@ -81,9 +82,11 @@ class Progress(Listener):
     def end(self, proved):
         """The proof is over."""
         file, claim, holds = proved.file, list(proved.claim), proved.verdict == HOLDS
-        told = claim if holds else [*proved.faults, "no proof: not every lemma holds"]
+        told = [*claim] if holds else [*proved.faults, "no proof: not every lemma holds"]
+        told += left_out_lines(proved.left_out)
         text = "\n".join(["", *told, "", f"written: {file} and {file.with_suffix('.md').name}"])
-        self._say(ProofLine(True, holds, list(proved.faults), claim, str(file)), text)
+        left = records.exclusions(proved.left_out)
+        self._say(ProofLine(True, holds, list(proved.faults), claim, str(file), left), text)
 
     def _say(self, record, text):
         click.echo(records.line(record) if self._as_json else text)

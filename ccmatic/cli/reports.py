@@ -55,7 +55,8 @@ def judgement_json(name, judgement, file, told=None):
         line |= {"way": judgement.way}
     if told:
         line |= {"explanation": told.record()}
-    return records.line(VerifyLine(name, judgement.verdict, round(judgement.seconds, 3), **line))
+    left = records.exclusions(judgement.left_out)
+    return records.line(VerifyLine(name, judgement.verdict, round(judgement.seconds, 3), left, **line))
 
 
 def judgement_text(judgement, file):
@@ -72,7 +73,13 @@ def judgement_text(judgement, file):
         lines.append("    on the published model; whether on every execution could not be told in time")
     elif judgement.verdict == "unknown":
         lines[0] += f"   no answer in time whether: {judgement.way}"
+    lines += left_out_lines(judgement.left_out)
     return "\n".join([*lines, *(file_lines(file) if trace else ())])
+
+
+def left_out_lines(left_out):
+    """What a question excludes: a line an Exclusion."""
+    return [f"    left out: {exclusion}" for exclusion in left_out]
 
 
 def file_lines(file):
@@ -84,16 +91,15 @@ def worst_json(of, worst, file, told=None):
     """The line of `worst --json`; file, told: as of `judgement_json`."""
     line = {"trace": file and str(file), "explanation": told.record()} if worst.trace else {}
     line |= {} if worst.index is None else {"index": list(worst.index)}
-    line |= {"left_out": list(worst.left_out)} if worst.left_out else {}
     found = of, worst.quantity.what, worst.quantity.worse, worst.verdict, worst.none, worst.some
-    return records.line(WorstLine(worst.controller.name, *found, round(worst.seconds, 3), **line))
+    left = records.exclusions(worst.left_out)
+    return records.line(WorstLine(worst.controller.name, *found, round(worst.seconds, 3), left, **line))
 
 
 def worst_text(of, worst, file):
     """The same in a few lines for a person."""
     first = f"{worst.controller.name:<20} {of}: {worst.sentence()}   {worst.seconds:.1f} s"
-    left_out = [f"    left out: {each}" for each in worst.left_out]
-    return "\n".join([first, *left_out, *(file_lines(file) if worst.trace else ())])
+    return "\n".join([first, *left_out_lines(worst.left_out), *(file_lines(file) if worst.trace else ())])
 
 
 def replay_json(file, outcome, told):

@@ -24,7 +24,7 @@ def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
     asked = load_query(query)
     folder = Folder(out or f"{asked.name}-solutions", asked)
     steps = synthesise(asked, run=run_file, jobs=jobs, cluster=cluster, **options.asking(solver, timeout, seed))
-    progress = report.SynthesisJson() if as_json else report.SynthesisText(asked)
+    progress = (report.SynthesisJson if as_json else report.SynthesisText)(asked)
     with progress:
         for now in steps:
             file = folder.add(now) if now.controller else None

@@ -1,6 +1,8 @@
 """What commands say of synthesis, for people and as JSON lines."""
 
 from ccmatic import records
+from ccmatic.cli.reports import left_out_lines
+from ccmatic.query import left_out
 from ccmatic.records import CoverLine, RunLine, SolutionLine, SynthesisLine
 from ccmatic.synthesis import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, kin
 
@@ -74,6 +76,9 @@ def _of_solutions(outcome):
 class SynthesisJson:
     """Prints a line a solution and a summary."""
 
+    def __init__(self, query):
+        self._query = query
+
     def __enter__(self):
         return self
 
@@ -88,7 +93,7 @@ class SynthesisJson:
 
     def __exit__(self, kind, *_):
         if kind is None:
-            print(records.line(_summary(self._now)), flush=True)
+            print(records.line(_summary(self._now, left_out(self._query))), flush=True)
 
 
 class SynthesisText:
@@ -136,9 +141,11 @@ class SynthesisText:
                 f"\n{found}{undecided}: all {now.candidates:,} candidates decided in {now.iterations} iterations, "
                 f"{now.seconds:.1f} s"
             )
+            for line in left_out_lines(left_out(self._query)):
+                self._console.print(line, markup=False)
 
 
-def _summary(now):
+def _summary(now, left):
     return SynthesisLine(
         summary=True,
         solutions=now.solutions,
@@ -148,4 +155,5 @@ def _summary(now):
         counterexamples=now.counterexamples,
         undecided=now.undecided,
         whatever_the_rates=now.anyone,
+        left_out=records.exclusions(left),
     )

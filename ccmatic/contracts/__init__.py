@@ -15,6 +15,7 @@ from ccmatic.contracts.column import (
     Observation,
     SenderBelief,
 )
+from ccmatic.contracts.exclusion import EXCLUSIONS, Exclusion
 from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed, seen
 from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
@@ -28,6 +29,7 @@ __all__ = [
     "BEFORE_TIMEOUT",
     "BYTES",
     "CONDITION",
+    "EXCLUSIONS",
     "FIRST",
     "LAST",
     "RATE",
@@ -42,6 +44,7 @@ __all__ = [
     "Column",
     "Compared",
     "Constant",
+    "Exclusion",
     "Execution",
     "Fails",
     "Flow",

@@ -39,7 +39,8 @@ class StateBelief:
     """A belief that follows from the trace: `laws(x)` yields (law name, t, formula) that define it.
     `value(x, t)`: what a sender takes it to be, by what it has seen and its beliefs; at 0 before it has any.
     `reads`: the beliefs that these read. `holds_at(x, t)`: the truth is where the belief says, for one that can
-    be false; `start(x, t)`: what is known of such a one's value even then. Raises InputError if only one is given."""
+    be false; `start(x, t)`: what is known of such a one's value even then. Raises InputError if only one is given.
+    `most(x)`: the largest value that a window tells; a larger one counts as this."""
 
     #: A value as a whole number.
     whole = staticmethod(floor)
@@ -51,6 +52,7 @@ class StateBelief:
     reads: tuple[str, ...] = ()
     holds_at: Callable[[NetworkView, int], Truth] | None = None
     start: Callable[[NetworkView, int], Truth] | None = None
+    most: Callable[[FlowView], Fraction | int] | None = None
 
     def __post_init__(self) -> None:
         if bool(self.holds_at) != bool(self.start):

@@ -288,7 +288,7 @@ def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Boun
     K = Steps(source.column(TOKENS.name)) if TOKENS in model.columns else S
     own = {column.name: Steps(source.column(column.name)) for column in model.own_columns}
     limited = Steps(source.limited())
-    Q, F = (source.delay(delay.name) if delay in model.columns else None for delay in (LAST, FIRST))
+    Q, F = (source.delay(delay.name, horizon) if delay in model.columns else None for delay in (LAST, FIRST))
     beliefs = {name: Steps(column) for name, column in source.beliefs(model).items()}
     before_timeout = dict(beliefs)
     for belief in model.carried_over() if bounds is Bounds.DEPLOYED else ():
@@ -329,7 +329,7 @@ def _windows(
     for each in state:
         if each.name in (*BY_FLOW, *(column.name for column in model.columns)):
             raise InputError(f"state is called `{each.name}`, as a column of the trace is; expected another name")
-    Q = source.delay(LAST.name) if LAST in model.columns else None
+    Q = source.delay(LAST.name, model.longest_delay(horizon)) if LAST in model.columns else None
     flows = []
     for number in range(1, model.flows + 1):
         suffix = number if model.flows > 1 else ""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from ccmatic.base import InputError, place_of
 from ccmatic.contracts.belief import Belief, RunningBound, StateBelief
 from ccmatic.contracts.column import LAST, SHARED, TOKENS, Column, MeasuredDelay, Observation, SenderBelief
+from ccmatic.contracts.exclusion import Exclusion
 from ccmatic.contracts.steps import Delay, Laws, Number
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Condition, Term, Truth, either, equal, every, iff, implies, no, some
@@ -66,6 +67,10 @@ class Model:
         """The numbers that its laws leave open, of the same execution looked at from step t on."""
         return x.constants
 
+    def longest_delay(self, horizon: int) -> int:
+        """Up to how many steps traces of so many steps tell measured delays apart, of senders by a window."""
+        return horizon
+
     @property
     def measures(self) -> tuple[str, ...]:
         """Names of the measured delays."""
@@ -100,6 +105,10 @@ class Model:
     def loss_seen(self, x: FlowView, t: int) -> Number:
         """The loss that the sender has seen by t, cumulative bytes: one step late."""
         return x.timely[t]
+
+    def exclusions(self) -> Iterator[Exclusion]:
+        """Yield what every question about this network leaves out."""
+        yield Exclusion("packets", "MSS is C·R_m/5 or more")
 
     def laws(self, x: NetworkView) -> Iterator[Law]:
         """Every law of the network, the sender and the measured delays; not of the beliefs. Each is true of

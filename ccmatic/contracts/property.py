@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from ccmatic.base import InputError, exact, shown, suggest
 from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.exclusion import Exclusion
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.reason import Reason, Stated
 from ccmatic.contracts.views import Bounds, NetworkView
@@ -49,13 +50,14 @@ class Property:
         """The ways, each a WayToFail; the property holds if and only if no trace goes any of them."""
         raise NotImplementedError
 
+    def exclusions(self, model: Model, reads: Collection[str]) -> Iterable[Exclusion]:
+        """What a question about this property leaves out, beyond what the network and the controller do. reads: what
+        the controller reads."""
+        return ()
+
     def judges(self, model: Model) -> set[str]:
         """Names of the beliefs without which a trace cannot be judged: those that can be false."""
         return {belief.name for belief in model.carried_over()}
-
-    def left_out(self, model: Model, reads: Collection[str]) -> tuple[str, ...]:
-        """The executions of which nothing is said, in words. reads: what the controller reads."""
-        return ()
 
     def objectives(self, model: Model, x: NetworkView) -> Mapping[str, Truth]:
         """The parts of the property by name, each a formula true of a trace that meets it; for explanations."""

@@ -31,8 +31,8 @@ class Source(Protocol):
         """The first value of a column of which the others follow."""
         ...
 
-    def delay(self, name: str) -> Delay:
-        """A measured delay, Q or F, by its name."""
+    def delay(self, name: str, longest: int) -> Delay:
+        """A measured delay, Q or F, by its name. longest: as of a Delay."""
         ...
 
     def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
@@ -89,8 +89,8 @@ class Unknowns(Source):
     def first(self, name: str) -> Number:
         return real(f"{self._prefix}{name}_0")
 
-    def delay(self, name: str) -> Delay:
-        return Delay.unknown(f"{self._prefix}{name}", self._horizon)
+    def delay(self, name: str, longest: int) -> Delay:
+        return Delay.unknown(f"{self._prefix}{name}", self._horizon, longest)
 
     def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
         if unit != CONDITION:
@@ -128,8 +128,8 @@ class Numbers(Source):
     def first(self, name: str) -> Number:
         return Fraction(self._trace.columns[name][0])
 
-    def delay(self, name: str) -> Delay:
-        return Delay.measured(self._trace.columns[name], self._trace.horizon)
+    def delay(self, name: str, longest: int) -> Delay:
+        return Delay.measured(self._trace.columns[name], longest)
 
     def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
         return self.column(name)
@@ -169,8 +169,8 @@ class Seen(Unknowns):
     def first(self, name: str) -> Number:
         return self._seen(name)[0]
 
-    def delay(self, name: str) -> Delay:
-        return Delay.measured(self._trace.columns[name][: self._horizon], self._horizon)
+    def delay(self, name: str, longest: int) -> Delay:
+        return Delay.measured(self._trace.columns[name][: self._horizon], longest)
 
     def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
         return {}
@@ -206,7 +206,7 @@ class LastSteps(Source):
         column = self._declared[name]
         return value - self._x.S[self._begin] if isinstance(column, Column) and column.with_service else value
 
-    def delay(self, name: str) -> Delay:
+    def delay(self, name: str, longest: int) -> Delay:
         measured: Delay = getattr(self._x, name)
         return measured.last(len(self._steps))
 
@@ -241,8 +241,8 @@ class NextWindow(Source):
     def first(self, name: str) -> Number:
         return self._end.first(name)
 
-    def delay(self, name: str) -> Delay:
-        return self._end.delay(name).then(self._after.delay(name))
+    def delay(self, name: str, longest: int) -> Delay:
+        return self._end.delay(name, longest).then(self._after.delay(name, longest))
 
     def limited(self) -> Sequence[Truth]:
         return self._after.limited()

@@ -33,51 +33,51 @@ class Steps(list[T]):
 
 class Delay:
     """Whole steps of delay of a byte served by t, at each t, in order encoding: `late[t]` has one truth value for
-    each of "at least k steps", k = 1 … horizon."""
+    each of "at least k steps", k = 1 … longest."""
 
-    def __init__(self, late: Iterable[list[Truth]], horizon: int) -> None:
-        self.horizon = horizon
+    def __init__(self, late: Iterable[list[Truth]], longest: int) -> None:
+        self.longest = longest
         self._late, self._column = Steps(late), list[Fraction | int]()
 
     @staticmethod
-    def unknown(name: str, horizon: int) -> "Delay":
-        """A delay of unknowns."""
-        return Delay(([boolean(f"{name}_{t}_{k}") for k in range(1, horizon + 1)] for t in range(horizon)), horizon)
+    def unknown(name: str, horizon: int, longest: int) -> "Delay":
+        """A delay of unknowns, at each of `horizon` steps."""
+        return Delay(([boolean(f"{name}_{t}_{k}") for k in range(1, longest + 1)] for t in range(horizon)), longest)
 
     @staticmethod
-    def measured(column: Iterable[Fraction | int], horizon: int) -> "Delay":
+    def measured(column: Iterable[Fraction | int], longest: int) -> "Delay":
         """The delays in a trace's column, or in as much of one as there is yet; `append` adds to it."""
-        delay = Delay([], horizon)
+        delay = Delay([], longest)
         for steps in column:
             delay.append(steps)
         return delay
 
     def append(self, steps: Fraction | int) -> None:
         """A delay measured at the next t."""
-        self._late.append([steps >= k for k in range(1, self.horizon + 1)])
+        self._late.append([steps >= k for k in range(1, self.longest + 1)])
         self._column.append(steps)
 
     def steps(self, t: int) -> Fraction | int:
-        """The delay measured at t, which may be longer than the horizon; of numbers only."""
+        """The delay measured at t, which may be more than `longest`; of numbers only."""
         return self._column[t]
 
     def at_least(self, t: int, k: int) -> Truth:
-        """The delay measured at t is k steps or more. Beyond the horizon delays are not told apart."""
-        return True if k <= 0 else self._late[t][min(k, self.horizon) - 1]
+        """The delay measured at t is k steps or more. Delays of `longest` steps or more are not told apart."""
+        return True if k <= 0 else self._late[t][min(k, self.longest) - 1]
 
     def exactly(self, t: int, k: int) -> Truth:
-        """The delay measured at t is in [k, k+1) steps; k = horizon stands for all that is longer."""
-        if k == self.horizon:
+        """The delay measured at t is in [k, k+1) steps; k = longest stands for all that is longer."""
+        if k == self.longest:
             return self.at_least(t, k)
         return every(self.at_least(t, k), no(self.at_least(t, k + 1)))
 
     def last(self, steps: int) -> "Delay":
         """The delays measured at so many last steps, alone."""
-        return Delay(self._late[-steps:], self.horizon)
+        return Delay(self._late[-steps:], self.longest)
 
     def then(self, other: "Delay") -> "Delay":
         """These steps, and then what another has after as many."""
-        return Delay([*self._late, *other._late[len(self._late) :]], self.horizon)
+        return Delay([*self._late, *other._late[len(self._late) :]], self.longest)
 
     def pairs(self, column: Sequence[Fraction | int]) -> Iterator[tuple[Truth, bool]]:
         """Each truth value with what it is for the measured delays in `column`."""

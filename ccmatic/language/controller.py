@@ -6,13 +6,13 @@ from functools import cache, lru_cache
 
 from ccmatic.base import CONSTANTS, InputError, definitions, markup, read_text
 from ccmatic.language import reader
-from ccmatic.language.encoder import Encoder
+from ccmatic.language.encoder import Encoder, keeps_sign
 from ccmatic.language.literals import Rates, run_exactly
 from ccmatic.language.printer import listing
 from ccmatic.language.several import Several, parts
 from ccmatic.language.stateful import Stateful, is_stateful, parse_stateful
-from ccmatic.language.tree import Between, Comparison, If
-from ccmatic.logic import isolated, real
+from ccmatic.language.tree import Between, Comparison, If, comparisons, names
+from ccmatic.logic import isolated, linear, real
 
 
 @cache
@@ -104,6 +104,14 @@ class Controller:
         A division by 0 raises InputError even where only some values lead to it.
         """
         return Encoder(values, self.file).body(self.body, rate, floor)
+
+    def is_alike_from(self, values, name, least):
+        """Whether it does the same for all values of a parameter that are at least `least`: no comparison tells them
+        apart, and no rate is of it. values: as `encode`'s."""
+        if any(name in names(leaf) for leaf in _returns(self.body)):
+            return False
+        here, further = (Encoder({**values, name: linear(number)}, self.file) for number in (least, least + 1))
+        return all(keeps_sign(here.difference(tree), further.difference(tree)) for tree in comparisons(self.body))
 
     def unordered(self, values):
         """Yield (formula, line) for each `between(low, high)`: that it is reached, and low > high. values: as

@@ -81,6 +81,10 @@ class Encoder:
                 return self.conditional(self.condition(test), then, other)
         raise TypeError(f"no term: {tree!r}")
 
+    def difference(self, tree):
+        """The left side of a Comparison less the right one."""
+        return self.form(tree.left) - self.form(tree.right)
+
     def product(self, left, right, tree):
         """left·right, of linear terms, one of which is a number; tree: for messages."""
         if left.coefficients:
@@ -125,3 +129,12 @@ class Encoder:
             elif condition != is_and:
                 return condition
         return every(undecided) if is_and else some(undecided)
+
+
+def keeps_sign(here, further):
+    """Whether a term that moves on from `here` as it does from here to `further` never changes its sign: linear terms,
+    here of the least value of an unknown, further of the next."""
+    step = further - here
+    if step.coefficients:
+        return False
+    return step.constant == 0 or (not here.coefficients and step.constant * here.constant > 0)

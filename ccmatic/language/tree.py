@@ -157,6 +157,14 @@ def parts(tree):
     return ()
 
 
+def comparisons(tree):
+    """Yield the comparisons in a tree, but for those of a law, of which a solver knows the bounds alone."""
+    if isinstance(tree, Comparison):
+        yield tree
+    for part in (tree.low, tree.high) if isinstance(tree, Bounded) else parts(tree):
+        yield from comparisons(part)
+
+
 def leaves(tree):
     """Yield the Numbers and Names in a tree, each as often as it stands there."""
     within = parts(tree)

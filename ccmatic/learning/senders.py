@@ -123,7 +123,7 @@ def remembering(controller, asked):
         sent = Values({**taken, **after, "line_rate": jnp.inf})
         window = jnp.inf if controller.window is None else sent.of(controller.window) / now.rtt_end
         rate = jnp.inf if controller.rate is None else sent.of(controller.rate) / now.seconds
-        return (after, counted), jnp.broadcast_to(jnp.minimum(window, rate), now.sent.shape).T
+        return (after, counted), jnp.broadcast_to(jnp.maximum(0.0, jnp.minimum(window, rate)), now.sent.shape).T
 
     return Policy(begin, act)
 

@@ -6,7 +6,7 @@ measure is at the end of a window, it is at the start of the next.
 
 from ccmatic.contracts import following
 from ccmatic.logic import formula, linear
-from ccmatic.solving import UNSAT, Checker
+from ccmatic.query import knows_more
 
 
 def faults(proof, model, x, c):
@@ -42,17 +42,11 @@ def faults_of(controller, x, common):
         first = controller.first_decision(flow)
         if controller.state and first not in range(1, common + 1):
             yield f"{controller.name} decides from step {first} of a window on, and windows have {shared} in common"
-        elif controller.state and _satisfiable(controller.does_less_untold(flow)):
+        elif controller.state and knows_more(controller, flow):
             untold = "of a delay that it does not know, as at a window's beginning, what it may do of one that it does"
             yield f"{controller.name} need not do, {untold}"
         if x.R != 1:
             yield f"R_m is {x.R} steps, of which no window is proved; expected one step"
-
-
-def _satisfiable(condition):
-    checker = Checker()
-    checker.add(condition)
-    return checker.check() != UNSAT
 
 
 def _moving(measure, x):

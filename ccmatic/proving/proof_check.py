@@ -60,6 +60,8 @@ def check(result, **options):
         yield Finding(name, "the definition has no such lemma")
     yield from _edges(result, prover, values)
     yield from _fronts(result, prover, values)
+    for exclusion in prover.left_out:
+        yield Finding("left out", None, str(exclusion), False)
     yield Finding("words", None, "what the definition says in words or of the paper; the report and its diagram", False)
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ccmatic.base import InputError, markup, writable_folder
+from ccmatic.contracts import Exclusion
 from ccmatic.proving import report
 from ccmatic.proving.claim import sentences
 from ccmatic.proving.proof_check import Finding, make_certificates
@@ -42,13 +43,15 @@ class Proved:
 
     verdict: `holds` if every lemma does and they add up, `violated` if one does not, or they do not add up, `unknown`
     if one was not decided in time. faults: why the lemmas would not add up, in words. claim: what is so for all time,
-    in sentences; none unless the verdict is `holds`. result: all that was found, lemma by lemma.
+    in sentences; none unless the verdict is `holds`. result: all that was found, lemma by lemma. left_out: the
+    exclusions that apply to all of it.
     """
 
     result: Result
     verdict: str
     faults: tuple[str, ...]
     claim: tuple[str, ...]
+    left_out: tuple[Exclusion, ...]
 
     @property
     def constants(self) -> dict[str, Fraction]:
@@ -119,7 +122,7 @@ def _proved(result, prover, faults):
     found = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
     verdict = VIOLATED if faults or VIOLATED in found else HOLDS if found == {HOLDS} else UNDECIDED
     claim = sentences(prover.proof, prover.query.model, result.horizon, result.values) if verdict == HOLDS else ()
-    return Proved(result, verdict, tuple(faults), tuple(claim))
+    return Proved(result, verdict, tuple(faults), tuple(claim), prover.left_out)
 
 
 class Check:

@@ -92,6 +92,11 @@ class Prover:
         self._executions = Executions(self._part, self.controller)
         self._windows, self._held = [], {}
 
+    @property
+    def left_out(self):
+        """The exclusions that apply to all that it says of the controller, a tuple."""
+        return queries.left_out(self.query, self.controller)
+
     @blamed()
     def ask(self, lemma, constants):
         """The Answer on a lemma for values of its constants; one that holds is asked once."""
@@ -218,8 +223,12 @@ class Prover:
             raise NoValue("; ".join(told), joined, answer.trace)
 
     def _faults_of_sender(self):
-        model = self.query.model
-        return [*progress.faults_of(self.controller, self._part.x, self.proof.common)] if model.windows else []
+        model, x = self.query.model, self._part.x
+        if model.windows:
+            return [*progress.faults_of(self.controller, x, self.proof.common)]
+        beyond = queries.beyond_window(model, self.controller, x.flows[0])
+        told = "{0} tells values of {1} above {2} apart, which windows of {3} steps do not"
+        return [told.format(self.controller.name, *each, x.horizon) for each in beyond]
 
     @blamed()
     def question(self, lemma, constants):

@@ -37,6 +37,7 @@ def _report(result, prover, picture):
     yield f"![states and transitions]({picture})"
     yield "\n## What is proved\n"
     yield CONDITIONS.format(stays=stays(prover.query.model))
+    yield from (f"Left out: {exclusion}.\n" for exclusion in prover.left_out)
     yield from (f"- {sentence}" for sentence in sentences(proof, prover.query.model, result.horizon, values))
     yield from _after_changes(proof, result.horizon - proof.common, values)
     yield "\n## Constants\n"

@@ -22,6 +22,7 @@ from ccmatic.records.lines import (
     EntryLine,
     EnvelopeLine,
     EstimateLine,
+    ExclusionRecord,
     ExplanationRecord,
     ExportLine,
     FigureLine,
@@ -45,6 +46,7 @@ from ccmatic.records.lines import (
     WideningCheckLine,
     WideningLine,
     WorstLine,
+    exclusions,
 )
 from ccmatic.records.measures import (
     BeliefsRecord,
@@ -101,6 +103,7 @@ __all__ = [
     "EntryLine",
     "EnvelopeLine",
     "EstimateLine",
+    "ExclusionRecord",
     "ExplanationRecord",
     "ExportLine",
     "FalseBelief",
@@ -157,6 +160,7 @@ __all__ = [
     "WorstLine",
     "convert",
     "data",
+    "exclusions",
     "line",
     "read",
     "require_format",

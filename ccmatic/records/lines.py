@@ -15,12 +15,26 @@ class ExplanationRecord(Record):
     sender: list[str]
 
 
+class ExclusionRecord(Record):
+    """Executions that a question leaves out: an exclusion's name (docs/limits.md), and which these are."""
+
+    name: str
+    reason: str
+
+
+def exclusions(left_out) -> list[ExclusionRecord]:
+    """The records of exclusions."""
+    return [ExclusionRecord(each.name, each.reason) for each in left_out]
+
+
 class VerifyLine(Record):
-    """A controller of `verify`. trace, unmodelled_counterexample: a file, null if it could not be saved."""
+    """A controller of `verify`. left_out: what the question excludes. trace, unmodelled_counterexample: a file, null if
+    it could not be saved."""
 
     controller: str
     verdict: Verdict
     seconds: float
+    left_out: list[ExclusionRecord]
     broken: list[str] | Absent = ABSENT
     way: str | Absent | None = ABSENT
     trace: str | Absent | None = ABSENT
@@ -34,7 +48,7 @@ class WorstLine(Record):
     """The line of `worst`. of: as it was asked; what: the condition that it is worse than x; worse: on which side of x
     that is. none: an x at which no execution is so bad; some: one at which `trace`, a file, is; null if the range has
     none. index: of what has one, as of `jain`, at `none` and at `some`. verdict: whether these are neighbours, or the
-    range ends there. left_out: executions of which nothing is said, in words."""
+    range ends there. left_out: as of VerifyLine."""
 
     controller: str
     of: str
@@ -44,8 +58,8 @@ class WorstLine(Record):
     none: Fraction | None
     some: Fraction | None
     seconds: float
+    left_out: list[ExclusionRecord]
     index: list[Fraction | None] | Absent = ABSENT
-    left_out: list[str] | Absent = ABSENT
     trace: str | Absent | None = ABSENT
     explanation: ExplanationRecord | Absent = ABSENT
 
@@ -81,7 +95,8 @@ class SolutionLine(Record):
 
 
 class SynthesisLine(Record):
-    """The last line of `synth`. whatever_the_rates: a counterexample breaks the property for any rates."""
+    """The last line of `synth`. whatever_the_rates: a counterexample breaks the property for any rates. left_out: as of
+    VerifyLine."""
 
     summary: Literal[True]
     solutions: int
@@ -91,6 +106,7 @@ class SynthesisLine(Record):
     counterexamples: int
     undecided: int
     whatever_the_rates: bool
+    left_out: list[ExclusionRecord]
 
 
 class EnvelopeLine(Record):
@@ -203,13 +219,14 @@ class CertifiedLine(Record):
 
 
 class ProofLine(Record):
-    """The last line of `prove`. claim: sentences. result: a file."""
+    """The last line of `prove`. claim: sentences. result: a file. left_out: as of VerifyLine."""
 
     summary: Literal[True]
     proved: bool
     faults: list[str]
     claim: list[str]
     result: str
+    left_out: list[ExclusionRecord]
 
 
 class ShapeLine(Record):

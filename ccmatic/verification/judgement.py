@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from ccmatic.base import Clock, markup
 from ccmatic.logic import Environment
+from ccmatic.query import left_out
 from ccmatic.verification import counterexample
 from ccmatic.verification.verifier import HOLDS, VIOLATED, Verifier
 
@@ -15,7 +16,7 @@ class Judgement:
     verdict, seconds, way: as in `verifier.Verdict`. trace: what breaks it, or None.
     unmodelled: if it holds on the published model, an execution of the network that the model leaves out and that
     breaks the controller, or None. unsure: the search for one ran out of time. report: of the replay of whichever of
-    the two there is.
+    the two there is. left_out: the Exclusions that apply to the question; none where it is violated.
     """
 
     controller: object
@@ -26,6 +27,7 @@ class Judgement:
     unmodelled: object = None
     unsure: bool = False
     report: object = None
+    left_out: tuple = ()
 
     @property
     def holds(self):
@@ -71,11 +73,14 @@ class Judge:
         judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace, report=report)
         windows = self.query.model.windows
         if verdict.verdict != HOLDS or windows or self.query.network.delay != "published":
-            return judgement
-        strict, unmodelled, report = self._ask(self.query.on(delay="executions"), controller)
+            left = () if verdict.verdict == VIOLATED else left_out(self.query, controller)
+            return replace(judgement, left_out=left)
+        executions = self.query.on(delay="executions")
+        strict, unmodelled, report = self._ask(executions, controller)
         unsure = strict.verdict not in (HOLDS, VIOLATED)
         seconds = verdict.seconds + strict.seconds
-        return replace(judgement, seconds=seconds, unmodelled=unmodelled, unsure=unsure, report=report)
+        left = left_out(self.query if unsure else executions, controller)
+        return replace(judgement, seconds=seconds, unmodelled=unmodelled, unsure=unsure, report=report, left_out=left)
 
     def script(self, controller):
         """What is asked about a controller, as SMT-LIB 2."""

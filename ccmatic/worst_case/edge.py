@@ -8,8 +8,8 @@ from typing import Any
 
 from ccmatic import language
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, exact, last_good, markup, shown, suggest
-from ccmatic.contracts import load_definition
-from ccmatic.query import Decides, Query
+from ccmatic.contracts import Exclusion, load_definition
+from ccmatic.query import Decides, Query, left_out
 from ccmatic.solving import SAT, UNKNOWN, UNSAT
 from ccmatic.traces import Trace
 from ccmatic.verification import Executions, Part, Report, for_people
@@ -31,8 +31,8 @@ class Worst:
     quantity: its `what` says how bad an execution is, by x; `worse` whether it is worse below x or above. none: the x
     up to which no execution is so bad, as far as that was told in time. some: the x at which `trace` is so bad, next to
     that; `report` is of its replay. None where the range that was searched has no such x.
-    verdict: `found`, or `unknown` where what is between the two was not told in time. left_out: executions of which
-    nothing is said, in words.
+    verdict: `found`, or `unknown` where what is between the two was not told in time. left_out: the exclusions that
+    apply to the question.
     """
 
     controller: Decides
@@ -43,7 +43,7 @@ class Worst:
     seconds: float
     trace: Trace | None = None
     report: Report | None = None
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[Exclusion, ...] = ()
 
     @property
     def index(self) -> tuple[Fraction | None, Fraction | None] | None:
@@ -119,8 +119,8 @@ def search(
     edge = _Edge(query, decides, _range(quantity, network, low, high, resolution), told, timeout, options)
     none, some, verdict = edge.find(quantity.worse)
     trace, report = edge.shown(some) if some is not None else (None, None)
-    left_out = query.property.left_out(query.model, decides.parameters)
-    return Worst(decides, quantity, none, some, verdict, monotonic() - begin, trace, report, left_out)
+    seconds = monotonic() - begin
+    return Worst(decides, quantity, none, some, verdict, seconds, trace, report, left_out(query, decides))
 
 
 def _range(quantity, network, low, high, resolution):
@@ -218,6 +218,6 @@ class _Edge:
         of += [f"has {asked.given}"] if asked.given else []
         what = f"execution of {self._controller.name}{' that ' if of else ''}{' and '.join(of)}"
         where = f"{network.model_name} with the buffer {network.buffer} and the horizon {network.horizon}"
-        left_out = asked.left_out(network.model, self._controller.parameters)
-        what += f" (left out: {'; '.join(left_out)})" if left_out else ""
+        excluded = "; ".join(map(str, left_out(self._query, self._controller)))
+        what += f" (left out: {excluded})" if excluded else ""
         return f"{where} has no {what}, so that no value is the worst; expected another period, or less to be given"

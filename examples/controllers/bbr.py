@@ -4,7 +4,7 @@ No startup, no ProbeRTT, no least window, no reaction to loss.
 """
 
 window: bytes = anything()
-pace: rate = anything()
+pace: rate = above(0)
 phase: time = any_of(R_m - step, 2 * R_m - step, 3 * R_m - step, 4 * R_m - step)  # a multiple of R_m at the first decision
 seen_1: rate = 0
 seen_2: rate = 0

@@ -122,7 +122,7 @@ class Agreement:
             sent = self._sent({**arguments, **after})
             assert sender.window() == max(PACKET, floor(sent["window"]))
             if sender.export.is_paced:
-                assert sender.rate_per_step() == max(PACKET, floor(sent["rate"]))
+                assert sender.rate_per_step() == max(0, floor(sent["rate"]))
             if t >= sender.export.first_decision and t in formula:
                 self._check_formula(sequence, t, arguments, outcome and exact)
         return decided

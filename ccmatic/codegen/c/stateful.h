@@ -162,12 +162,10 @@ static inline uint64_t ccm_window(struct ccm_sender *s, uint64_t now_ns)
     return ccm_at_least(s->packet, (uint64_t)ccm_max(0, ccm_window_of(&s->state, (int64_t)s->packet)));
 }
 
-/* Bytes per step: at least a packet. */
+/* Bytes per step. A rate below 0 sends nothing. */
 static inline uint64_t ccm_rate_per_step(const struct ccm_sender *s)
 {
-    const int64_t rate = ccm_min(CCM_LINE_RATE, ccm_rate_of(&s->state, (int64_t)s->packet));
-
-    return ccm_at_least(s->packet, (uint64_t)ccm_max(0, rate));
+    return (uint64_t)ccm_max(0, ccm_min(CCM_LINE_RATE, ccm_rate_of(&s->state, (int64_t)s->packet)));
 }
 
 /* The rate to send at from now on, in bytes per second. */

@@ -290,11 +290,11 @@ static void run(void)
         take_all();
         lose_all(now);
         bool begun = set_rate(now);
-        if (flow.sent - flow.delivered - flow.lost + options->packet > ccm_window(&flow.sender, now)) {
+        if (!flow.rate || flow.sent - flow.delivered - flow.lost + options->packet > ccm_window(&flow.sender, now)) {
             wait_for(LOOK_NS);
             continue;
         }
-        uint64_t gap = flow.rate ? options->packet * 1000000000 / flow.rate : options->duration_ns;
+        uint64_t gap = options->packet * 1000000000 / flow.rate;
         if (IN_ENVELOPE && begun)
             planned = ccm_at_least(planned, now - ccm_at_most(now, gap));
         uint64_t due = ccm_at_least(planned + gap, last + gap / 2);

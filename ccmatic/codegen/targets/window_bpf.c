@@ -56,8 +56,11 @@ static __always_inline void set(struct sock *sk, struct flow *flow, uint64_t now
     struct tcp_sock *tcp = (struct tcp_sock *)sk;
     uint64_t window = ccm_window(&flow->sender, now) / flow->sender.packet, rate = ccm_rate(&flow->sender, now);
 
+    /* The kernel does not pace by a rate of 0, and waits for what a low one left: at least a packet per step is sent. */
+    uint64_t least = ccm_scaled(flow->sender.packet, 1000000000, flow->sender.step, true);
+
     tcp->snd_cwnd = ccm_at_most(window, tcp->snd_cwnd_clamp);
-    sk->sk_pacing_rate = ccm_at_most(rate, sk->sk_max_pacing_rate);
+    sk->sk_pacing_rate = ccm_at_most(ccm_at_least(least, rate), sk->sk_max_pacing_rate);
     log_step(&flow->sender, &flow->logged, rate);
 }
 

@@ -13,6 +13,7 @@ from ccmatic.language.stateful.forever import forever
 from ccmatic.language.stateful.program import Program
 from ccmatic.language.stateful.reader import Memory, read_stateful
 from ccmatic.language.stateful.step import Step, Told
+from ccmatic.language.tree import Past, comparisons, leaves
 from ccmatic.logic import every, implies, no
 
 #: What the name of one ends in that is begun anywhere.
@@ -93,11 +94,29 @@ class Stateful:
 
     def does_less_untold(self, view):
         """The formula that its state becomes what it could not if fewer comparisons with a delay held: of a delay that
-        is not known none does, and what is so of a controller begun anywhere has to be so of any."""
+        is not known none does, and what is so of a controller begun anywhere has to be so of any. Such a delay is one
+        of bytes from before the trace, which a controller that reads the delay of this step alone is told."""
         t = self.first_decision(view)
         told, untold = Told(self, view, t, "told"), Told(self, view, t, "untold")
         becomes = told.becomes(self.update), no(untold.becomes(self.update))
-        return every(*becomes, [implies(untold.holds[each], holds) for each, holds in told.holds.items()])
+        fewer = [implies(untold.holds[each], holds) for each, holds in told.holds.items()]
+        return every(*becomes, fewer, self._is_before_trace(view, t))
+
+    def _is_before_trace(self, view, t):
+        """That what is acknowledged was sent before the trace, if no delay of an earlier step is read."""
+        few = {name for name, each in self.observations.items() if each.few}
+        earlier = any(isinstance(leaf, Past) and leaf.name in few for leaf in leaves(self.update))
+        told = "before_trace" in self.parameters and not earlier
+        return self.observations["before_trace"].read(view, t) if told else True
+
+    def tells_delays_apart(self, view, longest):
+        """Whether it does the same for all delays of `longest` steps or more: no comparison tells them apart."""
+        t = self.first_decision(view)
+        if t is None:
+            return True
+        step = Step(self, view, t, None)
+        few = (each for each in comparisons(self.update) if next(step.few_in(each), None) is not None)
+        return all(step.is_alike_from(each, longest) for each in few)
 
     def followed(self, view):
         """What it would remember where it observes what a view of numbers has: columns by name. Its own Python says so

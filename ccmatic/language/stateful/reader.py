@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, suggest
 from ccmatic.language.encoder import Encoder
+from ccmatic.language.printer import text
 from ccmatic.language.reader import parsed
 from ccmatic.language.stateful.beliefs import add_beliefs
 from ccmatic.language.stateful.terms import TRUTH, TermReader
@@ -58,6 +59,23 @@ class Memory:
         if self.kind == "above":
             return Binary("+", self.terms[0], _MORE[self.unit])
         return self.terms[-1 if self.is_upper else 0] if self.terms else _MORE[self.unit]
+
+    @property
+    def says(self):
+        """What it may be at first, in words, after its name."""
+        if self.unit == CONDITION and self.terms:
+            return f"= {value_of(self.terms[0])}"
+        terms = [text(term) for term in self.terms]
+        match self.kind:
+            case "above":
+                return f"above {terms[0]}"
+            case "between":
+                return f"between {terms[0]} and {terms[1]}"
+            case "any_of":
+                return f"one of {', '.join(terms)}"
+            case "equal":
+                return f"= {terms[0]}"
+        return "any"
 
     @property
     def is_upper(self):

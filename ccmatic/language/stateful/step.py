@@ -4,7 +4,7 @@ import operator
 from fractions import Fraction
 
 from ccmatic.base import CONDITION, InputError
-from ccmatic.language.encoder import Encoder
+from ccmatic.language.encoder import Encoder, keeps_sign
 from ccmatic.language.stateful.program import Seen, SeenTruth, Unmeasured
 from ccmatic.language.tree import (
     AnyOf,
@@ -127,7 +127,7 @@ class Step(Encoder):
         each = self.controller.observations[name]
         found = each.read(self.view, self.t - int(back)) if 0 <= back <= self.t else None
         if each.few:
-            found = next((number for holds, number in found or () if holds and self.is_told(number)), None)
+            found = next((number for holds, number in found or () if holds), None)
         if found is None:
             return Unmeasured(lambda more: self.seen(name, back + more))
         return (SeenTruth if isinstance(found, bool) else Seen)(found, lambda more: self.seen(name, back + more))
@@ -180,10 +180,10 @@ class Step(Encoder):
         return isinstance(tree, Name) and tree.name in observations and observations[tree.name].few
 
     def readings(self, tree):
-        """(condition, number) pairs, one for each number that this may be, but for those longer than the trace so far;
-        none of the conditions holds where it is not known."""
+        """(condition, number) pairs, one for each number that this may be; none of the conditions holds where it is not
+        known."""
         if isinstance(tree, Name):
-            return [(condition, number) for condition, number in self.observed(tree) if self.is_told(number)]
+            return self.observed(tree)
         each = [self.readings(term) for term in tree.terms]
         within = operator.le if tree.pick == "max" else operator.ge
         found = []
@@ -193,9 +193,15 @@ class Step(Encoder):
             found.append((every(reached, *kept), number))
         return found
 
-    def is_told(self, number):
-        """Whether the trace so far may tell a number of whole steps: one that repeats itself goes back for ever."""
-        return bool(self.view.period) or number <= self.t
+    def is_alike_from(self, tree, number):
+        """Whether a comparison comes out the same for every delay of `number` steps or more that it reads."""
+        few = list(dict.fromkeys(self.few_in(tree)))
+        differences = []
+        for steps in (number, number + 1):
+            self.chosen = dict.fromkeys(few, Fraction(steps))
+            differences.append(self.difference(tree))
+        self.chosen = {}
+        return len(few) == 1 and keeps_sign(*differences)
 
     def observed(self, leaf):
         """What was observed of a name; None if it has not been."""

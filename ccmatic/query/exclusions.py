@@ -1,0 +1,117 @@
+"""What a question leaves out: its network's exclusions, its property's and its controller's."""
+
+import ast
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from ccmatic import language
+from ccmatic.contracts import Exclusion, FlowView, Model, StateBelief
+from ccmatic.logic import every, isolated, real
+from ccmatic.query.query import Decides, Query
+from ccmatic.solving import UNSAT, Checker
+
+#: Packets of a network without a law of their size, in C·R_m, that are as good as without bound.
+_HUGE = Fraction(10**6)
+
+
+@isolated
+def left_out(query: Query, controller: Decides | None = None) -> tuple[Exclusion, ...]:
+    """List the exclusions that apply to a question, each once.
+
+    Args:
+        query: The question.
+        controller: Whom it is about; None stands for the candidates of the query's template.
+    """
+    controller = controller or query.read(query.read_by_candidates()[1])
+    found = [*query.model.exclusions(), *query.property.exclusions(query.model, controller.parameters)]
+    if query.network.delay == "published" and query.model.measures and not query.model.windows:
+        found.append(_PUBLISHED_DELAYS)
+    state: Any = controller.state
+    for flow, each in zip(query.execution(state=state).flows, _of_flows(query, controller), strict=True):
+        if isinstance(each, language.Stateful):
+            found += _of_sender(query, each, flow)
+        else:
+            found += _of_beliefs(query, each, flow)
+    return tuple(dict.fromkeys(found))
+
+
+_PUBLISHED_DELAYS = Exclusion(
+    "published laws", "a step passes without service and the measured delay then grows by more than a step"
+)
+
+
+def _of_flows(query: Query, controller: Decides) -> list[Any]:
+    """The controller of each flow."""
+    several = list(language.each_of(controller))
+    return several if len(several) == query.model.flows else several * query.model.flows
+
+
+def _of_beliefs(query: Query, controller: language.Controller, flow: FlowView) -> Iterator[Exclusion]:
+    """Values of a belief that a window does not tell apart, where the controller does."""
+    for name, most in beyond_window(query.model, controller, flow):
+        yield Exclusion("older delays", f"{controller.name} tells values of {name} above {most} apart")
+
+
+def beyond_window(model: Model, controller: language.Controller, flow: FlowView) -> Iterator[tuple[str, Any]]:
+    """Yield each belief whose large values a controller tells apart and a window does not: its name, and the most."""
+    values = {name: real(name) for name in controller.parameters} | {"R_m": Fraction(1), "D": Fraction(flow.D)}
+    for belief in model.beliefs:
+        if isinstance(belief, StateBelief) and belief.most and belief.name in controller.parameters:
+            most = belief.most(flow)
+            if not controller.is_alike_from(values, belief.name, Fraction(most)):
+                yield belief.name, most
+
+
+def _of_sender(query: Query, controller: language.Stateful, flow: FlowView) -> Iterator[Exclusion]:
+    assumed = _assumptions(controller)
+    if assumed:
+        yield Exclusion("assumptions", f"{controller.name} assumes {'; '.join(assumed)}")
+    if not query.property.deployed:
+        yield from _of_first_state(controller)
+    yield from _of_packets(controller, flow)
+    if not query.property.period and knows_more(controller, flow):
+        longer = f", if that is more than {_longest(flow)} steps" if _longest(flow) else ""
+        reason = f"{controller.name} acts on the delay of bytes that it sent before the trace{longer}"
+        yield Exclusion("older delays", reason)
+
+
+def knows_more(controller: language.Stateful, flow: FlowView) -> bool:
+    """Whether a sender that knows how long bytes from before the trace waited may do what no execution shows."""
+    if controller.first_decision(flow) is None:
+        return False
+    if _longest(flow) and controller.tells_delays_apart(flow, _longest(flow)):
+        return False
+    checker = Checker()
+    checker.add(controller.does_less_untold(flow))
+    return bool(checker.check() != UNSAT)
+
+
+def _longest(flow: FlowView) -> int:
+    """The longest delay in steps of bytes from before the trace that an execution shows; 0 if it shows none."""
+    return 0 if flow.Q is None or flow.Q.longest == flow.horizon else flow.Q.longest - 1
+
+
+def _assumptions(controller: language.Stateful) -> list[str]:
+    """What a controller assumes, with the lines."""
+    calls = [node for node in ast.walk(ast.parse(controller.source)) if isinstance(node, ast.Call)]
+    named = [(call.lineno, call) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "assume"]
+    return [f"{ast.unparse(call.args[0])} (line {line})" for line, call in sorted(named, key=lambda each: each[0])]
+
+
+def _of_first_state(controller: language.Stateful) -> Iterator[Exclusion]:
+    declared = [memory for memory in controller.state if not memory.belief and memory.kind != "anything"]
+    if declared:
+        begins = ", ".join(f"{memory.name} {memory.says}" for memory in declared)
+        yield Exclusion("first state", f"{controller.name} begins with {begins}")
+
+
+def _of_packets(controller: language.Stateful, flow: FlowView) -> Iterator[Exclusion]:
+    """Packets so large that no value of some state is one to begin with."""
+    for memory in controller.state:
+        checker = Checker()
+        checker.add(every(flow.alpha >= _HUGE, memory.first(flow, 0)))
+        if memory.kind == "between" and checker.check() == UNSAT:
+            true = " and is true" if memory.belief else ""
+            reason = f"MSS is so large that no value of {memory.name} {memory.says}{true}"
+            yield Exclusion("packets", reason)

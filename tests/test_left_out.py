@@ -1,0 +1,206 @@
+"""What a question leaves out: nothing in silence, and each exclusion is declared, told and in the JSON."""
+
+import json
+
+import pytest
+
+import ccmatic as cm
+from ccmatic.base import InputError
+from ccmatic.contracts import EXCLUSIONS, Exclusion
+from ccmatic.logic import isolated
+from ccmatic.proving import Prover
+from ccmatic.query import left_out
+from support.cli import run
+
+#: It stops for ever at the first step in which nothing is acknowledged: its rate is then below 0.
+STOPS = """
+window: bytes = above(0)
+pace: rate = above(0)
+
+def update(window, pace, measured, MSS, R_m):
+    window = 10 * MSS
+    pace = pace if measured and pace > 0 else 0 - MSS / R_m
+
+def send(window, pace):
+    return window, pace
+"""
+
+#: It keeps four packets in flight while the delay is at most two steps, and else none.
+STALLS = """
+window: bytes = above(0)
+
+def update(window, delay, MSS, step):
+    if delay <= 2 * step:
+        window = 4 * MSS
+    elif delay > 2 * step:
+        window = 0
+
+def send(window):
+    return window
+"""
+
+
+def asked(model, horizon=6, what="S[T-1] == S[0]", **more):
+    return cm.Query(cm.Network(model, "infinite", horizon), "avoids", what=what, **more)
+
+
+def names(query, controller):
+    return [each.name for each in isolated(left_out)(query, query.controller(controller))]
+
+
+@pytest.mark.parametrize("model", ["ccac2021", "ccac2021_anywhere_non_composing", "ccac_windows", "cbr_delay_windows"])
+def test_a_sender_whose_rate_falls_below_0_sends_nothing(model):
+    query = asked(model, what="ANYT(2, T, lambda t: r_f[0][t] < 0)")
+    assert cm.verify(STOPS, query).verdict == "violated"
+
+
+def test_a_rate_below_0_sends_nothing_for_ever():
+    query = asked("ccac_windows", what="A[T-1] == A[1]", given="ALLT(2, T, lambda t: r_f[0][t] < 0)")
+    assert cm.verify(STOPS, query).verdict == "violated"
+    query = asked("ccac_windows", what="A[T-1] > A[1]", given="ALLT(2, T, lambda t: r_f[0][t] < 0)")
+    assert cm.verify(STOPS, query).verdict == "holds"
+
+
+COPA_STOPS = """
+window: bytes = above(0)
+pace: rate = anything()
+
+def update(window, pace, measured, delay, MSS, R_m, D, step):
+    least = max(0, delay - step)
+    may_increase = measured and not window * least > MSS * (R_m + least)
+    may_decrease = (measured and not window * delay[D] < MSS * (R_m + delay[D])) or not delay >= 0
+    assume(may_increase or may_decrease)
+    more = window + MSS * step / R_m
+    less = max(MSS, window - MSS * step / R_m)
+    pace = window / R_m if measured and pace > 0 else 0 - window / R_m
+    if not may_decrease:
+        window = more
+    elif not may_increase:
+        window = less
+    else:
+        window = any_of(more, less)
+
+def send(window, pace):
+    return window, pace
+"""
+
+
+def test_copa_that_stops_without_acknowledgements_has_no_proof_that_it_uses_the_link():
+    with pytest.raises(InputError, match="no values will do of least, most, inflight"):
+        cm.prove(COPA_STOPS, "copa_any_start")
+
+
+def test_a_sender_knows_a_delay_that_is_longer_than_the_trace():
+    """At four steps it could never know one of more than three."""
+    query = asked("ccac_windows", 4, what="A[T-1] == A[1]", given="A[0] - L[0] - S[0] > 9 * C; c_f[0][1] < alpha")
+    assert cm.verify(STALLS, query).verdict == "violated"
+    assert cm.replay(cm.verify(STALLS, query).trace).outcome.value == "breaks"
+
+
+@pytest.mark.parametrize("bound", ["2", "7", "70"])
+def test_delays_are_compared_with_any_number(bound):
+    """A delay may exceed the steps of a trace. Delays that a trace does not tell apart are left out."""
+    query = asked("ccac_windows", 4, what="ANYT(1, T, lambda t: c_f[0][t] <= 0)")
+    controller = STALLS.replace("2 * step", f"{bound} * step")
+    verdict = cm.verify(controller, query)
+    assert (verdict.verdict, "older delays" in names(query, controller)) in [("violated", False), ("holds", True)]
+    assert (verdict.verdict == "holds") == (bound == "70")
+
+
+def test_delays_of_bytes_from_before_the_trace_that_a_network_does_not_tell_are_left_out():
+    assert "older delays" in names(asked("ccac2021"), STALLS)
+    assert "older delays" in names(asked("two_flows"), STALLS)
+    assert "older delays" not in names(asked("ccac_windows"), STALLS)
+    assert "older delays" not in names(asked("ccac2021"), "aimd")
+    assert "older delays" not in names(asked("ccac2021"), "copa_any_start")
+
+
+def test_what_a_controller_assumes_is_told():
+    query = asked("ccac_windows")
+    found = isolated(left_out)(query, query.controller("cubic"))
+    (told,) = (each for each in found if each.name == "assumptions")
+    assert "0 <= cube <= 64 * MSS" in told.reason
+
+
+def test_what_a_controller_assumes_is_told_with_what_is_so_for_ever(tmp_path):
+    proved = cm.prove("copa_any_start", "copa_any_start", tmp_path)
+    assert [each.name for each in proved.left_out] == ["published laws", "assumptions"]
+    assert "Left out: assumptions: copa_any_start assumes" in proved.file.with_suffix(".md").read_text()
+    code, out, _ = run("check", proved.file)
+    assert code == 0 and "left out: assumptions: copa_any_start assumes" in out
+
+
+@pytest.mark.parametrize(
+    "first, read, excluded",
+    [
+        ("window: bytes = between(5 * MSS, C_L)", "", False),
+        ("window: bytes = above(0)", "C_L, ", True),
+        ("window: bytes = between(5 * MSS, line_rate * R_m)", "", True),
+        ("window: bytes = between(5 * MSS, 7 * MSS)", "", False),
+    ],
+)
+def test_packets_with_which_a_controller_cannot_begin_are_left_out(first, read, excluded):
+    controller = f"{first}\ndef update({read}MSS):\n    window = 2 * MSS\ndef send(window):\n    return window\n"
+    if "between(5 * MSS, C_L)" in first:
+        with pytest.raises(InputError):
+            names(asked("ccac_windows"), controller)
+    else:
+        assert ("packets" in names(asked("ccac_windows"), controller)) == excluded
+
+
+def test_what_a_controller_begins_with_is_told_unless_it_may_be_anything():
+    assert "first state" in names(asked("ccac_windows"), "reno")
+    anything = "window: bytes = anything()\ndef update(MSS):\n    window = MSS\ndef send(window):\n    return window\n"
+    assert names(asked("ccac_windows"), anything) == []
+
+
+def test_published_laws_are_told_where_executions_break_them():
+    assert "published laws" in names(asked("ccac2021"), "aimd")
+    assert "published laws" not in names(asked("ccac_windows"), "aimd")
+
+
+def test_each_exclusion_is_declared_and_seven_are_the_most():
+    assert len(EXCLUSIONS) <= 7
+    with pytest.raises(InputError, match="expected one of late losses"):
+        Exclusion("inconvenient", "it does not hold there")
+
+
+def test_commands_tell_what_is_left_out_and_so_does_their_json(tmp_path):
+    network = ["--model", "ccac2021", "--buffer", "1", "--horizon", "5", "--save", tmp_path]
+    question = ["verify", "lp", *network, "--property", "avoids", "--threshold", "what=S[1] < S[0]"]
+    code, out, _ = run(*question)
+    assert code == 0 and "left out: first state: lp begins with window above 0" in out
+    code, out, _ = run(*question, "--json")
+    told = json.loads(out)["left_out"]
+    assert [each["name"] for each in told] == ["published laws", "first state", "older delays"]
+    code, out, _ = run("worst", "lp", *network, "--at", "1", "--json")
+    assert [each["name"] for each in json.loads(out)["left_out"]] == ["published laws", "first state", "older delays"]
+    code, out, _ = run("synth", "g1_t4", "--out", tmp_path / "found", "--json")
+    assert [each["name"] for each in json.loads(out.splitlines()[-1])["left_out"]] == ["packets", "published laws"]
+
+
+DEEP = """
+def rate(C_L, qdel_L, R_m):
+    if qdel_L > {} * R_m:
+        return C_L / 1000
+    return 2 * C_L
+"""
+
+
+@pytest.mark.parametrize("least, told", [(3, False), (6, False), (7, True), (20, True)])
+def test_values_of_a_belief_that_a_trace_does_not_tell_apart_are_left_out(least, told):
+    """A trace of eight steps tells values of qdel_L up to seven."""
+    query = cm.Query(cm.Network("ccac", "infinite", 8), "avoids", what="S[1] < S[0]")
+    assert ("older delays" in names(query, DEEP.format(least))) == told
+
+
+@isolated
+def faults(controller):
+    prover = Prover("cc_qdel", controller, 5)
+    return prover.faults({constant.name: constant.high for constant in prover.proof.constants})
+
+
+def test_nothing_is_proved_of_a_controller_that_tells_apart_what_windows_do_not():
+    (fault,) = faults(DEEP.format(9))
+    assert fault == "controller tells values of qdel_L above 4 apart, which windows of 5 steps do not"
+    assert faults(DEEP.format(3)) == []
