@@ -47,7 +47,7 @@ def on(model, most, jitter=1, horizon=11, **chosen):
     found = rate.constants(
         C_L_least={"low": Fraction(1, 2)},
         queue={"high": Fraction(12), "step": Fraction(1, 4)},
-        utilisation={"low": Fraction(1, 2), "says": "share of C that is used, at least"},
+        utilisation={"low": Fraction(1, 2)},
         inflight={"high": Fraction(16), "step": Fraction(1, 4)},
         drain={"high": Fraction(4), "says": drain},
         fall={"low": Fraction(6, 5), "step": Fraction(1, 5)},
@@ -75,5 +75,8 @@ PROOF = replace(
         queue=Fraction(6),
         inflight=Fraction(9),
     ),
-    formerly=("10552b37f9a60eebb880370a3361d427e564f47d69377b5a214e6a6fabda2624",),
+    formerly=(
+        "7e3107043110462b3faee0ccaca5ca637dbf4764ba6cbd399f653eb2a2b08764",
+        "10552b37f9a60eebb880370a3361d427e564f47d69377b5a214e6a6fabda2624",
+    ),
 )

@@ -102,7 +102,7 @@ PROOF = Proof(
         smallest("C_U_most", "C_U of converged beliefs, at most, in C", 1, 6, "1/4"),
         constant("C_L_least", "C_L of converged beliefs, at least, in C", "1/20", 1),
         smallest("queue", "queue in the steady state, at most, in C·R_m", 0, 5),
-        constant("utilisation", "share of the link used once converged, at least", "1/10", 1),
+        constant("utilisation", "share of C(T - D) delivered once converged, at least", "1/10", 1),
         inflight(10),
         smallest("lossless_buffer", "buffer from which nothing is lost in the steady state, in C·R_m", 0, 10),
         constant("drain", "by how much the queue falls in a window until then, in MSS", "1/4", 10, "1/4"),
@@ -117,4 +117,5 @@ PROOF = Proof(
         progresses_at_all(UNDER, climb=SOME["climb"]),
         Lemma("true beliefs lose little", lambda x, c: true(x, 0), lambda x, c: loses_at_most(x, c["loss"])),
     ),
+    formerly=("461c69b39d6e148969bfe9a10260f64ed473f43e2ed8da447158bb6410ae2d2c",),
 )

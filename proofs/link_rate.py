@@ -134,7 +134,7 @@ def constants(finite=False, **chosen):
         smallest("C_U_most", "C_U of converged beliefs, at most, in C", 1, 6, "1/100"),
         constant("C_L_least", "C_L of converged beliefs, at least, in C", "1/20", 1),
         smallest("queue", "queue in the steady state, at most, in C(R_m + D)", 0, 8),
-        constant("utilisation", "share of the link used, at least", "1/10", 1),
+        constant("utilisation", "share of C(T - D) delivered, at least", "1/10", 1),
         inflight(10),
         *((smallest("lossless_buffer", buffer, 3, 10),) if finite else ()),
         constant("drain", "queue drained in a window before the steady state, in C·R_m", "1/20", 8, "1/20"),
@@ -180,6 +180,7 @@ def on(buffer, horizon=11):
 PROOF = replace(
     on("infinite"),
     formerly=(
+        "ba5e8340606aed69da03f387c6032f69b840c2b4851355befe3dd276adffb1e2",
         "61f4bce968edebfa90ea152150415d5f6deee83b7e49edabcf662c81fd16623a",
         "e9cccc90ac4dcec84fd45e6698c3257f824fac7e31491af927c75ed966a852e5",
     ),

@@ -106,7 +106,7 @@ PROOF = Proof(
         smallest("loss", "packets lost in an R_m while beliefs are true, at most", 0, 10, "1/4"),
         constant(
             "stale_utilisation",
-            "share of the link used while C_Llambda is too high and does not fall, at least",
+            "share of C(T - D) delivered while C_Llambda is too high and does not fall, at least",
             "1/100",
             1,
             front=(Fraction(1, 10), Fraction(1, 5), Fraction(3, 10)),
@@ -123,11 +123,12 @@ PROOF = Proof(
             front=(Fraction(1, 10), Fraction(1, 5)),
         ),
         constant("climb", "by how much C_Llambda rises in a window until converged, in MSS/R_m", "1/100", 1),
-        constant("utilisation", "share of the link used in the steady state, at least", "1/10", 1),
+        constant("utilisation", "share of C(T - D) delivered in the steady state, at least", "1/10", 1),
     ),
     lemmas=(
         progresses_at_all(STALE, fall=Fraction(101, 100)),
         progresses_at_all(LOW, climb=Fraction(1, 100)),
         *LEMMAS,
     ),
+    formerly=("b266d64579990e0d6552236e04ed9ddae3636e7ef25dd62d088b53a82f346ae0",),
 )

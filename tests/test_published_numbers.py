@@ -194,6 +194,7 @@ def test_emulation_names_the_buffers_of_the_proofs():
     said = words((ROOT / "docs" / "emulation.md").read_text())
     assert f"it is proved for buffers of at least {needed} BDP" in said
     wide = cm.guarantee("cc_qdel-cc_qdel_wide_T11")
+    assert f"{float(100 * wide.utilisation):g} % of C are [proved" in (ROOT / "docs" / "adversaries.md").read_text()
     said = words((ROOT / "docs" / "results.md").read_text())
     assert f"The guards' bounds hold from {wide.buffer} BDP on" in said
     assert f"lossless is what the guards are from {lossless} BDP on" in said
@@ -202,18 +203,29 @@ def test_emulation_names_the_buffers_of_the_proofs():
 
 
 def test_tables_in_the_units_of_the_models_say_so():
-    """A row that links to a result has its share of C(T - D), under a heading that says of what it is."""
-    heading, checked = "", 0
-    for line in (ROOT / "docs" / "results.md").read_text().splitlines():
-        if line.startswith("|") and not heading:
-            heading = line
-        heading = heading if line.startswith("|") else ""
-        for name in re.findall(r"proofs/([\w-]+)\.md", line):
-            if heading and name in SHIPPED and (share := re.search(r"(\d+) %", line)):
-                assert "of C(T - D)" in heading
-                assert Fraction(share[1]) == 100 * SHIPPED[name].constants["utilisation"]
-                checked += 1
-    assert checked > 10
+    """A row that links to a result has its share of C(T - D); its heading, or else the page, says of what."""
+    checked = 0
+    for page in ("results", "fronts"):
+        text = (ROOT / "docs" / f"{page}.md").read_text()
+        for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+            heading, _, *rows = table.splitlines()
+            for row in rows:
+                for saved in re.findall(r"\]\(([^)]*(?:proofs|front)/[\w-]+)\.(?:md|json)\)", row):
+                    share = re.search(r"(\d+) %", row)
+                    constants = guarantees.read((ROOT / "docs" / f"{saved}.json").resolve()).constants
+                    if share and "utilisation" in constants:
+                        assert "of C(T - D)" in heading or "Utilisation is a share of C(T - D)" in text, row
+                        assert Fraction(share[1]) == 100 * constants["utilisation"], row
+                        checked += 1
+    assert checked > 25
+
+
+def test_the_units_of_proofs_are_in_their_reports():
+    for name, result in SHIPPED.items():
+        says = {each.name: each.says for each in result.proof.constants}
+        assert "of C(T - D)" in says["utilisation"]
+        report = (ROOT / "proofs" / f"{name}.md").read_text()
+        assert f"| {says['utilisation']} |" in report
 
 
 def test_readme_and_the_shipped_trace_agree():
