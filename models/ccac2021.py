@@ -130,6 +130,8 @@ class CCAC2021(Model):
         parts += ["delays"] if self.delay in ("published", "consistent") else []
         if parts:
             yield Exclusion("published laws", f"{' and '.join(parts)} are not the published ones (docs/stateful.md)")
+        if self.flows > 1 and self.delay in ("published", "consistent"):
+            yield Exclusion("published laws", "a flow sends nothing while another is served")
 
     def assumptions(self, x):
         """None: the published delay is a law."""

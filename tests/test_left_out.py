@@ -103,16 +103,16 @@ def test_delays_are_compared_with_any_number(bound):
     query = asked("ccac_windows", 4, what="ANYT(1, T, lambda t: c_f[0][t] <= 0)")
     controller = STALLS.replace("2 * step", f"{bound} * step")
     verdict = cm.verify(controller, query)
-    assert (verdict.verdict, "older delays" in names(query, controller)) in [("violated", False), ("holds", True)]
+    assert (verdict.verdict, "before the trace" in names(query, controller)) in [("violated", False), ("holds", True)]
     assert (verdict.verdict == "holds") == (bound == "70")
 
 
 def test_delays_of_bytes_from_before_the_trace_that_a_network_does_not_tell_are_left_out():
-    assert "older delays" in names(asked("ccac2021"), STALLS)
-    assert "older delays" in names(asked("two_flows"), STALLS)
-    assert "older delays" not in names(asked("ccac_windows"), STALLS)
-    assert "older delays" not in names(asked("ccac2021"), "aimd")
-    assert "older delays" not in names(asked("ccac2021"), "copa_any_start")
+    assert "before the trace" in names(asked("ccac2021"), STALLS)
+    assert "before the trace" in names(asked("two_flows"), STALLS)
+    assert "before the trace" not in names(asked("ccac_windows"), STALLS)
+    assert "before the trace" not in names(asked("ccac2021"), "aimd")
+    assert "before the trace" not in names(asked("ccac2021"), "copa_any_start")
 
 
 def test_what_a_controller_assumes_is_told():
@@ -172,9 +172,13 @@ def test_commands_tell_what_is_left_out_and_so_does_their_json(tmp_path):
     assert code == 0 and "left out: first state: lp begins with window above 0" in out
     code, out, _ = run(*question, "--json")
     told = json.loads(out)["left_out"]
-    assert [each["name"] for each in told] == ["published laws", "first state", "older delays"]
+    assert [each["name"] for each in told] == ["published laws", "first state", "before the trace"]
     code, out, _ = run("worst", "lp", *network, "--at", "1", "--json")
-    assert [each["name"] for each in json.loads(out)["left_out"]] == ["published laws", "first state", "older delays"]
+    assert [each["name"] for each in json.loads(out)["left_out"]] == [
+        "published laws",
+        "first state",
+        "before the trace",
+    ]
     code, out, _ = run("synth", "g1_t4", "--out", tmp_path / "found", "--json")
     assert [each["name"] for each in json.loads(out.splitlines()[-1])["left_out"]] == ["packets", "published laws"]
 
@@ -191,7 +195,7 @@ def rate(C_L, qdel_L, R_m):
 def test_values_of_a_belief_that_a_trace_does_not_tell_apart_are_left_out(least, told):
     """A trace of eight steps tells values of qdel_L up to seven."""
     query = cm.Query(cm.Network("ccac", "infinite", 8), "avoids", what="S[1] < S[0]")
-    assert ("older delays" in names(query, DEEP.format(least))) == told
+    assert ("before the trace" in names(query, DEEP.format(least))) == told
 
 
 @isolated
@@ -204,3 +208,21 @@ def test_nothing_is_proved_of_a_controller_that_tells_apart_what_windows_do_not(
     (fault,) = faults(DEEP.format(9))
     assert fault == "controller tells values of qdel_L above 4 apart, which windows of 5 steps do not"
     assert faults(DEEP.format(3)) == []
+
+
+IDLE = "window: bytes = 0\ndef update(MSS):\n    window = 0\ndef send(window):\n    return window\n"
+
+
+@pytest.mark.parametrize("model, told", [("ccac2021_two_flows", True), ("two_flows", False)])
+def test_a_flow_that_is_idle_while_another_is_served_is_left_out_of_the_published_network(model, told):
+    query = asked(model, what="S[T-1] > S[1]", given="A_f[0][1] == S_f[0][1]; L[0] == 0")
+    several = [IDLE, cm.load_controller("constant_window", query).source]
+    found = isolated(left_out)(query, query.controller(several))
+    assert any("a flow sends nothing" in each.reason for each in found) == told
+    if not told:
+        assert cm.verify(several, query).verdict == "violated"
+
+
+def test_samples_of_bytes_from_before_the_trace_are_left_out():
+    found = isolated(left_out)(asked("ccac_windows"), asked("ccac_windows").controller("cc_qdel_sender"))
+    assert any(each.name == "before the trace" and each.reason.startswith("C_L of") for each in found)

@@ -10,7 +10,7 @@ EXCLUSIONS = {
     "late delays": "of executions that repeat themselves, those in which a sender observes a long delay",
     "packets": "executions with larger packets",
     "assumptions": "executions in which a controller's `assume` is false",
-    "older delays": "executions in which a sender knows how long bytes waited that it sent before the trace began",
+    "before the trace": "executions in which a sender acts on what it knows of bytes that it sent before the trace",
     "published laws": "executions that break a law of the published network",
     "first state": "executions that begin with other state than the controller declares",
 }

@@ -50,7 +50,7 @@ def _of_flows(query: Query, controller: Decides) -> list[Any]:
 def _of_beliefs(query: Query, controller: language.Controller, flow: FlowView) -> Iterator[Exclusion]:
     """Values of a belief that a window does not tell apart, where the controller does."""
     for name, most in beyond_window(query.model, controller, flow):
-        yield Exclusion("older delays", f"{controller.name} tells values of {name} above {most} apart")
+        yield Exclusion("before the trace", f"{controller.name} tells values of {name} above {most} apart")
 
 
 def beyond_window(model: Model, controller: language.Controller, flow: FlowView) -> Iterator[tuple[str, Any]]:
@@ -73,7 +73,10 @@ def _of_sender(query: Query, controller: language.Stateful, flow: FlowView) -> I
     if not query.property.period and knows_more(controller, flow):
         longer = f", if that is more than {_longest(flow)} steps" if _longest(flow) else ""
         reason = f"{controller.name} acts on the delay of bytes that it sent before the trace{longer}"
-        yield Exclusion("older delays", reason)
+        yield Exclusion("before the trace", reason)
+    if sampled := [name for name, belief in _beliefs(controller).items() if _reads_time(belief)]:
+        reason = f"{', '.join(sampled)} of {controller.name} moves by what was acknowledged before the trace"
+        yield Exclusion("before the trace", reason)
 
 
 def knows_more(controller: language.Stateful, flow: FlowView) -> bool:
@@ -90,6 +93,16 @@ def knows_more(controller: language.Stateful, flow: FlowView) -> bool:
 def _longest(flow: FlowView) -> int:
     """The longest delay in steps of bytes from before the trace that an execution shows; 0 if it shows none."""
     return 0 if flow.Q is None or flow.Q.longest == flow.horizon else flow.Q.longest - 1
+
+
+def _beliefs(controller: language.Stateful) -> dict[str, Any]:
+    """The beliefs that a controller reads, by name."""
+    return {memory.name: memory.belief for memory in controller.state if memory.belief}
+
+
+def _reads_time(belief: Any) -> bool:
+    """Whether a belief waits until all that it works with lies within the trace."""
+    return any(node.arg == "time" for node in ast.walk(ast.parse(belief.source)) if isinstance(node, ast.arg))
 
 
 def _assumptions(controller: language.Stateful) -> list[str]:
