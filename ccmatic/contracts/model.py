@@ -234,32 +234,33 @@ def overflow(x: NetworkView, drained: Sequence[Number]) -> Laws:
 def _measured_delay(x: NetworkView, name: str) -> Laws:
     """docs/encoding.md, section 5, for the last (`Q`) or first (`F`) byte served."""
     delay: Delay = getattr(x, name)
+    longest = max(x.horizon, delay.most_measured)
     for t in range(x.horizon):
-        for k in range(1, x.horizon):
+        for k in range(1, longest):
             yield f"{name}_is_one_delay", t, implies(delay.at_least(t, k + 1), delay.at_least(t, k))
         if x.beta is not None:
-            for k in range(1, x.horizon + 1):
-                longest = x.beta / x.C + x.D + int(name == "F")
-                yield f"{name}_fits_buffer", t, implies(delay.at_least(t, k), longest >= k)
+            for k in range(1, longest + 1):
+                most = x.beta / x.C + x.D + int(name == "F")
+                yield f"{name}_fits_buffer", t, implies(delay.at_least(t, k), most >= k)
     for t in range(1, x.horizon):
         served = x.S[t] > x.S[t - 1]
-        for k in range(1, x.horizon + 1):
+        for k in range(1, longest + 1):
             stays = iff(delay.at_least(t, k), delay.at_least(t - 1, k))
             yield f"{name}_stays_unless_served", t, implies(no(served), stays)
         for k in range(1, t + 1):
             sent = x.admitted(t - k)
             waited = x.S[t] <= sent if name == "Q" else x.S[t - 1] < sent
             yield f"{name}_is_time_since_sent", t, implies(served, iff(delay.at_least(t, k), waited))
-        yield from _delay_growth(x, name, delay, t)
+        yield from _delay_growth(x, name, delay, t, longest)
 
 
-def _delay_growth(x: NetworkView, name: str, delay: Delay, t: int) -> Laws:
+def _delay_growth(x: NetworkView, name: str, delay: Delay, t: int, longest: int) -> Laws:
     """Bytes are served in order: one served at t was not sent before one served at an earlier step. Service
     comes at least every D + 1 steps, so the delay known at t = 0 may be D steps old."""
     for back in range(1, t + 1):
         served_then = x.S[t - back] > x.S[t - back - 1] if back < t else True
         stale = 0 if back < t else x.D
-        for k in range(1, x.horizon - back - stale + 1):
+        for k in range(1, longest - back - stale + 1):
             grown = implies(delay.at_least(t, k + back + stale), delay.at_least(t - back, k))
             yield f"{name}_grows_with_time", t, implies(served_then, grown)
 
@@ -268,9 +269,10 @@ def _published_delay(x: NetworkView, name: str) -> Laws:
     """What the published model says more: the measured delay grows by at most one step a step, and the first
     byte's, too, fits the buffer. Executions in which a step passes without any service break both."""
     delay: Delay = getattr(x, name)
+    longest = max(x.horizon, delay.most_measured)
     for t in range(x.horizon):
-        for k in range(1, x.horizon + 1):
-            if t and k < x.horizon:
+        for k in range(1, longest + 1):
+            if t and k < longest:
                 grown = implies(delay.at_least(t, k + 1), delay.at_least(t - 1, k))
                 yield f"{name}_grows_by_one_a_step", t, grown
             if name == "F" and x.beta is not None:

@@ -170,7 +170,9 @@ class Seen(Unknowns):
         return self._seen(name)[0]
 
     def delay(self, name: str, longest: int) -> Delay:
-        return Delay.measured(self._trace.columns[name][: self._horizon], longest)
+        measured = self._trace.columns[name][: self._horizon]
+        # The sender knows a delay that is longer than what it looks back on, too.
+        return Delay.measured(measured, max(longest, int(max(measured))))
 
     def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
         return {}

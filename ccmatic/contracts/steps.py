@@ -61,6 +61,11 @@ class Delay:
         """The delay measured at t, which may be more than `longest`; of numbers only."""
         return self._column[t]
 
+    @property
+    def most_measured(self) -> int:
+        """The longest delay that was measured, as far as delays are told apart; 0 of unknowns."""
+        return min(self.longest, int(max(self._column, default=0)))
+
     def at_least(self, t: int, k: int) -> Truth:
         """The delay measured at t is k steps or more. Delays of `longest` steps or more are not told apart."""
         return True if k <= 0 else self._late[t][min(k, self.longest) - 1]

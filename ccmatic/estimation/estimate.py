@@ -70,7 +70,8 @@ def _require(trace, network):
 
 
 def _window(model, trace, start, end):
-    """Steps of a trace, as a trace whose bytes are counted from what was served by its first step."""
+    """Steps of a trace, as a trace whose bytes are counted from what was served by its first step, and whose delays are
+    those of the whole trace: it tells delays of as many steps as it has from all longer ones."""
     served, columns = trace.columns["S"][start], model.declared()
 
     def origin(name):
@@ -78,4 +79,5 @@ def _window(model, trace, start, end):
         return served if isinstance(column, Column) and column.with_service else 0
 
     kept = {name: tuple(v - origin(name) for v in column[start:end]) for name, column in trace.columns.items()}
+    kept |= {name: tuple(min(v, trace.horizon) for v in kept[name]) for name in model.measures}
     return replace(trace, horizon=end - start, columns=kept)
