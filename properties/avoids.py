@@ -11,7 +11,7 @@ from ccmatic.properties.quantities import quantity
 from ccmatic.properties.repeating import exclusions, repeating
 
 from ccmatic.base import InputError, exact, shown, suggest
-from ccmatic.contracts import Bounds, Fails, Implied, Property, Stated, WayToFail
+from ccmatic.contracts import Bounds, Exclusion, Fails, Implied, Property, Stated, WayToFail
 from ccmatic.logic import Condition, equal, every, implies, no, some
 
 #: The longest expression, in characters, and the most that one may say, in its parts, each as often as it is said.
@@ -35,6 +35,9 @@ class Avoids(Property):
 
     #: What is given of executions that begin so.
     starts = MappingProxyType({"any": "", "empty": "A[0] == S[0]; L[0] == 0"})
+
+    #: What is given of packets by default, where the laws of a model do not say it.
+    small_packets = "alpha < 1/5 * C * R"
 
     what: str = field(default="", **_TEXT)
     given: str = field(default="", **_TEXT)
@@ -70,8 +73,21 @@ class Avoids(Property):
         yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition), premise=premise, **more)
 
     def exclusions(self, model, reads):
-        """Of executions that repeat themselves."""
-        return exclusions(model, reads) if self.repeats else ()
+        """Larger packets than it asks about by default; and of executions that repeat themselves, some."""
+        if self.small_packets in self._given():
+            yield Exclusion("packets", "MSS is C·R_m/5 or more")
+        if self.repeats:
+            yield from exclusions(model, reads)
+
+    def of_small_packets(self, model):
+        """The same of packets smaller than C·R_m/5, unless a condition that is given compares `alpha` itself."""
+        if not model.windows or any(map(_compares_packets, self._given())):
+            return self
+        return replace(self, given="; ".join((*self._given(), self.small_packets)))
+
+    def _given(self):
+        """The conditions that are given."""
+        return [text.strip() for text in self.given.split(";") if text.strip()]
 
     def objectives(self, model, x):
         """That it is not so."""
@@ -87,7 +103,7 @@ class Avoids(Property):
 
     def _reason(self, model, x):
         reader = Expressions(x, model, self.x)
-        given = [reader.condition(text) for text in self.given.split(";") if text.strip()]
+        given = [reader.condition(text) for text in self._given()]
         if self.periodic and not model.windows:
             raise InputError(f"{model.name} has no windows that are periodic; expected `repeats`")
         if self.periodic:
@@ -99,6 +115,16 @@ class Avoids(Property):
         premise = Stated(f"it is given that {' and '.join(says) or 'anything is so'}", every(given))
         where = f", where x = {self.x}" if self.x else ""
         return Implied(premise, Fails(Stated(f"{self.what}{where}", reader.condition(self.what))))
+
+
+def _compares_packets(text):
+    """Whether a condition is a comparison of which `alpha` is a side, such as `alpha < 1/4`."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False  # which is refused where it is read
+    sides = [tree.left, *tree.comparators] if isinstance(tree, ast.Compare) else []
+    return any(isinstance(side, ast.Name) and side.id == "alpha" for side in sides)
 
 
 def periodic(model, x, steps):

@@ -28,10 +28,12 @@ def verify(
 
     The Judgement's `verdict` is `holds`, `violated` or `unknown` (out of time); its `trace` shows a violation, its
     `unmodelled` an execution that the published model leaves out and that breaks what holds on that model. Raises
-    InputError for what is no controller of this network, or if the network has no execution; Disagreement.
+    InputError for what is no controller of this network, or if the network has no execution; Disagreement. On networks
+    of windows the question is about packets smaller than C·R_m/5, unless a given condition compares `alpha`.
 
         cm.verify("cc_qdel", cm.load_query("g1_t5")).trace.plot()
     """
+    query = query.of_small_packets()
     return Judge(query, solvers=solvers, timeout=timeout, seed=seed).judge(load_controller(controller, query))
 
 
@@ -62,7 +64,7 @@ def worst(
     period: so many steps, of executions that repeat themselves after them and so may go on for ever; the network's
     horizon is then at least 2·period + 1. at: an x that alone is asked about; else it is looked for from low to high,
     up to the resolution. told: is given each x that is asked. timeout: seconds for each x. Raises InputError, also if
-    there is no such execution at all; Disagreement.
+    there is no such execution at all; Disagreement. Packets are as of `verify`.
 
         cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).some
     """

@@ -60,7 +60,7 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
     from ccmatic.traces import require
     from ccmatic.verification import Judge
 
-    query = _query(query_file, network, thresholds)
+    query = _query(query_file, network, thresholds).of_small_packets()
     loaded = [query.controller(name) for name in controllers]
     if plot:
         require()
@@ -131,7 +131,7 @@ def _query(file, network, thresholds):
 @options.delay
 @click.option("--period", type=click.IntRange(min=1), help="For ever: of executions that repeat after so many steps.")
 @click.option("--from", "start", default="any", help="any start, or empty: nothing waits or was lost.  [default: any]")
-@click.option("--given", default="", help="Conditions, with ; between them: of executions that are so.")
+@click.option("--given", default="", help="Only executions that meet these conditions, separated by ';'.")
 @click.option("--at", help="Ask about this x alone.")
 @click.option("--low", help="Look for x from here on.  [default: 0]")
 @click.option("--high", help="Look for x up to here.  [default: 1 for shares, 16 for bytes, T-1 for delay]")

@@ -55,6 +55,13 @@ class Property:
         the controller reads."""
         return ()
 
+    def of_small_packets(self, model: Model) -> "Property":
+        """Return the same property of packets smaller than C·R_m/5, for a model whose laws do not bound them.
+
+        Commands ask so by default. A property stays as it is if it says something of packets itself, or is about models
+        whose laws do (`contracts.model`)."""
+        return self
+
     def judges(self, model: Model) -> set[str]:
         """Names of the beliefs without which a trace cannot be judged: those that can be false."""
         return {belief.name for belief in model.carried_over()}

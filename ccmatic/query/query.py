@@ -114,6 +114,12 @@ class Query:
         """The same question about another search space: a name in templates/, or a file's path."""
         return Query(self.network, self.property, template, self.name, self.names)
 
+    def of_small_packets(self) -> "Query":
+        """The same question about packets smaller than C·R_m/5, where neither the network nor the question bounds them.
+
+        `verify` and `worst` ask so by default, in commands and in Python. Queries of traces, runs and proofs stay."""
+        return replace(self, property=self.property.of_small_packets(self.model))
+
     def __repr__(self) -> str:
         template = f", template={self.names['template']!r}" if self.template else ""
         thresholds = "".join(f", {name}={value!r}" for name, value in self.property.parameters().items())

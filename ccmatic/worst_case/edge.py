@@ -110,10 +110,10 @@ def search(
     quantity = kind.quantity(of)
     quantity.require(of, network.model_name, network.model.flows)
     thresholds = {"what": quantity.what, "given": "; ".join(filter(None, (kind.starts[start], given.strip())))}
-    query = Query(network, name, **thresholds)
+    query = Query(network, name, **thresholds).of_small_packets()
     decides = query.controller(controller)
     if period is not None:
-        query = Query(network, name, **thresholds, repeats=period)
+        query = Query(network, name, **thresholds, repeats=period).of_small_packets()
     language.require_order(decides, network.jitter)
     low, high = (low, high) if at is None else (at, at)
     edge = _Edge(query, decides, _range(quantity, network, low, high, resolution), told, timeout, options)
