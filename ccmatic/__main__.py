@@ -1,5 +1,6 @@
 """The program `ccmatic`: Ctrl-C ends it from its first moment on, also while it imports what it needs."""
 
+import faulthandler
 import os
 import signal
 import sys
@@ -7,8 +8,10 @@ import threading
 
 
 def main():
-    """Run a command, as `commands.main` does."""
+    """Run a command, as `commands.main` does. A crash, such as of a solver, says in which lines of Python."""
     signal.signal(signal.SIGINT, _interrupt)
+    if sys.__stderr__:
+        faulthandler.enable(sys.__stderr__)
     from ccmatic.cli import main
 
     main()

@@ -7,6 +7,7 @@ on conjunctions finds the others. Multipliers are computed only for the lemmas t
 from collections import defaultdict
 from fractions import Fraction
 from math import gcd, lcm
+from threading import Lock
 
 import z3
 from pysat.solvers import Glucose4
@@ -16,6 +17,10 @@ from ccmatic.certificates import unit_propagation
 from ccmatic.certificates.clauses import Clauses
 from ccmatic.logic import Linear, linear
 from ccmatic.records import CertificateFile
+from ccmatic.solving import context
+
+#: Z3's Python hands every clause that any solver learns to the last `OnClause` of the process: so one thread listens.
+_LISTENING = Lock()
 
 
 def certify(formulas):
@@ -31,7 +36,7 @@ def certify(formulas):
         if not theory.complete(lemmas):
             return None
         used = _used(clauses, lemmas)
-        multiplied = [_multiplied(clauses, lemma) for lemma in used]
+        multiplied = [_multiplied(clauses, lemma, theory.context) for lemma in used]
         for lemma in [lemma for lemma, found in zip(used, multiplied, strict=True) if not found]:
             lemmas.remove(lemma)
         proved = multiplied if all(multiplied) else None
@@ -46,15 +51,15 @@ class _Theory:
     """The clauses' atoms, for Z3."""
 
     def __init__(self, clauses):
-        self._clauses = clauses
+        self._clauses, self.context = clauses, context()
         unknowns = dict.fromkeys(unknown for form, _, _ in clauses.atoms.values() for unknown, _ in form)
         self._names = {f"x{number}": unknown for number, unknown in enumerate(unknowns)}
-        self._unknowns = {unknown: z3.Real(name) for name, unknown in self._names.items()}
+        self._unknowns = {unknown: z3.Real(name, self.context) for name, unknown in self._names.items()}
         self._read = {}
 
     def harvest(self):
         """The clauses over known atoms that Z3 learns from linear arithmetic while it refutes; None if it cannot."""
-        solver, lemmas = z3.SimpleSolver(), []
+        solver, lemmas = z3.SimpleSolver(self.context), []
         solver.set("arith.solver", 2)  # it learns about as much as the newer one, in less time
 
         def learn(hint, _, clause):
@@ -63,11 +68,12 @@ class _Theory:
                 if None not in literals:
                     lemmas.append(tuple(sorted(literals)))
 
-        listener = z3.OnClause(solver, learn)
-        for clause in self._clauses.clauses:
-            solver.add(z3.Or([self._node(literal) for literal in clause]))
-        satisfiable = _satisfiable(solver)
-        del listener
+        with _LISTENING:
+            listener = z3.OnClause(solver, learn)
+            for clause in self._clauses.clauses:
+                solver.add(z3.Or([self._node(literal) for literal in clause], self.context))
+            satisfiable = _satisfiable(solver)
+            del listener
         return None if satisfiable else list(dict.fromkeys(lemmas))
 
     def complete(self, lemmas):
@@ -75,10 +81,10 @@ class _Theory:
         solution, so that no lemmas do."""
         needed = {literal for clause in self._clauses.clauses for literal in clause}
         marks = {}
-        solver = z3.SimpleSolver()
+        solver = z3.SimpleSolver(self.context)
         for literal in needed:
             if abs(literal) in self._clauses.atoms:
-                marks[literal] = z3.Bool(f"holds{literal}")
+                marks[literal] = z3.Bool(f"holds{literal}", self.context)
                 solver.add(z3.Implies(marks[literal], self._node(literal)))
         literals = {mark.decl().name(): literal for literal, mark in marks.items()}
         with Glucose4(bootstrap_with=self._clauses.clauses + lemmas) as sat:
@@ -93,11 +99,12 @@ class _Theory:
     def _node(self, literal):
         inequality = self._clauses.inequality(literal)
         if inequality is None:
-            symbol = z3.Bool(f"p{abs(literal)}")
+            symbol = z3.Bool(f"p{abs(literal)}", self.context)
             return symbol if literal > 0 else z3.Not(symbol)
         form, bound, strict = inequality
         term = z3.Sum([coefficient * self._unknowns[unknown] for unknown, coefficient in form])
-        return term < _number(bound) if strict else term <= _number(bound)
+        number = _number(bound, self.context)
+        return term < number if strict else term <= number
 
     def _literal(self, node):
         """The literal that Z3's node is, or None."""
@@ -137,16 +144,16 @@ def _used(clauses, lemmas):
     return lemmas
 
 
-def _multiplied(clauses, lemma):
+def _multiplied(clauses, lemma, context):
     """The lemma's literals that it needs, each with its multiplier; None if it does not hold."""
     inequalities = {literal: clauses.inequality(-literal) for literal in lemma}
-    multipliers = {literal: z3.Real(f"m{literal}") for literal in lemma}
-    sums, solver = defaultdict(list), z3.SimpleSolver()
+    multipliers = {literal: z3.Real(f"m{literal}", context) for literal in lemma}
+    sums, solver = defaultdict(list), z3.SimpleSolver(context)
     for literal, (form, bound, strict) in inequalities.items():
         solver.add(multipliers[literal] >= 0)
         for unknown, coefficient in form:
             sums[unknown].append(coefficient * multipliers[literal])
-        sums["bound"].append(_number(bound) * multipliers[literal])
+        sums["bound"].append(_number(bound, context) * multipliers[literal])
         sums["strict"].append(multipliers[literal] if strict else 0)
     bound, strict = z3.Sum(sums.pop("bound")), z3.Sum(sums.pop("strict"))
     solver.add(*(z3.Sum(column) == 0 for column in sums.values()))
@@ -159,8 +166,8 @@ def _multiplied(clauses, lemma):
     return [[literal, int(value * scale)] for literal, value in values.items() if value]
 
 
-def _number(fraction):
-    return z3.Q(fraction.numerator, fraction.denominator)
+def _number(fraction, context):
+    return z3.Q(fraction.numerator, fraction.denominator, context)
 
 
 def _satisfiable(solver, *assumptions):

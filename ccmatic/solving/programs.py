@@ -5,6 +5,7 @@ from fractions import Fraction
 import z3
 
 from ccmatic.base import smtlib_name
+from ccmatic.solving.contexts import context
 
 #: The unknown by which all others, and constants, are scaled; no other is called so.
 SCALE = "scale!"
@@ -36,7 +37,7 @@ def greatest(numerator, denominator, below, zero):
 
 def _solved(names, lines):
     """The greatest value of what is maximised, None if it has no bound or nothing is; and the point, by name."""
-    program = z3.Optimize(ctx=z3.Context())
+    program = z3.Optimize(ctx=context())
     program.from_string("\n".join([*(f"(declare-fun {smtlib_name(name)} () Real)" for name in sorted(names)), *lines]))
     program.check()
     values = program.model()

@@ -3,6 +3,7 @@
 import shutil
 from fractions import Fraction
 from math import ceil
+from threading import Lock
 from time import monotonic
 
 import z3
@@ -17,10 +18,15 @@ from pysmt.typing import BOOL
 
 from ccmatic.base import Clock, Disagreement, InputError, OutOfTime, smtlib_comment, smtlib_name
 from ccmatic.logic import Linear, formula
+from ccmatic.solving.contexts import context
 
 NAMES = ("z3", "cvc5", "yices")
 
 SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
+
+#: pySMT first tries to import every solver that it knows. Two threads that do so at once see half of a module that is
+#: missing.
+_OPENING = Lock()
 
 
 class Checker:
@@ -165,7 +171,8 @@ def _open(name, timeout, seed, logic):
             return _open_yices(timeout, logic)
         if name == "z3":
             return _Z3(get_env(), logic, solver_options={"random_seed": seed})
-        return Solver(name=name, logic=logic, solver_options={"seed": str(seed)})
+        with _OPENING:
+            return Solver(name=name, logic=logic, solver_options={"seed": str(seed)})
     except NoSolverAvailableError:
         raise InputError(f"the solver {name} is not installed; pip install 'ccmatic[{name}]'") from None
 
@@ -179,17 +186,16 @@ def _open_yices(timeout, logic):
 
 
 class _Z3(Z3Solver):
-    """Z3 with a context of its own, as two threads may not share one; and any thread may free what is garbage."""
+    """Z3 with a context of its own."""
 
     def __init__(self, environment, logic, **options):
         IncrementalTrackingSolver.__init__(self, environment=environment, logic=logic, **options)
-        context = z3.Context()
-        z3.Z3_enable_concurrent_dec_ref(context.ref())
-        name = z3.to_symbol(str(logic), context)  # z3.SolverFor opens, for the name alone, the context that all share
-        self.z3 = z3.Solver(z3.Z3_mk_solver_for_logic(context.ref(), name), context)
+        own = context()
+        name = z3.to_symbol(str(logic), own)  # z3.SolverFor opens, for the name alone, the context that all share
+        self.z3 = z3.Solver(z3.Z3_mk_solver_for_logic(own.ref(), name), own)
         self.options(self)
         self.declarations = set()
-        self.converter = Z3Converter(environment, z3_ctx=context)
+        self.converter = Z3Converter(environment, z3_ctx=own)
         self.mgr = environment.formula_manager
 
 

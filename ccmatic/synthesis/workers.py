@@ -1,9 +1,11 @@
 """Verification of many candidates, here or side by side on other processes and machines, through
 `concurrent.futures.Executor`."""
 
+import faulthandler
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
@@ -128,7 +130,7 @@ class _Here(Executor):
 def _processes(jobs):
     if jobs == 1:
         return _Here()
-    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_end_with_parent)
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_begin)
 
 
 @contextmanager
@@ -142,8 +144,10 @@ def _deaf_children():
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _end_with_parent():
-    """A worker whose parent was killed ends as well."""
+def _begin():
+    """A worker whose parent was killed ends as well; one that crashes says in which lines of Python."""
+    if sys.__stderr__:
+        faulthandler.enable(sys.__stderr__)
     parent = multiprocessing.parent_process()
 
     def watch():
