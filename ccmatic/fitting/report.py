@@ -89,7 +89,7 @@ def _clocks(fitted):
     log = fitted.log
     if fitted.offset is not None:
         where = f"{milliseconds(abs(fitted.offset))} ms {'ahead' if fitted.offset > 0 else 'behind'}"
-        free = "the offset between them is free, so propagation may be anything and D may be too small"
+        free = "the offset between them is free, and D is the least over all offsets"
         yield f"two clocks: {free}; if the least delay is R_m, the receiver's is {where}"
     elif log.least_delay() is None:
         yield "no clock noted when a packet was sent: propagation may be anything"
