@@ -108,6 +108,7 @@ def guarantee(
     Raises:
         InputError: The file is no result, a quantity cannot be read, or the proof is about a network without jitter.
 
+    Example:
         cm.guarantee("cc_qdel_T10", rate="24mbit", rtt="40ms", jitter="40ms").sentence()
     """
     path = guarantees.path(rtt=rtt, jitter=jitter, rate=rate, buffer=buffer, mss=mss)

@@ -145,7 +145,7 @@ def emulate_link(
 
 def evaluate_senders(
     senders: Sequence[str], out: str | Path = "evaluation", *, real: bool = False, jobs: int = 1
-) -> "Any":
+) -> Any:
     """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them.
 
     Args:
@@ -192,6 +192,7 @@ def fit(
     Raises:
         InputError: The log cannot be read, or a name is unknown.
 
+    Example:
         fitted, guarantees = cm.fit("examples/links/cellular.mahimahi", rtt="40ms", controllers=["cc_qdel"])
     """
     from ccmatic import fitting

@@ -134,6 +134,7 @@ def export_trace(
     Raises:
         InputError: The trace cannot be exported to this format.
 
+    Example:
         cm.export_trace("docs/gallery/late_drain.json", "schedule", rate="24mbit", rtt="40ms")
     """
     loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
