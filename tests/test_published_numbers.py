@@ -193,6 +193,8 @@ def test_emulation_names_the_buffers_of_the_proofs():
     needed, lossless = (getattr(cm.guarantee("cc_qdel_T10"), name) for name in ("buffer", "lossless_buffer"))
     said = words((ROOT / "docs" / "emulation.md").read_text())
     assert f"it is proved for buffers of at least {needed} BDP" in said
+    said = words((ROOT / "docs" / "learning.md").read_text())
+    assert f"for {needed} BDP and more where D = R_m" in said
     wide = cm.guarantee("cc_qdel-cc_qdel_wide_T11")
     assert f"{float(100 * wide.utilisation):g} % of C are [proved" in (ROOT / "docs" / "adversaries.md").read_text()
     said = words((ROOT / "docs" / "results.md").read_text())
