@@ -141,6 +141,7 @@ def observations(before, own):
         Observation(
             "line_rate", RATE, "of its own interface: limits nothing", lambda flow, t: flow.unlimited, constant=True
         ),
+        Observation("second", TIME, "a second: R_m here, measured by a sender that runs", _second, constant=True),
         Observation("time", TIME, "since the trace began", lambda flow, t: t, dated=True),
         Observation("acked", BYTES, "bytes acknowledged", _acked),
         Observation("ack_rate", RATE, "acknowledged in the last R_m, a second", _ack_rate),
@@ -162,6 +163,10 @@ def observations(before, own):
         Observation("admitted", BYTES, "bytes sent and not lost, detected or not", lambda flow, t: flow.admitted(t)),
     )
     return {each.name: each for each in found}
+
+
+def _second(flow, t):
+    return flow.R
 
 
 def _acked(flow, t):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, floor
 
-from ccmatic.base import CONSTANTS, RATE, InputError, c_name, definitions
+from ccmatic.base import CONSTANTS, RATE, InputError, c_comment, c_name, definitions
 from ccmatic.codegen import update
 from ccmatic.codegen.files import shipped
 from ccmatic.codegen.parts import constants, title
@@ -44,18 +44,22 @@ class StatefulExport:
     def header(self):
         """The text of NAME.h. Raises InputError for what C cannot hold."""
         controller, writer = self.controller, self._writer()
+        update = writer.update(controller.update)
         functions = [
             _function("void ccm_first(struct ccm_state *m, int64_t packet)", self._first(writer)),
             _function(
-                "bool ccm_update(struct ccm_state *m, const struct ccm_seen *seen, int64_t packet)",
-                [_READS_STATE, "    (void)was, (void)seen, (void)packet;", *writer.update(controller.update)],
+                "bool ccm_update(struct ccm_state *m, const struct ccm_seen *seen, int64_t packet, uint64_t step_ns)",
+                [_READS_STATE, "    (void)was, (void)seen, (void)packet, (void)step_ns;", *update],
             ),
             _sent_by("ccm_window_of", writer, controller.window),
             _sent_by("ccm_rate_of", writer, controller.rate or Name("line_rate")),
             _function("void ccm_rescale(struct ccm_state *m, uint64_t to, uint64_t from)", self._rescaled()),
         ]
         parts = [title(self.name, f"the model {self.model.name}", controller.source), self._constants(), self._state()]
-        parts += [shipped("c", f"{name}.h") for name in ("arithmetic", "decision", "seen")]
+        parts += [
+            shipped("c", f"{name}.h") for name in ("arithmetic", "decision", "seen", *["law"] * bool(writer.laws))
+        ]
+        parts += [c_comment("\n".join(_law(line, *told) for line, told in writer.laws.items()))] if writer.laws else []
         return "\n".join([*parts, *functions, shipped("c", "stateful.h"), shipped("c", "step.h"), "#endif\n"])
 
     def kept(self, state):
@@ -126,6 +130,12 @@ _READS_STATE = "    const struct ccm_state was = *m;"
 def _sent_by(name, writer, tree):
     body = [_READS_STATE, "    (void)was, (void)packet;", *writer.returned(tree)]
     return _function(f"int64_t {name}(const struct ccm_state *m, int64_t packet)", body)
+
+
+def _law(line, name, error):
+    """What a comment says of a law."""
+    off = f"is off by less than {error}" if error else "is exact"
+    return f"`{name}` (line {line}) follows its law, which {off}, before it is rounded down."
 
 
 def _function(signature, body):

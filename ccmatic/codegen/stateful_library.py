@@ -11,9 +11,11 @@ _U64, _I64 = ctypes.c_uint64, ctypes.c_int64
 
 class Seen(ctypes.Structure):
     """What was seen by the end of a step, as `struct ccm_seen` has it: bytes so far, and whole steps; a delay of -1 is
-    none."""
+    none. waited: the delay itself, in 4096ths of a step."""
 
-    _fields_ = [(name, _I64) for name in ("acked", "lost", "sent", "admitted", "time", "delay", "timeout", "measured")]
+    _fields_ = [
+        (name, _I64) for name in ("acked", "lost", "sent", "admitted", "time", "delay", "timeout", "measured", "waited")
+    ]
 
 
 class StatefulSender(Called):

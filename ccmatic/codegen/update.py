@@ -1,7 +1,7 @@
 """What a controller with state does once a step, and what it sends by, as C.
 
 Bytes and bytes per step are kept whole, times and numbers in 4096ths; conditions are 1 or 0. What a step computes is
-exact until it is kept: then it is rounded down, and up of an upper bound.
+exact until it is kept, but for laws that are not linear (law.py): then it is rounded down, and up of an upper bound.
 """
 
 from fractions import Fraction
@@ -9,7 +9,8 @@ from math import ceil, floor
 
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.codegen.expression import Expression
-from ccmatic.language import AnyOf, Between, Bounded, Extreme, Impossible, Name, Past, leaves
+from ccmatic.codegen.law import Law, literal
+from ccmatic.language import AnyOf, Between, Bounded, Extreme, If, Impossible, Name, Past, Remembered, leaves
 
 #: How many of what is kept are one, by unit.
 ONE = {BYTES: 1, RATE: 1, TIME: 4096, NUMBER: 4096, CONDITION: 1}
@@ -34,7 +35,8 @@ _CALLED = {"served": "acked"}
 class Update(Expression):
     """Writes C for a controller: `was` is its state before a step, `seen[n]` what it has observed n steps before now.
 
-    R, jitter: R_m and D in steps. `past` is the most steps before now that what was written reads."""
+    R, jitter: R_m and D in steps. `past` is the most steps before now that what was written reads; `laws` has of each
+    law that was written its line, the state that follows it, and its error in words."""
 
     def __init__(self, controller, R, jitter):
         known = {"R_m": Fraction(R), "D": Fraction(jitter), "step": Fraction(1), "line_rate": Fraction(LINE_RATE)}
@@ -42,9 +44,12 @@ class Update(Expression):
         self.observations = controller.observations
         self.units = {memory.name: memory.unit for memory in controller.state}
         self.upper = {memory.name for memory in controller.state if memory.is_upper}
-        self.past = 0
+        self.past, self.laws = 0, {}
+        self.in_law = _InLaw(self)
 
     def variable(self, leaf):
+        if leaf.name == "second":
+            raise InputError("reads `second` outside a law; expected it in `bounded(law, low, high)`", self.file)
         if leaf.name == "MSS":
             return "packet", 1, LARGEST_PACKET
         if leaf.name in self.units:
@@ -78,14 +83,47 @@ class Update(Expression):
         return f"seen[{back}].{name or _CALLED.get(leaf.name, leaf.name)}"
 
     def update(self, tree):
-        """Statements that let state, `m`, become what the tree says, and return whether it is possible."""
-        return self.body(tree, self.ended)
+        """Statements that let state, `m`, become what the tree says, and return whether it is possible.
+
+        What is assumed where a law follows is about the law's bounds, which are for solvers: senders follow the law."""
+        return self.body(_without_bounds(tree), self.ended)
 
     def ended(self, tree):
         if isinstance(tree, Impossible):
             return ["return false;"]
-        kept = [self.kept(name, value) for name, value in tree.values.items() if value != Name(name)]
-        return [*kept, "return true;"]
+        lines = []
+        for name, value in tree.values.items():
+            if isinstance(value, Bounded):
+                lines += self.followed(name, value, len(lines))
+            elif value != Name(name):
+                lines.append(self.kept(name, value))
+        return [*lines, "return true;"]
+
+    def followed(self, name, bounded, made):
+        """Statements that let state follow a law. made: how many may stand before."""
+        law = Law(self.in_law, bounded.line, made)
+        errors = {}
+        try:
+            law.require_exact_tests(bounded.law)
+            value = self.of_law(law, bounded.law, ONE[self.units[name]], name in self.upper, errors)
+        except InputError as error:
+            raise error if error.line else InputError(error.message, self.file, bounded.line) from None
+        self.past = max(self.past, self.in_law.past)
+        self.laws[bounded.line] = name, " or ".join(errors)
+        return [*law.lines, f"m->{name} = ccm_kept({value});"]
+
+    def of_law(self, law, tree, one, up, errors):
+        """one·tree, rounded down, or up, where tree is a law; each term of an extreme by itself. errors: gets how far
+        each is off."""
+        if isinstance(tree, Extreme):
+            return self.nested(tree.pick, [self.of_law(law, term, one, up, errors) for term in tree.terms])
+        _, most = law.exact(tree) or (1, 2**62)
+        if most * one < 2**62:
+            return self.in_law.rounded(tree, one, up)
+        found = law.number(tree)
+        errors[found.error] = None
+        word = found.word if one == 1 else f"ccm_times({found.word}, {literal(Fraction(one)).word})"
+        return f"-ccm_whole(ccm_negated({word}))" if up else f"ccm_whole({word})"
 
     def returned(self, tree):
         """Statements that return a term, rounded down."""
@@ -94,7 +132,7 @@ class Update(Expression):
     def kept(self, name, tree):
         """An assignment; of what the network may choose from, of the first or least."""
         match tree:
-            case AnyOf((first, *_)) | Between(low=first) | Bounded(low=first):
+            case AnyOf((first, *_)) | Between(low=first):
                 pass
             case first:
                 pass
@@ -111,6 +149,33 @@ class Update(Expression):
         term = self.term(tree, Fraction((-one if up else one) * common))
         rounded = term if common == 1 else f"ccm_floored({term}, {common})"
         return f"-({rounded})" if up else rounded
+
+
+class _InLaw(Update):
+    """The same in a law, where a delay is the delay itself, and not its whole steps."""
+
+    def __init__(self, update):
+        vars(self).update(vars(update))
+        self.conditions = {}
+
+    def variable(self, leaf):
+        if self.is_few(leaf.name):
+            return self.seen(leaf, "waited"), ONE[TIME], LONGEST_DELAY * ONE[TIME]
+        return super().variable(leaf)
+
+
+def _without_bounds(tree, assumed=()):
+    """A tree in which nothing is assumed on a path that ends in a law; on others, at their ends."""
+    match tree:
+        case If(test, then, Impossible()):
+            return _without_bounds(then, (*assumed, test))
+        case If(test, then, other):
+            return If(test, _without_bounds(then, assumed), _without_bounds(other, assumed))
+        case Remembered(values) if any(isinstance(value, Bounded) for value in values.values()):
+            return tree
+    for test in reversed(assumed):
+        tree = If(test, tree, Impossible())
+    return tree
 
 
 def kept(memory, value):

@@ -294,4 +294,5 @@ class _Window(WindowFlow):
     at_start = False
 
     def __init__(self, built, simulation):
-        super().__init__(simulation, StatefulSender(built, PACKET))
+        rtt = round(simulation.path.propagation * SECOND)
+        super().__init__(simulation, StatefulSender(built, PACKET, rtt))

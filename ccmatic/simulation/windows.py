@@ -60,4 +60,5 @@ class WindowFlow:
             delay=seen.last if seen.delivered else -1,
             timeout=timeout,
             measured=measured,
+            waited=int(4096 * seen.delay) if seen.delivered else 0,
         )

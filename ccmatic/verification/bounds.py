@@ -67,7 +67,7 @@ def _ranges(tree, tests=()):
 @isolated
 def _refused(tests, range_, R, D, few):
     """Why it is refused, in words; None if it is proved."""
-    point = _Point({"R_m": R, "D": D, "step": 1}, few)
+    point = _Point({"R_m": R, "D": D, "step": 1, "second": R}, few)
     reached = [point.condition(test) for test in tests]
     for wrong, equations, told, numbers in _questions(point, range_):
         checker = Checker(timeout=LONGEST, logic=QF_NRA)

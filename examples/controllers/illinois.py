@@ -3,7 +3,7 @@
 S. Liu, T. Başar, R. Srikant, "TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed
 Networks", Performance Evaluation 65, 2008, section 3, with Linux's numbers; the most delay that was seen is 4·R_m here.
 The increase is a quotient of the delay. A delay of k whole steps is longer than k - 1 steps and shorter than k + 1; the
-increase lies between its values there. The decrease is any from an eighth, where nothing waits, to a half.
+increase lies between its values there. Solvers take the decrease to be any from an eighth, where nothing waits, to a half.
 """
 
 window: bytes = above(0)
@@ -17,7 +17,13 @@ def update(window, recover, delay, acked, lost, sent, timeout, MSS, R_m, step):
         window = MSS
         recover = sent
     elif lost > lost[step] and acked + lost[step] >= recover:
-        window = between(max(MSS, window / 2), max(MSS, 7 / 8 * window))
+        least = max(MSS, window / 2)
+        largest = max(MSS, 7 / 8 * window)
+        if delay >= 0 * R_m:
+            decrease = 1 / 8 + 3 / 8 * (delay - most / 10) / (7 / 10 * most)
+            window = bounded(max(MSS, window * (1 - max(1 / 8, min(1 / 2, decrease)))), least, largest)
+        else:
+            window = between(least, largest)
         recover = sent
     elif delay >= 0 * R_m:
         high = 10 if delay <= R_m else 8 / 7 if delay <= 2 * R_m else 3 / 5 if delay <= 3 * R_m else 2 / 5

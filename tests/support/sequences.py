@@ -12,11 +12,16 @@ from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.execution import Windows
 from ccmatic.contracts.steps import Delay, Steps
 from ccmatic.language.stateful import Step, program
+from support.laws import cbrt, laws_in, that_follows_laws
 
 PACKET, HORIZON = 1500, 8
 #: The first step by which it is observed.
-FROM = {"acked": 1, "served": 1, "sent": 1, "delay": 1, "measured": 2, "ack_rate": 2}
-CONSTANTS = {**dict.fromkeys(("R_m", "D", "step"), Fraction(1)), "MSS": Fraction(PACKET), "line_rate": Flow.unlimited}
+FROM = {"acked": 1, "served": 1, "sent": 1, "delay": 1, "waited": 1, "measured": 2, "ack_rate": 2}
+CONSTANTS = {
+    **dict.fromkeys(("R_m", "D", "step", "second"), Fraction(1)),
+    "MSS": Fraction(PACKET),
+    "line_rate": Flow.unlimited,
+}
 MORE = (0, 0, 1, PACKET, PACKET, 2 * PACKET, 20 * PACKET)
 
 
@@ -31,6 +36,7 @@ class Sequence:
         if rng.random() < 0.3:  # so that timeouts fire
             self.S = list(accumulate((a - lost for a, lost in zip(self.A, self.L, strict=True)), max))
         self.Q = [rng.choice((HORIZON, *range(t))) for t in range(HORIZON)]
+        self.apart = [rng.randrange(-4095, 4096) for _ in range(HORIZON)]
         self.seen = [self._seen(t) for t in range(HORIZON)]
         self._known = {}
 
@@ -46,6 +52,7 @@ class Sequence:
             delay=-1 if self.Q[then] == HORIZON else self.Q[then],
             timeout=self.S[then] < self.A[then] and self.S[then] == self.A[then] - self.L[then],
             measured=then > 0 and self.S[then] > self.S[then - 1],
+            waited=0 if self.Q[then] == HORIZON else max(0, 4096 * self.Q[then] + self.apart[then]),
         )
 
     def arguments(self, t, names):
@@ -63,10 +70,12 @@ class Sequence:
 
         if name == "before_trace":
             return program.SeenTruth(False, before)
-        if t < FROM.get(name, 0) or (name == "delay" and self.seen[t].delay < 0):
+        if t < FROM.get(name, 0) or (name in ("delay", "waited") and self.seen[t].delay < 0):
             return program.Unmeasured(before)
         if name == "ack_rate":
             return program.Seen(self.seen[t].acked - self.seen[t - 1].acked, before)
+        if name == "waited":
+            return program.Seen(Fraction(self.seen[t].waited, 4096), before)
         value = getattr(self.seen[t], "acked" if name == "served" else name)
         if name in ("timeout", "measured"):
             return program.SeenTruth(bool(value), before)
@@ -100,32 +109,48 @@ class Agreement:
         self.units = {memory.name: memory.unit for memory in controller.state}
         names = tuple(self.units)
         self.python = program.Program(controller.source, controller.file, names, controller.beliefs)
+        self.laws = laws_in(controller.update)
+        self.sender = self.python
+        if self.laws:
+            self.sender = program.Program(that_follows_laws(controller.source), "laws.py", names, controller.beliefs)
+            self.sender._scope["cbrt"] = cbrt
 
     def check(self, sequence, sender, formula=range(HORIZON)):
         """Let an exported sender run through a sequence: its state is after each step what the controller's own Python
-        makes of it first, rounded, and it sends what that says; and the formula, at some steps, says so. Returns how
-        many steps were decided."""
+        makes of it first, rounded, and it sends what that says; and the formula, at some steps, says so. What follows a
+        law may be one off, and follows it where what the controller assumes is not so. Returns how many steps were
+        decided."""
         decided, state = 0, sender.kept()
         after = self._as_python(state)
         for t in range(1, HORIZON):
-            before, outcome = after, None
-            arguments = {**sequence.arguments(t, self.controller.parameters), **before}
+            before, outcome, assumed = after, None, False
+            arguments = {**sequence.arguments(t, {*self.controller.parameters, "waited"}), **before}
             if t >= sender.export.first_decision:
-                outcome = self.python.outcome(arguments)
+                outcome = self._followed(arguments)
+                assumed = self.python.outcome(arguments) is not None
             if outcome is not None:
                 exact = {name: next(iter(became)) for name, became in outcome.items()}
                 state = [kept(memory, exact[memory.name]) for memory in self.controller.state]
-                after = self._as_python(state)
                 decided += 1
             sender.step(sequence.seen[t])
-            assert sender.kept() == state, (t, before, vars(sequence))
+            for memory, now, expected in zip(self.controller.state, sender.kept(), state, strict=True):
+                assert abs(now - expected) <= (memory.name in self.laws), (t, before, vars(sequence))
+            state = sender.kept()
+            after = self._as_python(state)
             sent = self._sent({**arguments, **after})
             assert sender.window() == max(PACKET, floor(sent["window"]))
             if sender.export.is_paced:
                 assert sender.rate_per_step() == max(0, floor(sent["rate"]))
             if t >= sender.export.first_decision and t in formula:
-                self._check_formula(sequence, t, arguments, outcome and exact)
+                self._check_formula(sequence, t, arguments, exact if assumed else None)
         return decided
+
+    def _followed(self, arguments):
+        """What a sender makes of its arguments. A law reads delays themselves, and tests their whole steps."""
+        outcome = self.sender.outcome(arguments)
+        for name in self.laws:
+            outcome[name] = self.sender.outcome({**arguments, "delay": arguments["waited"]})[name]
+        return outcome
 
     def _as_python(self, state):
         units = self.units.items()

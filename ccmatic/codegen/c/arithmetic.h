@@ -1,3 +1,10 @@
+/* The BPF verifier looks at a global function by itself, once, not at each call of it. */
+#ifdef CCM_KERNEL
+#define CCM_GLOBAL __attribute__((noinline))
+#else
+#define CCM_GLOBAL static inline
+#endif
+
 static inline uint64_t ccm_down(uint64_t amount, uint64_t over)
 {
     return amount / over;

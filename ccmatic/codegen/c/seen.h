@@ -1,7 +1,8 @@
 /* What was seen by the end of a step: bytes so far; whole steps since sending began, and that the last byte acknowledged
- * waited, -1 before one was; whether a retransmission timer fired, and bytes were acknowledged, in the step. */
+ * waited, -1 before one was; whether a retransmission timer fired, and bytes were acknowledged, in the step; and for laws
+ * how long that byte waited beyond R_m, in 4096ths of a step. */
 struct ccm_seen {
-    int64_t acked, lost, sent, admitted, time, delay, timeout, measured;
+    int64_t acked, lost, sent, admitted, time, delay, timeout, measured, waited;
 };
 
 /* Rounded down, of either sign; over > 0. BPF divides no signed numbers. */

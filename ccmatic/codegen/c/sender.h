@@ -6,13 +6,6 @@
 #define CCM_PERIOD 10 /* windows in which RTTs were measured */
 #define CCM_MOST_WANTED (UINT64_C(1) << 50) /* bytes per second */
 
-/* The BPF verifier looks at a global function by itself, once, not at each call of it. */
-#ifdef CCM_KERNEL
-#define CCM_GLOBAL __attribute__((noinline))
-#else
-#define CCM_GLOBAL static inline
-#endif
-
 struct ccm_sender {
     struct ccm_window w;
     unsigned t; /* of the window, the step last over */

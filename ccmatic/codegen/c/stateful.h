@@ -2,13 +2,6 @@
  * of each step, of R_m / CCM_R, the controller is told what was seen by then. R_m is the least RTT. */
 #define CCM_CATCH_UP 16 /* steps that one call takes; of a longer pause the rest is left out */
 
-/* The BPF verifier looks at a global function by itself, once, not at each call of it. */
-#ifdef CCM_KERNEL
-#define CCM_GLOBAL __attribute__((noinline))
-#else
-#define CCM_GLOBAL static inline
-#endif
-
 struct ccm_sender {
     struct ccm_state state;
     struct ccm_seen seen[CCM_PAST + 1]; /* by the ends of the last steps, the latest first */
@@ -19,7 +12,7 @@ struct ccm_sender {
     bool guessed; /* it was not measured: until then no step is over */
     uint64_t sent, acked, lost; /* bytes so far */
     bool timeout, any; /* in the step under way a retransmission timer fired, bytes were acknowledged */
-    uint64_t last_sent; /* when the last acknowledged of them was sent */
+    uint64_t last_sent, last_rtt; /* when the last acknowledged of them was sent, and how long before */
 };
 
 static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns); /* below */
@@ -43,7 +36,7 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     s->rtt = ccm_at_least(1, ccm_at_most(CCM_LONGEST_RTT, rtt_ns));
     s->step = ccm_step_of(s->rtt);
     s->guessed = s->timeout = s->any = false;
-    s->sent = s->acked = s->lost = s->last_sent = 0;
+    s->sent = s->acked = s->lost = s->last_sent = s->last_rtt = 0;
     ccm_first(&s->state, packet);
     return s->rtt == rtt_ns && packet > 0;
 }
@@ -67,13 +60,16 @@ static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
 }
 
 /* A step is over in which this was seen. */
-static inline void ccm_end_step(struct ccm_sender *s, const struct ccm_seen *seen)
+CCM_GLOBAL int ccm_end_step(struct ccm_sender *s, const struct ccm_seen *seen)
 {
+    if (!s || !seen)
+        return 0;
     for (unsigned i = CCM_PAST; i > 0; i--)
         s->seen[i] = s->seen[i - 1];
     s->seen[0] = *seen;
-    if (seen->time >= CCM_FIRST && !ccm_update(&s->state, s->seen, (int64_t)s->packet))
+    if (seen->time >= CCM_FIRST && !ccm_update(&s->state, s->seen, (int64_t)s->packet, s->step))
         s->stayed++;
+    return 0;
 }
 
 /* Terms are of so many bytes at most. */
@@ -86,6 +82,8 @@ static inline int64_t ccm_counted(uint64_t bytes)
 static inline struct ccm_seen ccm_look(const struct ccm_sender *s)
 {
     const uint64_t waited = ccm_down(ccm_less(s->start, s->last_sent), s->step);
+    const uint64_t most = ccm_at_most(CCM_LONGEST_DELAY * s->step, (UINT64_C(1) << 51) - 1);
+    const uint64_t beyond = ccm_at_most(ccm_less(s->last_rtt, CCM_R * s->step), most);
     const struct ccm_seen *before = &s->seen[0];
 
     return (struct ccm_seen){
@@ -97,6 +95,7 @@ static inline struct ccm_seen ccm_look(const struct ccm_sender *s)
         .delay = s->any ? (int64_t)ccm_at_most(CCM_LONGEST_DELAY, ccm_less(waited, CCM_R)) : before->delay,
         .timeout = s->timeout,
         .measured = s->any,
+        .waited = s->any ? (int64_t)ccm_scaled(beyond, 4096, s->step, false) : before->waited,
     };
 }
 
@@ -131,6 +130,7 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
     ccm_advance(s, now_ns);
     s->acked += bytes;
     s->last_sent = sent_ns;
+    s->last_rtt = ccm_less(now_ns, sent_ns);
     s->any = true;
 }
 

@@ -108,7 +108,7 @@ class TermReader(Reader):
             super().check_product(node, left, right)
 
     def check_division(self, node, divisor):
-        if not self.in_law or not names(divisor):
+        if not self.in_law or not (names(divisor) or _has_root(divisor)):
             super().check_division(node, divisor)
 
     def past(self, node, name):
@@ -176,6 +176,10 @@ class TermReader(Reader):
             return self.is_factor(tree.then) and self.is_factor(tree.other)
         few = () if any(_choices(tree)) else (each.name for each in self.observations.values() if each.few)
         return names(tree) <= {*KNOWN, "step", *few}
+
+
+def _has_root(tree):
+    return isinstance(tree, CubeRoot) or any(map(_has_root, parts(tree)))
 
 
 def _outside_tests(tree):
