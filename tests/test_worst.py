@@ -211,6 +211,14 @@ def test_a_condition_without_x_is_asked_about_once():
     assert "an execution is so" in repr(worst) and "<table>" in worst._repr_html_()
 
 
+@pytest.mark.parametrize("what", ["S[-1] < S[0]", "And(S[-1] < S[0], x > 1/2)"])
+def test_of_a_condition_that_is_never_true_no_x_is_told(what, tmp_path):
+    asked = ["worst", "vegas", "--model", "ideal_windows", "--buffer", "infinite", "--horizon", "4", "--of", what]
+    code, out, _ = run(*asked, "--json", cwd=tmp_path)
+    (line,) = lines(out)
+    assert code == 0 and line["never"] is True and line["none"] is line["some"] is None
+
+
 @pytest.mark.slow
 def test_a_queue_whose_delay_stays_unknown_is_none_for_ever():
     assert cm.worst("vegas", network("ccac2021", horizon=9), "queue", period=4, given="alpha < 1/4", at="8").none == 8

@@ -91,7 +91,8 @@ def worst_json(of, worst, file, told=None):
     """The line of `worst --json`; file, told: as of `judgement_json`."""
     line = {"trace": file and str(file), "explanation": told.record()} if worst.trace else {}
     line |= {} if worst.index is None else {"index": list(worst.index)}
-    found = of, worst.quantity.what, worst.quantity.worse, worst.verdict, worst.none, worst.some
+    none = None if worst.never else worst.none
+    found = of, worst.quantity.what, worst.quantity.worse, worst.verdict, worst.never, none, worst.some
     left = records.exclusions(worst.left_out)
     return records.line(WorstLine(worst.controller.name, *found, round(worst.seconds, 3), left, **line))
 

@@ -46,15 +46,17 @@ class VerifyLine(Record):
 
 class WorstLine(Record):
     """The line of `worst`. of: as it was asked; what: the condition that it is worse than x; worse: on which side of x
-    that is. none: an x at which no execution is so bad; some: one at which `trace`, a file, is; null if the range has
-    none. index: of what has one, as of `jain`, at `none` and at `some`. verdict: whether these are neighbours, or the
-    range ends there. left_out: as of VerifyLine."""
+    that is. never: no execution is so, with any x that was asked; then `none` and `some` are null. none: an x at which
+    no execution is so bad; some: one at which `trace`, a file, is; null if the range has none. index: of what has one,
+    as of `jain`, at `none` and at `some`. verdict: whether these are neighbours, or the range ends there. left_out:
+    as of VerifyLine."""
 
     controller: str
     of: str
     what: str
     worse: Literal["below", "above"] | None
     verdict: Literal["found", "unknown"]
+    never: bool
     none: Fraction | None
     some: Fraction | None
     seconds: float

@@ -54,6 +54,12 @@ class Worst:
         none, some = (None if x is None else of(x) for x in (self.none, self.some))
         return none, some
 
+    @property
+    def never(self) -> bool:
+        """Whether a condition of one's own, which says nothing of other x, is true of no execution with any x that was
+        asked."""
+        return self.quantity.worse is None and self.some is None and self.verdict == FOUND
+
     def sentence(self) -> str:
         """What was found, in words."""
         worse, unit = self.quantity.worse, self.quantity.unit
@@ -62,7 +68,7 @@ class Worst:
         if self.quantity.low == self.quantity.high:
             return "no execution is so" if self.some is None else "an execution is so"
         never, sometimes = ("none is so with x =", "one is with x =") if worse is None else (f"never {worse}", worse)
-        if worse is None and self.some is None and self.verdict == FOUND:
+        if self.never:
             return f"none is so with x = {self.none}, nor with any other that was asked"
         told = [f"{never} {self.none}"] if self.none is not None else []
         told += [f"{sometimes} {self.some}"] if self.some is not None else []
