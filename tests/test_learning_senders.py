@@ -12,7 +12,7 @@ import pytest
 from ccmatic.base import InputError, definitions
 from ccmatic.language import is_stateful, load
 from ccmatic.learning import Asked, Environment, lawful, rollout, sender, stateless
-from ccmatic.learning.trees import Values
+from ccmatic.learning.trees import Counted, Values
 
 CONTROLLERS = [
     name
@@ -89,3 +89,34 @@ def test_what_is_no_sender_is_refused():
         Environment(Asked(), act="envelope:cc_qdel")
     with pytest.raises(InputError, match="needs R_m to be whole intervals"):
         sender("reno", Environment(Asked(interval=2), act="rate"))
+
+
+def test_bytes_are_counted_one_by_one_beyond_what_a_float_can():
+    """2^24 + 1 is no single float, and 10^6 packets are 1.5 GB."""
+    large = Counted.of(2.0**24) + 1.0
+    assert float((large - 2.0**24).float()) == 1 and bool(large > 2.0**24) and not bool(large <= 2.0**24)
+    assert float((large - large).float()) == 0 and bool(large == large) and not bool(large == 2.0**24)
+    assert float((3 * large - 3 * 2.0**24).float()) == 3 and float((0.0 - large + 2.0**24).float()) == -1
+    assert float((Counted.of(np.inf) - large).float()) == np.inf
+    counted, _ = jax.lax.scan(lambda total, _: (total + 1500.0, None), Counted.of(2.0**34), None, 10**6)
+    assert float((counted - 2.0**34).float()) == 1.5e9
+
+
+def test_a_sender_knows_what_was_acknowledged_to_the_byte():
+    """Of a link of 800 Mbit/s some 60 MB."""
+    asked = Asked(steps=24, rate=800, rtt=32, first=0.5)
+    environment, n = Environment(asked, act="rate"), 2
+    policy = sender("reno", environment)
+    links, state = environment.reset(jax.random.key(1), n)
+    memory, total = policy.begin(links), np.zeros((1, n), np.int64)
+    step = jax.jit(lambda memory, state: _step(environment, policy, links, memory, state))
+    for _ in range(asked.steps):
+        total += np.asarray(state.known.now.acked, np.int64)
+        memory, state = step(memory, state)
+    acked = memory[1]["acked"]
+    assert (np.float64(acked.high[0]) + np.float64(acked.low[0]) == total).all() and total.min() > 2**25
+
+
+def _step(environment, policy, links, memory, state):
+    memory, action = policy.act(memory, links, state, environment.observation(state))
+    return memory, environment.watched(links, state, action)[0]

@@ -15,7 +15,7 @@ from ccmatic.learning.capacity import MBIT
 from ccmatic.learning.environment import Environment
 from ccmatic.learning.estimates import beliefs
 from ccmatic.learning.rollout import Policy, stateless
-from ccmatic.learning.trees import Values, rates
+from ccmatic.learning.trees import Counted, Values, rates, to_float, where
 
 
 def sender(name, environment):
@@ -106,40 +106,51 @@ def remembering(controller, asked):
     def begin(links):
         values, none = Values(fixed), jnp.zeros(links.rtt.shape, jnp.float32)
         state = {memory.name: none + values.of(memory.chosen) for memory in controller.state}
-        state = {name: value > 0 if name in conditions else value for name, value in state.items()}
-        return state, {name: jnp.zeros((kept, *none.shape)) for name in _KEPT}
+        state = {name: value > 0 if name in conditions else Counted.of(value) for name, value in state.items()}
+        column = jnp.zeros((kept, *none.shape))
+        return state, {name: Counted.of(column) if name in _COUNTED else column for name in _KEPT}
 
     def act(memory, links, state, seen):
         now, (remembered, counted) = state.known.now, memory
         wrong = 1.0 if state.wrong is None else state.wrong
         waited = jnp.maximum(0, jnp.floor((now.rtt_end - links.rtt * links.slot * wrong) / now.seconds + 1e-4))
-        latest = {name: counted[name][0] + getattr(now, name) for name in ("acked", "lost", "sent")}
+        latest = {name: _back(counted[name], 0) + getattr(now, name) for name in _COUNTED}
         latest |= {"delay": waited, "measured": jnp.where(now.acked > 0, 1.0, 0.0)}
-        counted = {name: jnp.concatenate([latest[name][None], counted[name][:-1]]) for name in counted}
+        counted = {name: jax.tree.map(_then, counted[name], latest[name]) for name in counted}
         taken = {**fixed, "R_m": fixed["R_m"] * wrong}
         values = Values({**taken, **remembered, **_observed(counted, now, state.interval, rtt)}, Values(fixed))
         after = values.becomes(controller.update, remembered)
-        after = {name: jnp.where(state.interval > 0, after[name], remembered[name]) for name in remembered}
+        after = {name: where(state.interval > 0, after[name], remembered[name]) for name in remembered}
         sent = Values({**taken, **after, "line_rate": jnp.inf})
-        window = jnp.inf if controller.window is None else sent.of(controller.window) / now.rtt_end
-        rate = jnp.inf if controller.rate is None else sent.of(controller.rate) / now.seconds
+        window = jnp.inf if controller.window is None else to_float(sent.of(controller.window)) / now.rtt_end
+        rate = jnp.inf if controller.rate is None else to_float(sent.of(controller.rate)) / now.seconds
         return (after, counted), jnp.broadcast_to(jnp.maximum(0.0, jnp.minimum(window, rate)), now.sent.shape).T
 
     return Policy(begin, act)
 
 
-#: What a controller with state observes, as columns: the latest first.
-_KEPT = ("acked", "lost", "sent", "delay", "measured")
+#: What a controller with state observes, as columns: the latest first. The first of them are bytes since the beginning.
+_COUNTED = ("acked", "lost", "sent")
+_KEPT = (*_COUNTED, "delay", "measured")
+
+
+def _back(column, steps):
+    """What stands in a column so many steps before the latest."""
+    return jax.tree.map(operator.itemgetter(steps), column)
+
+
+def _then(column, latest):
+    return jnp.concatenate([jnp.broadcast_to(latest, column.shape[1:])[None], column[:-1]])
 
 
 def _observed(counted, now, interval, rtt):
     """What such a controller observes, by name: arrays, or functions from steps back to arrays. What is served it
     takes to be what is acknowledged, as a sender does."""
     no = jnp.zeros(now.sent.shape, bool)
-    return {name: partial(operator.getitem, column) for name, column in counted.items()} | {
-        "served": partial(operator.getitem, counted["acked"]),
-        "admitted": counted["sent"][0] - counted["lost"][0],
-        "ack_rate": lambda back: (counted["acked"][back] - counted["acked"][back + rtt]) / rtt,
+    return {name: partial(_back, column) for name, column in counted.items()} | {
+        "served": partial(_back, counted["acked"]),
+        "admitted": _back(counted["sent"], 0) - _back(counted["lost"], 0),
+        "ack_rate": lambda back: (_back(counted["acked"], back) - _back(counted["acked"], back + rtt)) / rtt,
         "measured": lambda back: counted["measured"][back] > 0,
         "timeout": no,
         "before_trace": no,

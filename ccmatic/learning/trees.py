@@ -3,7 +3,9 @@ network may choose, the first or least is chosen, as in exported code."""
 
 import operator
 from functools import reduce
+from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from ccmatic.language import (
@@ -26,7 +28,100 @@ from ccmatic.language import (
     Remembered,
 )
 
-_EXTREMES = {"max": jnp.maximum, "min": jnp.minimum}
+
+class Counted(NamedTuple):
+    """A number as the sum of two floats: `low` is what `high` rounds away. A single float counts bytes one by one up to
+    16 MiB, and then loses packets; two floats count up to 2^48."""
+
+    high: jax.Array
+    low: jax.Array
+
+    @staticmethod
+    def of(number):
+        """A number as a Counted."""
+        if isinstance(number, Counted):
+            return number
+        high = jnp.asarray(number, jnp.float32)
+        return Counted(high, jnp.zeros_like(high))
+
+    def float(self):
+        """The nearest single float."""
+        return self.high + self.low
+
+    def __add__(self, other):
+        other = Counted.of(other)
+        total = self.high + other.high
+        part = total - self.high
+        error = (self.high - (total - part)) + (other.high - part)
+        rest = jnp.where(jnp.isfinite(total), error + self.low + other.low, 0)
+        high = total + rest
+        return Counted(high, jnp.where(jnp.isfinite(high), rest - (high - total), 0))
+
+    def __neg__(self):
+        return Counted(-self.high, -self.low)
+
+    def __sub__(self, other):
+        return self + -Counted.of(other)
+
+    def __rsub__(self, other):
+        return Counted.of(other) - self
+
+    def __mul__(self, factor):
+        factor = to_float(factor)
+        return Counted.of(self.high * factor) + self.low * factor
+
+    def __truediv__(self, divisor):
+        return self * (1 / divisor)
+
+    def __rtruediv__(self, number):
+        return number / self.float()
+
+    def __lt__(self, other):
+        return (self - other).high < 0
+
+    def __le__(self, other):
+        return (self - other).high <= 0
+
+    def __gt__(self, other):
+        return (self - other).high > 0
+
+    def __ge__(self, other):
+        return (self - other).high >= 0
+
+    def __eq__(self, other):
+        return (self - other).high == 0
+
+    def __ne__(self, other):
+        return (self - other).high != 0
+
+    __hash__ = None
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def to_float(number):
+    """A number, Counted or not, as a float."""
+    return number.float() if isinstance(number, Counted) else number
+
+
+def where(test, then, other):
+    """`jnp.where`, also of numbers that are Counted."""
+    if not isinstance(then, Counted) and not isinstance(other, Counted):
+        return jnp.where(test, then, other)
+    then, other = Counted.of(then), Counted.of(other)
+    return Counted(jnp.where(test, then.high, other.high), jnp.where(test, then.low, other.low))
+
+
+def _extreme(first, of_floats):
+    """The one of two numbers that comes first."""
+
+    def of(a, b):
+        counted = isinstance(a, Counted) or isinstance(b, Counted)
+        return where(first(a, b), a, b) if counted else of_floats(a, b)
+
+    return of
+
+
+_EXTREMES = {"max": _extreme(operator.ge, jnp.maximum), "min": _extreme(operator.le, jnp.minimum)}
 _LOGIC = {"and": operator.and_, "or": operator.or_}
 
 
@@ -54,7 +149,7 @@ class Values:
                 value = self.known[name]
                 return value(0) if callable(value) else value
             case Binary("/", left, right):
-                divisor = self.of(right)
+                divisor = to_float(self.of(right))
                 return self.of(left) / jnp.where(divisor == 0, 1.0, divisor)  # on a way that is not taken
             case Binary(op, left, right):
                 return ARITHMETIC[op](self.of(left), self.of(right))
@@ -67,9 +162,9 @@ class Values:
             case Not(part):
                 return ~self.of(part)
             case CubeRoot(part):
-                return jnp.cbrt(self.of(part))
+                return jnp.cbrt(to_float(self.of(part)))
             case If(test, then, other):
-                return jnp.where(self.of(test), self.of(then), self.of(other))
+                return where(self.of(test), self.of(then), self.of(other))
             case AnyOf((first, *_)) | Between(first, _) | Bounded(_, first, _):
                 return self.of(first)
         raise TypeError(f"no number: {tree!r}")
@@ -89,7 +184,7 @@ class Values:
         match tree:
             case If(test, then, other):
                 first, second = self.becomes(then, state), self.becomes(other, state)
-                return {name: jnp.where(self.of(test), first[name], second[name]) for name in state}
+                return {name: where(self.of(test), first[name], second[name]) for name in state}
             case Remembered(values):
                 return {name: self.of(value) for name, value in values.items()}
             case Impossible():
