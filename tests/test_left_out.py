@@ -226,3 +226,30 @@ def test_a_flow_that_is_idle_while_another_is_served_is_left_out_of_the_publishe
 def test_samples_of_bytes_from_before_the_trace_are_left_out():
     found = isolated(left_out)(asked("ccac_windows"), asked("ccac_windows").controller("cc_qdel_sender"))
     assert any(each.name == "before the trace" and each.reason.startswith("C_L of") for each in found)
+
+SKETCH = '''
+from ccmatic.contracts import Sketch
+
+TEMPLATE = Sketch(
+    """
+    pace: rate = above(0)
+
+
+    def update(pace, measured, MSS, R_m):
+        pace = MSS / R_m if measured else slow * MSS / R_m
+
+
+    def send(pace):
+        return pace
+    """,
+    {"slow": (-1, 1)},
+)
+'''
+
+
+def test_synthesis_does_not_select_a_controller_that_stops_at_a_rate_below_0(tmp_path):
+    (tmp_path / "slow.py").write_text(SKETCH)
+    network = cm.Network("ccac_windows", "infinite", 5)
+    query = cm.Query(network, "avoids", template=str(tmp_path / "slow.py"), what="r_f[0][3] < 0")
+    (found,) = cm.synthesise(query).solutions
+    assert "slow = 1\n" in found.source
