@@ -148,6 +148,16 @@ def test_packets_with_which_a_controller_cannot_begin_are_left_out(first, read, 
         assert ("packets" in names(asked("ccac_windows"), controller)) == excluded
 
 
+def test_packets_are_left_out_once():
+    controller = (
+        "window: bytes = above(0)\ndef update(C_L, MSS):\n    window = 2 * MSS\ndef send(window):\n    return window\n"
+    )
+    small = asked("ccac_windows").of_small_packets()
+    assert [
+        each.reason for each in isolated(left_out)(small, small.controller(controller)) if each.name == "packets"
+    ] == ["MSS is C·R_m/5 or more"]
+
+
 def test_what_a_controller_begins_with_is_told_unless_it_may_be_anything():
     assert "first state" in names(asked("ccac_windows"), "reno")
     anything = "window: bytes = anything()\ndef update(MSS):\n    window = MSS\ndef send(window):\n    return window\n"
@@ -172,7 +182,8 @@ def test_commands_tell_what_is_left_out_and_so_does_their_json(tmp_path):
     assert code == 0 and "left out: first state: lp begins with window above 0" in out
     code, out, _ = run(*question, "--json")
     told = json.loads(out)["left_out"]
-    assert [each["name"] for each in told] == ["published laws", "first state", "before the trace"]
+    excluded = ["published laws", "packets", "first state", "before the trace"]
+    assert [each["name"] for each in told] == excluded
     code, out, _ = run("worst", "lp", *network, "--at", "1", "--json")
     assert [each["name"] for each in json.loads(out)["left_out"]] == [
         "published laws",
@@ -226,6 +237,7 @@ def test_a_flow_that_is_idle_while_another_is_served_is_left_out_of_the_publishe
 def test_samples_of_bytes_from_before_the_trace_are_left_out():
     found = isolated(left_out)(asked("ccac_windows"), asked("ccac_windows").controller("cc_qdel_sender"))
     assert any(each.name == "before the trace" and each.reason.startswith("C_L of") for each in found)
+
 
 SKETCH = '''
 from ccmatic.contracts import Sketch

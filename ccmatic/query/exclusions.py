@@ -11,8 +11,8 @@ from ccmatic.logic import every, isolated, real
 from ccmatic.query.query import Decides, Query
 from ccmatic.solving import UNSAT, Checker
 
-#: Packets of a network without a law of their size, in C·R_m, that are as good as without bound.
-_HUGE = Fraction(10**6)
+#: Packets, in C·R_m: nearly those that a question leaves out; and, if it leaves out none, as good as without bound.
+_LARGE, _HUGE = Fraction(199, 1000), Fraction(10**6)
 
 
 @isolated
@@ -30,7 +30,7 @@ def left_out(query: Query, controller: Decides | None = None) -> tuple[Exclusion
     state: Any = controller.state
     for flow, each in zip(query.execution(state=state).flows, _of_flows(query, controller), strict=True):
         if isinstance(each, language.Stateful):
-            found += _of_sender(query, each, flow)
+            found += _of_sender(query, each, flow, _LARGE if any(e.name == "packets" for e in found) else _HUGE)
         else:
             found += _of_beliefs(query, each, flow)
     return tuple(dict.fromkeys(found))
@@ -63,13 +63,13 @@ def beyond_window(model: Model, controller: language.Controller, flow: FlowView)
                 yield belief.name, most
 
 
-def _of_sender(query: Query, controller: language.Stateful, flow: FlowView) -> Iterator[Exclusion]:
+def _of_sender(query: Query, controller: language.Stateful, flow: FlowView, largest: Fraction) -> Iterator[Exclusion]:
     assumed = _assumptions(controller)
     if assumed:
         yield Exclusion("assumptions", f"{controller.name} assumes {'; '.join(assumed)}")
     if not query.property.deployed:
         yield from _of_first_state(controller)
-    yield from _of_packets(controller, flow)
+    yield from _of_packets(controller, flow, largest)
     if not query.property.period and knows_more(controller, flow):
         longer = f", if that is more than {_longest(flow)} steps" if _longest(flow) else ""
         reason = f"{controller.name} acts on the delay of bytes that it sent before the trace{longer}"
@@ -119,11 +119,11 @@ def _of_first_state(controller: language.Stateful) -> Iterator[Exclusion]:
         yield Exclusion("first state", f"{controller.name} begins with {begins}")
 
 
-def _of_packets(controller: language.Stateful, flow: FlowView) -> Iterator[Exclusion]:
-    """Packets so large that no value of some state is one to begin with."""
+def _of_packets(controller: language.Stateful, flow: FlowView, largest: Fraction) -> Iterator[Exclusion]:
+    """Packets, up to the largest of the question, with which no value of some state is one to begin with."""
     for memory in controller.state:
         checker = Checker()
-        checker.add(every(flow.alpha >= _HUGE, memory.first(flow, 0)))
+        checker.add(every(flow.alpha >= largest, memory.first(flow, 0)))
         if memory.kind == "between" and checker.check() == UNSAT:
             true = " and is true" if memory.belief else ""
             reason = f"MSS is so large that no value of {memory.name} {memory.says}{true}"
