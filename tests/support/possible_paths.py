@@ -29,9 +29,10 @@ class Run:
     beta: Fraction | None
     columns: dict
 
-    def first(self, steps):
-        """The same, of its first steps only."""
-        columns = {name: column[:steps] for name, column in self.columns.items()}
+    def steps(self, begin, end):
+        """The same from step `begin` up to step `end`, left out; bytes are counted from what the first had served."""
+        served = dict.fromkeys("ASK", self.columns["S"][begin])
+        columns = {name: [v - served.get(name, 0) for v in column[begin:end]] for name, column in self.columns.items()}
         return Run(self.model, self.C, self.D, self.MSS, self.buffer, self.beta, columns)
 
 
