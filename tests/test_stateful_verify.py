@@ -158,3 +158,14 @@ def test_a_proof_of_beliefs_says_where_it_can_be_proved(tmp_path):
 def test_a_belief_model_has_no_windows(tmp_path):
     code, _, err = run("verify", "aimd", "--model", "ccac", "--buffer", "any", "--horizon", "5", cwd=tmp_path)
     assert code == 2 and "aimd.py" in err and "it sends by a window" in err
+
+
+def test_state_of_several_flows_is_no_column_of_the_model():
+    """The K of flow 1 was the column K1, what the link lets through of flow 1: executions were left out."""
+    source = "K: bytes = 0\ndef update(acked):\n    K = acked\ndef send(K, MSS):\n    return K + MSS\n"
+    nothing = {"what": "S[0] < 0"}
+    asked = queries.make("two_flows_own_jitter", "infinite", 4, property="avoids", thresholds=nothing)
+    with pytest.raises(InputError, match="state is called `K`, as a column of the trace is, K1; expected another name"):
+        judged(asked.read(source), asked)
+    asked = queries.make("two_flows", "infinite", 4, property="avoids", thresholds=nothing)
+    assert judged(asked.read(source), asked).verdict == HOLDS

@@ -315,6 +315,14 @@ def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Boun
     return Execution(flow, source.C, buffer, source.beta, K, own, bounds)
 
 
+def _require_a_name_of_its_own(model: Model, name: str) -> None:
+    """Raise InputError for state whose column would be one that the trace has: of several flows with their numbers."""
+    taken = {*BY_FLOW, *(column.name for column in model.columns)}
+    numbers = range(1, model.flows + 1) if model.flows > 1 else ()
+    if clash := next((each for each in (name, *(f"{name}{number}" for number in numbers)) if each in taken), None):
+        raise InputError(f"state is called `{name}`, as a column of the trace is, {clash}; expected another name")
+
+
 def _windows(
     model: Model,
     horizon: int,
@@ -327,8 +335,7 @@ def _windows(
     """An execution of the flows that a model has, each with columns of its own. Raises InputError for state that is
     called like one."""
     for each in state:
-        if each.name in (*BY_FLOW, *(column.name for column in model.columns)):
-            raise InputError(f"state is called `{each.name}`, as a column of the trace is; expected another name")
+        _require_a_name_of_its_own(model, each.name)
     Q = source.delay(LAST.name, model.longest_delay(horizon)) if LAST in model.columns else None
     flows = []
     for number in range(1, model.flows + 1):
