@@ -187,6 +187,8 @@ def _false_states(model, x):
 
 def _shrinks(model, x):
     """C_U - C_L is smaller at the end; on CBR-delay, or C_Llambda is larger."""
+    if not model.bounds():
+        return Stated(f"a bound shrinks, of which {model.name} has none", False)
     return AnyOf(tuple(bound.tightens(x) for bound in model.bounds()))
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ccmatic as cm
 from ccmatic import records
-from ccmatic.contracts import AtMost, Compared, Property
+from ccmatic.contracts import AnyOf, AtMost, Compared, Property
 from ccmatic.explanation import explain, legend
 from ccmatic.explanation.words import number, told
 from ccmatic.language import parse, way_taken
@@ -140,6 +141,21 @@ def test_a_property_that_gives_no_numbers_is_told_by_its_names():
 
     (reason,) = Silent().reasons(None, None).values()
     assert told(reason.leaves(False)[0], 5) == "not so: is quiet"
+
+
+def test_bounds_that_a_model_does_not_have_are_said_to_be_none():
+    """The sentence was empty: "'bounds shrink' is not met: ."."""
+    query = cm.Query(cm.Network("ccac2021", "infinite", 6, delay="executions"), "synthesis_invariant")
+    sentences = cm.explain(cm.verify("bbr", query).trace).broken
+    assert sentences[0] == "'bounds shrink' is not met: not so: a bound shrinks, of which ccac2021 has none."
+
+
+def test_a_reason_without_parts_is_told_by_its_name(monkeypatch):
+    trace = Trace.load(LATE_DRAIN)
+    report = replay(trace)
+    reasons = {name: AnyOf(()) for name in report.unmet}
+    monkeypatch.setattr(type(report.query.property), "reasons", lambda self, model, x: reasons)
+    assert f"'{report.unmet[0]}' is not met." in explain(trace, report).broken
 
 
 def test_a_reason_that_says_other_than_was_found_is_not_told(monkeypatch):

@@ -79,7 +79,8 @@ def _broken(report, x):
         kept = ", and ".join(told(leaf, x.horizon - 1) for leaf in changes)
         others = "; ".join(_worst([leaf for leaf in leaves if leaf not in changes], x.horizon - 1))
         excuse = f" Nothing excuses it: {kept}." if others and kept else ""
-        yield f"'{name}' is not met: {others or kept}.{excuse}"
+        found = f": {others or kept}" if leaves else ""
+        yield f"'{name}' is not met{found}.{excuse}"
 
 
 def _worst(leaves, end):
