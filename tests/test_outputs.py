@@ -54,6 +54,23 @@ def test_a_folder_of_solutions_is_replaced_as_a_whole(tmp_path):
     assert names(tmp_path) == ["found"] and names(tmp_path / "found") == ["solutions.json"]
 
 
+@pytest.mark.parametrize("bad", [["--step", "0"], ["--most", "1/2"], ["--step", "1/1000000"]], ids=" ".join)
+def test_a_search_that_bad_input_ends_changes_no_folder(bad, tmp_path):
+    """It left NAME.partial, and removed what an interrupted search had left there."""
+    code, _, err = run("widen", "cc_qdel", "--query", "g3", *bad, cwd=tmp_path)
+    assert code == 2 and len(err.splitlines()) == 1 and names(tmp_path) == []
+    kept = synthesise(tmp_path / "cc_qdel-wider", least=1)
+    assert run("widen", "cc_qdel", "--query", "g3", *bad, cwd=tmp_path)[0] == 2
+    assert names(tmp_path) == ["cc_qdel-wider.partial"]
+    assert names(kept.partial(kept.path)) == ["g1_t5_1.py", "solutions.json"]
+
+
+def test_a_synthesis_whose_run_file_is_none_leaves_no_folder(tmp_path):
+    (tmp_path / "run.db").write_text("no run of synthesis")
+    code, _, err = run("synth", "g1_t5", "--run", "run.db", cwd=tmp_path)
+    assert code == 2 and "not a run of ccmatic" in err and names(tmp_path) == ["run.db"]
+
+
 def test_what_no_synthesis_wrote_is_not_replaced(tmp_path):
     folder = tmp_path / "found"
     synthesise(folder)

@@ -32,20 +32,21 @@ CONTENTS = "solutions.json"
 
 class Folder:
     """The solutions of one synthesis. While it runs they are in a neighbour, NAME.partial, as soon as they are found;
-    when it is complete, that takes the place of the folder and of all that an earlier synthesis left there.
+    when it is complete, that takes the place of the folder and of all that an earlier synthesis left there. The first
+    file replaces a neighbour that an earlier synthesis left: one that finds nothing changes nothing.
 
     Raises InputError if there is anything in the folder or in the neighbour that no synthesis wrote, or that was
-    changed since."""
+    changed since; Unreadable if no files can be written there."""
 
     def __init__(self, path, query):
         self.path, self._query = Path(path), query
         self._partial, self._replaced = self.partial(path), self.path.with_name(self.path.name + ".replaced")
         for folder in (self.path, self._partial, self._replaced):
             _require_own(folder)
-        self._remove(self._partial)
+        self._digests = None
         writable_folder(self._partial)
-        self._digests = {}
-        self._say(complete=False)
+        with suppress(OSError):
+            self._partial.rmdir()
 
     @staticmethod
     def partial(path):
@@ -54,6 +55,7 @@ class Folder:
 
     def add(self, progress):
         """Write the solution that was just found; where it will be when the synthesis is complete."""
+        self._begin()
         file = write_solution(self._partial, self._query, progress)
         self._digests[file.name] = _digest(file)
         self._say(complete=False)
@@ -61,6 +63,7 @@ class Folder:
 
     def keep(self, name, text):
         """Write another file of the folder's; where it will be when the synthesis is complete."""
+        self._begin()
         write_text(self._partial / name, text)
         self._digests[name] = _digest(self._partial / name)
         self._say(complete=False)
@@ -68,6 +71,7 @@ class Folder:
 
     def complete(self):
         """All are found: they take the folder's place."""
+        self._begin()
         self._say(complete=True)
         self._remove(self._replaced)
         try:
@@ -77,6 +81,13 @@ class Folder:
         except OSError as error:
             raise Unreadable(f"cannot write: {error.strerror}", str(self.path)) from None
         self._remove(self._replaced)
+
+    def _begin(self):
+        """Replace what an earlier synthesis left in the neighbour, before the first file."""
+        if self._digests is None:
+            self._remove(self._partial)
+            writable_folder(self._partial)
+            self._digests = {}
 
     def _say(self, complete):
         contents = SolutionsFile(
