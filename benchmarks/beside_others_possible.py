@@ -60,7 +60,7 @@ def found(jitter, seed):
     what is possible may be a hundredth more, at most."""
     sent, acked = run(jitter, seed)
     all_, own = acked[0][SEEN], f"(S_f[0][{SEEN}] - S_f[0][0])"
-    given = ["A_f[0][0] - L_f[0][0] == S_f[0][0]", f"C_L_f[0][0] <= {own} / 1000"]
+    given = ["alpha > 0", "A_f[0][0] - L_f[0][0] == S_f[0][0]", f"C_L_f[0][0] <= {own} / 1000"]  # packets of any size
     for name, column in (("A", sent[0]), ("S", acked[0])):
         given += [f"{name}_f[0][{t}] - {name}_f[0][0] == {column[t] / all_} * {own}" for t in range(1, SEEN + 1)]
     less = {
