@@ -151,6 +151,21 @@ def test_numbers_of_the_links_of_a_training(tmp_path):
         Asked(interval=HUGE)
 
 
+@pytest.mark.parametrize("section, key", [
+    ("environment", "steps"), ("environment", "flows"), ("environment", "window"), ("environment", "packet"),
+    ("adversary", "runs"), ("adversary", "history"),
+])  # fmt: skip
+@pytest.mark.parametrize("number", [10**9, 10**100])
+def test_how_much_an_adversary_plays(section, key, number, tmp_path):
+    pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
+    asked = {"environment": {}, "adversary": {"target": "constant:40"}}
+    asked[section][key] = number
+    layer = records.LayerRecord([[0.0]], [0.0])
+    file = records.AdversaryFile(query=asked, seed=1, threshold=0, layers=[layer], curve=[])
+    (tmp_path / "made.json").write_text(records.line(file))
+    assert " at most " in refused("attack", tmp_path / "made.json", "--on", "constant:40")
+
+
 def test_numbers_of_simulated_paths():
     from ccmatic.simulation import Path
 

@@ -18,6 +18,9 @@ from ccmatic.learning.signals import orca_reward
 #: Over how many of the last intervals the two mean delays are that CCLab's Eq. 5 compares with its threshold.
 LONG, SHORT = 10, 2
 
+#: The most intervals of all episodes that are played, and that the observations of an episode have.
+MOST_INTERVALS = 10**7
+
 
 class State(NamedTuple):
     """An episode under way. chosen: last, and on which links; target: as of its environment; memory: its own; delays:
@@ -68,6 +71,9 @@ class Attack:
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise InputError(f"{name} is {shown(value)}; expected a whole number, at least 1")
+        if max(self.history, self.runs) * self.asked.steps > MOST_INTERVALS:
+            found = f"{shown(self.runs)} runs of {self.asked.steps} steps, with a history of {shown(self.history)}"
+            raise InputError(f"{found}; expected at most {MOST_INTERVALS} intervals of either")
         if isinstance(self.penalty, bool) or not isinstance(self.penalty, int | float) or not 0 <= self.penalty < 1e6:
             raise InputError(f"penalty is {shown(self.penalty)}; expected a number, at least 0, such as 10")
 

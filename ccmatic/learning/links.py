@@ -17,6 +17,9 @@ from ccmatic.learning.spread import spread
 #: The most slots of delay that are told apart.
 LONGEST = 128
 
+#: The most flows, monitor intervals, bytes of a packet and slots of a mean, so that a small file is little work.
+MOST = {"flows": 1000, "steps": 10**6, "packet": 65535, "window": 10**6}
+
 #: How jitter holds what is served: nothing, a random part of what it may hold, all of it.
 PATTERNS = ("uniform", "latest")
 
@@ -66,9 +69,10 @@ class Asked:
         for name in ("buffer", "buffer_bdp", "lasts"):
             if getattr(self, name) is not None:
                 self._set(name, spread(getattr(self, name), name, above=True))
-        for name in ("flows", "steps", "packet", "window"):
-            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number, at least 1")
+        for name, most in MOST.items():
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= most:
+                raise InputError(f"{name} is {shown(value)}; expected a whole number, at least 1 and at most {most}")
         for name in ("period", "budget"):
             self._set(name, spread(getattr(self, name), name, above=True).ends[0])
         if self.pattern not in PATTERNS:
