@@ -155,10 +155,27 @@ def test_a_shape_proves(controller, shape, tmp_path):
 
 
 @pytest.mark.parametrize("controller, shape, message", [
-    ("cc_qdel", "probes", "the proof probes does not follow C_L, which the controller reads"),
-    ("cc_probe_slow", "link_rate", "unknown parameter `C_Llambda`"),
+    ("cc_qdel", "probes", "the proof probes does not fit cc_qdel: it does not follow C_L, which that reads"),
+    ("cc_probe_slow", "link_rate",
+     "the proof link_rate does not fit the controller: on ccac senders do not know C_Llambda, q_U, which it reads"),
+    ("cc_qdel", "window_kept",
+     "does not fit the controller: on ccac2021_anywhere senders send by a window, and it sends by a rate"),
+    ("aimd", "link_rate", "does not fit the controller: on ccac senders send by a rate, and it sends by a window"),
 ])  # fmt: skip
-def test_a_shape_for_other_beliefs_is_refused(controller, shape, message, tmp_path):
+def test_a_shape_that_does_not_fit_is_refused(controller, shape, message, tmp_path):
     code, out, err = run("prove", controller, "--proof", shape, cwd=tmp_path)
     assert (code, out) == (2, "") and message in err and err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "controller, proof, message",
+    [
+        ("aimd", "aimd_any_start", "fit aimd: it reads the state `acked_before`, and aimd remembers window, recover,"),
+        ("copa", "window_kept", "`update` reads `delay`, which this network does not measure; expected a network that"),
+    ],
+)
+def test_a_proof_of_what_a_controller_does_not_remember_or_see_is_refused(controller, proof, message, tmp_path):
+    """The first ended with a KeyError; the second asked for a longer horizon."""
+    code, out, err = run("prove", controller, "--proof", proof, "--out", tmp_path)
+    assert (code, out) == (2, "") and message in err and err.count("\n") == 1

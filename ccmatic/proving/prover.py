@@ -10,7 +10,7 @@ from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, last
 from ccmatic.contracts import Reads, WayToFail, load_definition
 from ccmatic.language import require_order
 from ccmatic.logic import no
-from ccmatic.proving import progress
+from ccmatic.proving import fit, progress
 from ccmatic.solving import SAT, UNKNOWN, UNSAT
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Executions, Part, Unsound
 
@@ -73,17 +73,12 @@ class Prover:
         proof = load_definition("proofs", "PROOF", name, allow_code=True)
         horizon = proof.horizon if horizon is None else horizon
         self.query = windows_of(self.name, proof, horizon)
-        self.controller = self.query.controller(controller)
+        self.controller = fit.controller_of(name, proof, self.query, controller)
         self.proof = proof = proof.about(self.controller.state)
         require_order(self.controller, self.query.jitter)
         if proof.common > 1 and not (self.query.model.windows and proof.common < horizon):
             found = f"windows of {horizon} steps have {proof.common} in common on {self.query.model.name}"
             raise InputError(f"{found}; expected longer ones of senders by a window, or one step in common")
-        carried_over = {belief.name for belief in self.query.model.carried_over()}
-        foreign = {*self.controller.parameters} & carried_over - {*proof.beliefs}
-        if foreign:
-            read = ", ".join(sorted(foreign))
-            raise InputError(f"the proof {name} does not follow {read}, which the controller reads")
         self.lemmas = {lemma.name: lemma for lemma in proof.all_lemmas(self.query.model)}
         reads = {*proof.beliefs, *self.controller.parameters} & self.query.units().keys()
         way = WayToFail("a window", lambda x: True, reads=tuple(reads))
@@ -245,7 +240,8 @@ class Prover:
     def _stated(self, lemma, constants):
         """What is given, what follows, and the constants that are read in them."""
         reads = Reads(constants)
-        given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
+        with fit.state_is_there(self.name, self.controller):
+            given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
         return given, then, {name: value for name, value in constants.items() if name in reads.names}
 
     def _observed(self, trace):

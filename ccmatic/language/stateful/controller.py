@@ -70,10 +70,17 @@ class Stateful:
             yield from step.sends()
         if self.state and not decides:
             unseen = step.unseen(self.update)
-            found = f"`update` reads `{unseen.name}`, which is not observed within a horizon of {view.horizon}"
-            raise InputError(f"{found}; expected a longer one", self.file, getattr(unseen, "line", None))
+            raise InputError(self._unseen(unseen.name, view), self.file, getattr(unseen, "line", None))
         if view.period:
             yield from forever(self, view, first)
+
+    def _unseen(self, name, view):
+        """Why an observation is missing at the end of a view, in words: at most what two R_m tell is observed."""
+        if view.horizon > 2 * view.R and self.observations[name].read(view, view.horizon - 1) is None:
+            return f"`update` reads `{name}`, which this network does not measure; expected a network that does"
+        return (
+            f"`update` reads `{name}`, which is not observed within a horizon of {view.horizon}; expected a longer one"
+        )
 
     def first_decision(self, view):
         """The first step of a view at which it decides; None if it does at none, as where it has no state."""
