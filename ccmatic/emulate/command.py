@@ -63,6 +63,8 @@ def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
 def proved(link, flows):
     """Yield a records.GuaranteeLine for what is proved of a flow that is alone on a link of one rate.
 
+    R_m is what the sender measures: the link's, and the time that the link takes for a packet.
+
     link: a links.Link. flows: the flows.Asked of a run."""
     exports = [getattr(each.flow, "export", None) for each in flows]
     if len(flows) > 1 or not isinstance(exports[0], Export):
@@ -70,15 +72,15 @@ def proved(link, flows):
     if link.schedule or link.holds or link.opportunities or len(link.rates) > 1:
         return
     (asked,), (export,) = flows, exports
-    rtt = Fraction(link.rtt_of(0), SECOND)
     rate = Fraction(link.rates[0][1], 8)
+    rtt = Fraction(link.rtt_of(0), SECOND) + link.mtu / rate
     buffer = inf if link.buffer == ENDLESS else Fraction(link.buffer) / (rate * rtt)
     path = guarantees.Path(export.jitter, rtt, rate, link.mtu, buffer)
     for where, guarantee in export.guarantees(path):
         line = guarantee.record(f"{asked.name}{where}", "the link as asked for")
         if Fraction(link.jitter, SECOND) > export.jitter * rtt:
             most = float(1000 * export.jitter * rtt)
-            line.missing.append(f"a jitter of {most:g} ms at most; it is of {link.jitter * 1000 / SECOND:g} ms")
+            line.missing.append(f"a jitter of {most:.4g} ms at most; it is of {link.jitter * 1000 / SECOND:g} ms")
         yield msgspec.structs.replace(line, covered=not line.missing)
 
 

@@ -250,7 +250,7 @@ def _missing(made, needed):
     if needed.kind == "infinite" and made.inflight is None and path.buffer != inf:
         yield "a bound of what waits, which the buffer has to hold"
     if path.buffer is not None and path.buffer < made.buffer:
-        yield f"a buffer of {made._amount(made.buffer)}; it holds {made._amount(path.buffer)}"
+        yield f"a buffer of {made._amount(made.buffer)}; it holds {made._amount(path.buffer, up=False)}"
     if path.packet and path.bdp and path.packet >= LARGEST_PACKET * made.step * path.bdp:
         yield f"a step of more than five packets; it is of {float(made.step * path.bdp / path.packet):.2g}"
 
