@@ -146,3 +146,28 @@ def test_what_is_asked_of_the_time_needs_a_horizon_at_which_that_is_settled():
         cm.worst("aimd_believing", network("ccac_windows", "1", 9), period=4, given="alpha == 1/4")
     with pytest.raises(cm.InputError, match="decides from step 4 on, .* a horizon of 6 at least"):
         cm.worst("rocc", network("ccac_windows", "1", 5), period=2, given="alpha == 1/4")
+
+
+#: Once it has found a loss it sends a packet at a time, for ever.
+REMEMBERS = """
+window: bytes = 8 * MSS
+hurt: condition = False
+
+
+def update(hurt, lost, step, MSS):
+    hurt = hurt or lost > lost[step]
+    window = MSS if hurt else 8 * MSS
+
+
+def send(window):
+    return window
+"""
+
+
+def test_what_is_so_only_from_state_that_a_run_comes_to_is_not_said_to_be_never_so(tmp_path):
+    """It begins unhurt, and a period without a loss leaves it so. But a loss may have been found long before."""
+    sends = written(tmp_path, REMEMBERS)
+    found = cm.worst(sends, network("ideal_windows", "1"), period=2, given="alpha == 1/4; L[0] == L[T-1]")
+    assert found.verdict == "unknown" and found.elsewhere and found.none <= Fraction(1, 4)
+    assert "happens only from state that is not declared" in found.sentence()
+    assert "first state" not in [each.name for each in found.left_out]

@@ -5,7 +5,7 @@ from ccmatic.language.decision import way_taken
 from ccmatic.language.given import given, sends_by_window
 from ccmatic.language.order import require_order
 from ccmatic.language.printer import text
-from ccmatic.language.several import Several, each_of
+from ccmatic.language.several import Several, begun_anywhere, each_of
 from ccmatic.language.stateful import Stateful, is_stateful
 from ccmatic.language.tree import (
     ARITHMETIC,
@@ -50,6 +50,7 @@ __all__ = [
     "Remembered",
     "Several",
     "Stateful",
+    "begun_anywhere",
     "each_of",
     "given",
     "is_stateful",

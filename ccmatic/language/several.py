@@ -68,6 +68,12 @@ def each_of(controller):
     return controller.each if isinstance(controller, Several) else (controller,)
 
 
+def begun_anywhere(controller, names):
+    """The controller, or the controllers of several flows, with state of these names that may be anything at first."""
+    begun = tuple(each.begun_anywhere(names) if each.state else each for each in each_of(controller))
+    return begun[0] if len(begun) == 1 else Several(begun)
+
+
 def parts(source):
     """The (name, source) of each of several, with lines that count as in the whole text; none if it is of one."""
     heads = list(_HEAD.finditer(source))

@@ -67,7 +67,7 @@ def _of_sender(query: Query, controller: language.Stateful, flow: FlowView, larg
     assumed = _assumptions(controller)
     if assumed:
         yield Exclusion("assumptions", f"{controller.name} assumes {'; '.join(assumed)}")
-    if not query.property.deployed:
+    if not query.property.deployed and not query.property.period:
         yield from _of_first_state(controller)
     yield from _of_packets(controller, flow, largest)
     if not query.property.period and knows_more(controller, flow):

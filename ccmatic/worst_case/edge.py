@@ -13,6 +13,7 @@ from ccmatic.query import Decides, Query, left_out
 from ccmatic.solving import SAT, UNKNOWN, UNSAT
 from ccmatic.traces import Trace
 from ccmatic.verification import Executions, Part, Report, for_people
+from ccmatic.worst_case.reached import begun_later
 
 FOUND, UNDECIDED = "found", "unknown"
 
@@ -32,7 +33,8 @@ class Worst:
     up to which no execution is so bad, as far as that was told in time. some: the x at which `trace` is so bad, next to
     that; `report` is of its replay. None where the range that was searched has no such x.
     verdict: `found`, or `unknown` where what is between the two was not told in time. left_out: the exclusions that
-    apply to the question.
+    apply to the question. elsewhere: what is between the two happens for ever, but only from state that the controller
+    does not declare; whether it comes to just that is not known.
     """
 
     controller: Decides
@@ -44,6 +46,7 @@ class Worst:
     trace: Trace | None = None
     report: Report | None = None
     left_out: tuple[Exclusion, ...] = ()
+    elsewhere: bool = False
 
     @property
     def index(self) -> tuple[Fraction | None, Fraction | None] | None:
@@ -63,7 +66,7 @@ class Worst:
     def sentence(self) -> str:
         """What was found, in words."""
         worse, unit = self.quantity.worse, self.quantity.unit
-        if self.none is None and self.some is None:
+        if self.none is None and self.some is None and not self.elsewhere:
             return "nothing was told in time"
         if self.quantity.low == self.quantity.high:
             return "no execution is so" if self.some is None else "an execution is so"
@@ -72,7 +75,8 @@ class Worst:
             return f"none is so with x = {self.none}, nor with any other that was asked"
         told = [f"{never} {self.none}"] if self.none is not None else []
         told += [f"{sometimes} {self.some}"] if self.some is not None else []
-        late = "; what is between was not told in time" if self.verdict == UNDECIDED else ""
+        between = "happens only from state that is not declared" if self.elsewhere else "was not told in time"
+        late = f"; what is between {between}" if self.verdict == UNDECIDED else ""
         late = late or ("" if self.none is not None else "; of what is worse nothing was asked")
         return f"{', '.join(told)}{f' {unit}' if unit else ''}{self._told_index()}{late}"
 
@@ -126,7 +130,8 @@ def search(
     none, some, verdict = edge.find(quantity.worse)
     trace, report = edge.shown(some) if some is not None else (None, None)
     seconds = monotonic() - begin
-    return Worst(decides, quantity, none, some, verdict, seconds, trace, report, left_out(query, decides))
+    left = left_out(query, decides)
+    return Worst(decides, quantity, none, some, verdict, seconds, trace, report, left, edge.elsewhere)
 
 
 def _range(quantity, network, low, high, resolution):
@@ -145,16 +150,27 @@ def _range(quantity, network, low, high, resolution):
 
 
 class _Edge:
-    """The search for neighbours among the x at which answers differ."""
+    """The search for neighbours among the x at which answers differ.
+
+    A controller that has run for long may have other state than it declares. So of what repeats itself for ever none is
+    so bad only if none is that begins with state to which it may come. elsewhere: only one from such state is.
+    """
 
     def __init__(self, query, controller, xs, told, timeout, options):
         self._query, self._controller, self._xs, self._told = query, controller, xs, told
         self._clock = Clock(timeout)
+        self._options = {**options, "timeout": self._clock}
+        self._executions, self._traces, self._answers = self._of(controller), [], {}
+        later = begun_later(query, controller, self._options) if query.property.period else None
+        self._later, self.elsewhere = later and self._of(later), False
+
+    def _of(self, controller):
+        """The Executions of a controller of which what is given is true."""
+        query = self._query
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         known = replace(way, name="an execution", formula=way.premise or (lambda x: True))
         reads = query.units().keys() & {*controller.parameters}
-        part = Part(query, known, {**options, "timeout": self._clock}, reads, controller.state)
-        self._executions, self._traces, self._answers = Executions(part, controller), [], {}
+        return Executions(Part(query, known, self._options, reads, controller.state), controller)
 
     def find(self, worse):
         """(none, some, verdict), as a Worst has them. Where one is so by the least that is asked, there is one: whether
@@ -165,6 +181,8 @@ class _Edge:
         if self._answer(self._xs[-1]) != SAT and self._ask() == UNKNOWN:
             return None, None, UNDECIDED
         good = last_good(len(self._xs), lambda index: self._answer(self._xs[index]) == UNSAT)
+        if self.elsewhere:
+            last_good(len(self._xs), lambda index: self._answer(self._xs[index]) != SAT)
         none = self._xs[good] if good >= 0 else None
         some = next((x for x in self._xs if self._answers.get(x) == SAT), None)
         told = good + 1 == len(self._xs) or self._answers[self._xs[good + 1]] == SAT
@@ -196,6 +214,8 @@ class _Edge:
         if x not in self._answers:
             self._told(x)
             self._answers[x] = SAT if self._trace(x) else self._ask(x)
+            if self._answers[x] == UNSAT and self._later:
+                self._answers[x] = self._ask_later(x)
         return self._answers[x]
 
     def _trace(self, x):
@@ -216,6 +236,14 @@ class _Edge:
         if x is None and answer == UNSAT:
             raise NoExecution(self._empty())
         return answer
+
+    def _ask_later(self, x):
+        """UNSAT if none is so bad that begins with state to which the controller may come, else UNKNOWN."""
+        answer = UNKNOWN
+        with suppress(OutOfTime), self._clock.question():
+            answer, _ = self._later.find(self._at(x)[1].formula(self._later.part.x))
+        self.elsewhere = self.elsewhere or answer == SAT
+        return UNSAT if answer == UNSAT else UNKNOWN
 
     def _empty(self):
         """That there is no execution, and of what."""

@@ -1,0 +1,53 @@
+"""What state a controller comes to beyond what it declares: of what goes on for ever, it may begin with that."""
+
+from dataclasses import replace
+
+from ccmatic import language
+from ccmatic.contracts import WayToFail
+from ccmatic.logic import no, some
+from ccmatic.solving import SAT, UNSAT
+from ccmatic.verification import Executions, Part
+
+
+def begun_later(query, controller, options):
+    """The controller whose state may be at first what it is after any number of steps, and what a declaration that
+    does not hold then leaves open; None if each declaration of state holds at each step.
+
+    A declaration holds at each step if no step from state as declared leads to other state. One that does not is
+    dropped, until the rest hold. One that could not be decided in time is dropped as well.
+    """
+    declared = {each.name for each in _declared(controller)}
+    left = declared
+    while left:
+        begun = language.begun_anywhere(controller, declared - left)
+        lost = _lost(query, begun, left, options)
+        if not lost:
+            break
+        left = left - lost
+    return language.begun_anywhere(controller, declared - left) if left != declared else None
+
+
+def _declared(controller):
+    """The pieces of state of a controller, or of each flow's, that may not be anything at first."""
+    return [memory for memory in controller.state if memory.kind != "anything" and not memory.belief]
+
+
+def _lost(query, controller, names, options):
+    """Of the declarations of these names those that a step breaks; all of them if that is not known in time."""
+    horizon = max(query.horizon, query.jitter + 2)
+    asked = replace(query.on(horizon=horizon), property=replace(query.property, repeats=0, given="", x=0))
+    way = WayToFail("an execution", lambda x: True)
+    reads = asked.units().keys() & {*controller.parameters}
+    part = Part(asked, way, options, reads, controller.state)
+    kept = [(m, flow) for m in _declared(controller) if m.name in names for flow in _flows(part.x, m)]
+    end = part.x.horizon - 1
+    answer, trace = Executions(part, controller).find(some([no(m.first(flow, end)) for m, flow in kept]))
+    if answer != SAT:
+        return set() if answer == UNSAT else set(names)
+    x = asked.observed(trace, trace.columns.keys() & asked.units().keys(), controller.state)
+    flows = [(m, x.flows[flow.number - 1]) for m, flow in kept]
+    return {m.name for m, flow in flows if m.first(flow, end) is not True}
+
+
+def _flows(x, memory):
+    return [flow for flow in x.flows if memory.flow in (None, flow.number)]
