@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from ccmatic import language
-from ccmatic.base import located
+from ccmatic.base import InputError, located
+from ccmatic.synthesis import evidence
 from ccmatic.synthesis import workers as work
 from ccmatic.synthesis.generators import generator
 from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Event
-from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, VIOLATED
 
 
@@ -42,7 +42,8 @@ def synthesise(query, jobs=1, cluster=None, store=None, **options):
     yield from search.recall()
     team = work.Team(jobs, cluster)
     try:
-        search.prove(team)
+        if search.generator.propose():
+            search.prove(team)
         yield from search.run(team, ahead=2 * jobs if cluster else jobs)
     finally:
         team.close()
@@ -63,27 +64,33 @@ class _Search:
         self.begin = monotonic()
         self.options = options
         self.asked = query.record(), *query.read_by_candidates()
-        self.proved = set()
+        self.proved, self.stored = set(), set()
 
     def recall(self):
-        """Apply what the store knows; what was undecided is asked again."""
+        """Apply the store's solutions, and its counterexamples once replay has confirmed them; all else is asked again.
+        Raises InputError for an event that does not show what it says."""
         yield self.now
         for event in self.store.events() if self.store else ():
+            with located(str(self.store.path)):
+                trace = self._confirmed(event)
             if event.kind == PROVED:
-                self.proved.add(event.way)
+                self.stored.add(event.way)
             elif event.kind != UNDECIDED:
-                with located(str(self.store.path)):
-                    forms = self.template.forms(event.candidate)
-                trace = Trace.from_json(event.trace, str(self.store.path)) if event.trace else None
-                yield self._learn(event.kind, forms, trace)
+                yield self._learn(event.kind, self.template.forms(event.candidate), trace)
+
+    def _confirmed(self, event):
+        try:
+            return evidence.confirmed(self.query, event)
+        except InputError as error:
+            expected = "expected events that replay confirms; remove the file to begin anew"
+            raise InputError(f"{evidence.named(event)}: {error.message}; {expected}") from None
 
     def prove(self, team):
-        """Have the ways to fail that do not depend on the controller ruled out once, if that is not known yet."""
-        if not self.proved:
-            team.submit(None, work.prove, *self.asked, self.options)
-            while team:
-                for _, ways in team.results():
-                    self._proved(ways)
+        """Have the ways to fail that do not depend on the controller ruled out once."""
+        team.submit(None, work.prove, *self.asked, self.options)
+        while team:
+            for _, ways in team.results():
+                self._proved(ways)
 
     def run(self, team, ahead):
         """Keep `ahead` candidates under way until none is left."""
@@ -100,7 +107,7 @@ class _Search:
 
     def _proved(self, ways):
         self.proved.update(ways)
-        for way in ways if self.store else ():
+        for way in set(ways) - self.stored if self.store else ():
             self.store.add(Event(PROVED, way=way))
 
     def _source(self, forms):

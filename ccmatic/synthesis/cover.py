@@ -10,13 +10,12 @@ from math import lcm
 import numpy as np
 
 from ccmatic import query as queries
-from ccmatic import records, verification
+from ccmatic import records
 from ccmatic.base import InputError, located
 from ccmatic.contracts import Branch, Sketch, value_of
 from ccmatic.synthesis import cover_refutation as proof
-from ccmatic.synthesis import replays
+from ccmatic.synthesis import evidence, replays
 from ccmatic.synthesis import run_file as store
-from ccmatic.traces import Trace
 from ccmatic.verification import UNDECIDED, VIOLATED, Verifier
 
 #: Spaces up to this size are enumerated; that a larger one is covered is proved by a checked refutation.
@@ -75,7 +74,7 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
     faults, undecided = [*missing, *run.faults], []
     for event, verdict in run.verdicts(verify) if verify is not None else ():
         if verdict == VIOLATED:
-            faults.append(f"{_named(event)}: the verifier finds a trace that breaks it")
+            faults.append(f"{evidence.named(event)}: the verifier finds a trace that breaks it")
         elif verdict == UNDECIDED:
             undecided.append(event.number)
     report = Report(
@@ -120,16 +119,13 @@ class _Run:
     def read(self, event):
         """Check an event, and keep what it shows."""
         try:
-            if event.kind not in (store.SOLUTION, store.COUNTEREXAMPLE, store.UNDECIDED, store.PROVED):
-                raise InputError(f"expected a solution, a counterexample, undecided or proved, not {event.kind!r:.40}")
-            if event.kind != store.PROVED:
-                self._check_source(event)
+            trace = evidence.confirmed(self.query, event)
             if event.kind == store.SOLUTION:
                 self.solutions.append(event)
-            elif event.kind == store.COUNTEREXAMPLE:
-                self.strikes[event.number] = self._strike(self._evidence(event))
+            elif trace is not None:
+                self.strikes[event.number] = self._strike(trace)
         except InputError as error:
-            self.faults.append(f"{_named(event)}: {error.message}")
+            self.faults.append(f"{evidence.named(event)}: {error.message}")
 
     def _strike(self, trace):
         """What a counterexample strikes out."""
@@ -144,10 +140,10 @@ class _Run:
             kind = self.query.template.kind(self.query.template.forms(event.candidate))
             first = classes.setdefault(kind, event.number)
             if first != event.number:
-                self.faults.append(f"{_named(event)}: it is of the class of event {first}")
+                self.faults.append(f"{evidence.named(event)}: it is of the class of event {first}")
             for number, strike in self.strikes.items():
                 if strike.strikes(self.query.template, event.candidate):
-                    self.faults.append(f"{_named(event)}: the counterexample of event {number} breaks it")
+                    self.faults.append(f"{evidence.named(event)}: the counterexample of event {number} breaks it")
 
     def verdicts(self, options):
         """(event, verdict) for each solution, verified again."""
@@ -156,45 +152,6 @@ class _Run:
         verifier = Verifier(self.query, reads, state=state, **options)
         for event in self.solutions:
             yield event, verifier.verify(self.query.read(event.source)).verdict
-
-    def _check_source(self, event):
-        """That the candidate is one, and the source its own."""
-        if not isinstance(event.source, str):
-            raise InputError("it has no source")
-        stated = self.query.read(event.source)
-        candidate = self.query.read(self.query.template.candidate(event.candidate))
-        if replace(stated, source=candidate.source) != candidate:
-            raise InputError(f"its source is not that of its candidate, {list(event.candidate)}")
-
-    def _evidence(self, event):
-        """The trace of a counterexample, with every belief that candidates may read. Raises InputError if it is not one
-        of the query's network that breaks its property."""
-        query = self.query
-        if not isinstance(event.trace, str):
-            raise InputError("it has no trace")
-        trace = Trace.from_json(event.trace)
-        if trace.query != query.record():
-            raise InputError("it is a trace of another query")
-        if trace.controller not in (None, event.source):
-            raise InputError("it is a trace of another controller")
-        if event.way not in {way.name for way in query.property.ways_to_fail(query.model, query.buffer)}:
-            raise InputError(f"the property has no way to fail '{event.way}'")
-        trace = verification.complete(query, trace)
-        report = verification.check_trace(query, trace)
-        if report.faults:
-            raise InputError(f"it breaks {report.faults[0]}")
-        if report.outcome is not verification.Outcome.BREAKS:
-            raise InputError(report.reason or "the property holds on it")
-        beliefs = {belief.name for belief in query.model.beliefs}
-        unread = sorted((query.template.names & beliefs) - trace.columns.keys())
-        if unread and trace.controller is not None:
-            raise InputError(f"it lacks {', '.join(unread)}, which candidates read")
-        return trace
-
-
-def _named(event):
-    article = "an" if event.kind == store.UNDECIDED else "a"
-    return f"event {event.number}, {article} {event.kind}"
 
 
 @dataclass(frozen=True)

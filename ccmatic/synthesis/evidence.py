@@ -1,0 +1,58 @@
+"""What an event of a run file has to show before anything follows from it: the file may be anybody's."""
+
+from dataclasses import replace
+
+from ccmatic import verification
+from ccmatic.base import InputError
+from ccmatic.synthesis import run_file as store
+from ccmatic.traces import Trace
+
+
+def confirmed(query, event):
+    """Return the trace of a counterexample, as replay confirms it, with every belief that candidates may read; None for
+    any other event. Raises InputError, which says why, if an event does not show what it says."""
+    if event.kind not in (store.SOLUTION, store.COUNTEREXAMPLE, store.UNDECIDED, store.PROVED):
+        raise InputError(f"expected a solution, a counterexample, undecided or proved, not {event.kind!r:.40}")
+    if event.kind != store.PROVED:
+        _check_source(query, event)
+    return _counterexample(query, event) if event.kind == store.COUNTEREXAMPLE else None
+
+
+def _check_source(query, event):
+    """Raise InputError unless an event's candidate is one of the query's template, and the source its own."""
+    if not isinstance(event.source, str):
+        raise InputError("it has no source")
+    stated = query.read(event.source)
+    candidate = query.read(query.template.candidate(event.candidate))
+    if replace(stated, source=candidate.source) != candidate:
+        raise InputError(f"its source is not that of its candidate, {list(event.candidate)}")
+
+
+def _counterexample(query, event):
+    """The trace, if replay finds that it is an execution of the query's network that breaks its property."""
+    if not isinstance(event.trace, str):
+        raise InputError("it has no trace")
+    trace = Trace.from_json(event.trace)
+    if trace.query != query.record():
+        raise InputError("it is a trace of another query")
+    if trace.controller not in (None, event.source):
+        raise InputError("it is a trace of another controller")
+    if event.way not in {way.name for way in query.property.ways_to_fail(query.model, query.buffer)}:
+        raise InputError(f"the property has no way to fail '{event.way}'")
+    trace = verification.complete(query, trace)
+    report = verification.check_trace(query, trace)
+    if report.faults:
+        raise InputError(f"it breaks {report.faults[0]}")
+    if report.outcome is not verification.Outcome.BREAKS:
+        raise InputError(report.reason or "the property holds on it")
+    beliefs = {belief.name for belief in query.model.beliefs}
+    unread = sorted((query.template.names & beliefs) - trace.columns.keys())
+    if unread and trace.controller is not None:
+        raise InputError(f"it lacks {', '.join(unread)}, which candidates read")
+    return trace
+
+
+def named(event):
+    """What messages call an event."""
+    article = "an" if event.kind == store.UNDECIDED else "a"
+    return f"event {event.number}, {article} {event.kind}"
