@@ -91,6 +91,12 @@ class Called:
         """Steps of so many ns, whatever RTTs are measured: False if that is refused."""
         return self._call("fix_step", ctypes.c_bool, (_U64, length))
 
+    def start(self, **values):
+        """Begin here with these values of beliefs, or of state, as C keeps them."""
+        for name, value in values.items():
+            if not self._call("start", ctypes.c_bool, (ctypes.c_char_p, name.encode()), (_U64, value)):
+                raise InputError(f"{self._library.export.name} has no belief and no state {name}")
+
     def rate(self, now):
         """The rate to send at from now on, bytes per second."""
         return self._call("rate", _U64, (_U64, now))
@@ -163,12 +169,6 @@ class Sender(Called):
     def begun_again(self):
         """How often beliefs were dropped, as they may have been false."""
         return self._call("begun_again", _U64)
-
-    def start(self, **beliefs):
-        """Begin a window here, with these values of beliefs."""
-        for name, value in beliefs.items():
-            if not self._call("start", ctypes.c_bool, (ctypes.c_char_p, name.encode()), (_U64, value)):
-                raise InputError(f"{self._library.export.name} has no belief {name}")
 
     def beliefs(self):
         """The beliefs at the end of the last step, by name."""

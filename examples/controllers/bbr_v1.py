@@ -9,24 +9,24 @@ HIGH = 26 / 9  # 2 / ln 2, which is 2.885
 
 window: bytes = above(0)
 pace: rate = above(0)
-fullest: rate = anything()  # the bandwidth when it last grew by a quarter
+fullest: rate = between(0, line_rate)  # the bandwidth when it last grew by a quarter
 stalled: time = between(0, 3 * R_m)  # since then; at 3·R_m the pipe is full, and startup is over
 draining: condition = anything()
 phase: time = between(0, 8 * R_m - step)
-to_probe: time = between(0, 300 * R_m)  # until ProbeRTT
+since_probe: time = between(0, 300 * R_m)  # since ProbeRTT
 
 
-def update(fullest, stalled, draining, phase, to_probe, ack_rate, sent, acked, lost, MSS, R_m, step):
+def update(fullest, stalled, draining, phase, since_probe, ack_rate, sent, acked, lost, MSS, R_m, step):
     bandwidth = max_over(ack_rate, 4)
     bdp = bandwidth * R_m
-    to_probe = to_probe - step
+    since_probe = since_probe + step
     if stalled < 3 * R_m and bandwidth >= 5 / 4 * fullest:
         fullest = bandwidth
         stalled = 0
     elif stalled < 3 * R_m:
         stalled = stalled + step
-    if to_probe <= 0:
-        to_probe = 300 * R_m
+    if since_probe >= 300 * R_m:
+        since_probe = 0
         pace = bandwidth
         window = 4 * MSS
     elif stalled < 3 * R_m:

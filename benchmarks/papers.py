@@ -1,0 +1,216 @@
+"""Senders as papers describe them, and a link on which they and exported controllers are simulated packet by packet.
+
+Times are ns, sizes are bytes, a window is in packets. A sender begins with a window of one BDP: exported controllers
+have no slow start, but for CUBIC and Reno.
+"""
+
+from collections import deque
+
+from ccmatic.codegen import header
+from ccmatic.codegen.library import Library
+from ccmatic.codegen.stateful_library import StatefulSender
+
+SECOND = 10**9
+PACKET = 1500
+
+#: Packets acknowledged after one by which it is found lost, and the timer for what nothing follows.
+REORDERING, TIMER = 3, SECOND
+
+
+class Paper:
+    """A window that is told of each packet acknowledged or found lost."""
+
+    def __init__(self, rtt, window):
+        self.window, self.base = float(window), rtt
+        self.reduced = self.round = -1
+
+    def pace(self, now):
+        """Packets a second; None where only the window limits."""
+        return
+
+    def new_round(self, now, sent):
+        """Whether a packet is acknowledged that was sent after the last round began; then one begins."""
+        if sent <= self.round:
+            return False
+        self.round = now
+        return True
+
+    def new_loss(self, now, sent):
+        """Whether a packet was sent after the last decrease; then the next one is now."""
+        if sent <= self.reduced:
+            return False
+        self.reduced = now
+        return True
+
+
+class Vegas(Paper):
+    """L. Brakmo, L. Peterson, "TCP Vegas", IEEE JSAC 13(8), 1995, section 3.2: two to four packets wait; a quarter less
+    for a loss."""
+
+    least = None
+
+    def acked(self, now, sent):
+        rtt = now - sent
+        self.base, self.least = min(self.base, rtt), min(self.least or rtt, rtt)
+        if self.new_round(now, sent):
+            waiting = self.window * (1 - self.base / self.least)
+            self.window += (waiting < 2) - (waiting > 4)
+            self.window, self.least = max(2, self.window), None
+
+    def lost(self, now, sent):
+        if self.new_loss(now, sent):
+            self.window = max(2, self.window * 3 / 4)
+
+
+class Illinois(Paper):
+    """S. Liu, T. Başar, R. Srikant, "TCP-Illinois", Performance Evaluation 65, 2008, section 3: increases by 10 to 0.3
+    packets an RTT and decreases by 1/8 to 1/2, as the mean queueing delay of an RTT is to the most that was seen."""
+
+    alpha, beta, most, total, count = 1.0, 0.5, 1, 0, 0
+
+    def acked(self, now, sent):
+        rtt = now - sent
+        self.base, self.most = min(self.base, rtt), max(self.most, rtt - self.base)
+        self.total, self.count = self.total + rtt, self.count + 1
+        if self.new_round(now, sent):
+            share = (self.total / self.count - self.base) / self.most
+            self.total = self.count = 0
+            self.alpha = 10 if share <= 0.01 else 10 / (1 + (share - 0.01) / 0.99 * (10 / 0.3 - 1))
+            self.beta = min(1 / 2, max(1 / 8, 1 / 8 + 3 / 8 * (share - 0.1) / 0.7))
+            if self.window < 10:
+                self.alpha, self.beta = 1, 1 / 2
+        self.window += self.alpha / self.window
+
+    def lost(self, now, sent):
+        if self.new_loss(now, sent):
+            self.window = max(2, self.window * (1 - self.beta))
+
+
+class Copa(Paper):
+    """V. Arun, H. Balakrishnan, "Copa", NSDI 2018, section 2: towards the rate 1/(delta · queueing delay), with
+    velocity, in its default mode of delta = 1/2."""
+
+    velocity, direction, rounds, before = 1, 0, 0, None
+    srtt = None
+
+    def __init__(self, rtt, window):
+        super().__init__(rtt, window)
+        self.seen, self.before = deque(), self.window
+
+    def acked(self, now, sent):
+        rtt = now - sent
+        self.base = min(self.base, rtt)
+        self.srtt = rtt if self.srtt is None else self.srtt * 7 / 8 + rtt / 8
+        while self.seen and (self.seen[-1][1] >= rtt or self.seen[0][0] < now - self.srtt / 2):
+            self.seen.pop() if self.seen[-1][1] >= rtt else self.seen.popleft()
+        self.seen.append((now, rtt))
+        self.standing = self.seen[0][1]
+        waits = self.standing - self.base
+        up = not waits or self.window / self.standing <= 2 / waits
+        if self.new_round(now, sent):
+            direction = 1 if self.window > self.before else -1
+            self.rounds = self.rounds + 1 if direction == self.direction else 0
+            self.velocity = self.velocity * 2 if self.rounds >= 3 else self.velocity if self.rounds else 1
+            self.direction, self.before = direction, self.window
+        change = self.velocity * 2 / self.window
+        self.window = max(2, self.window + (change if up else -change))
+
+    def lost(self, now, sent):
+        """Its default mode takes no notice."""
+
+    def pace(self, now):
+        return 2 * self.window * SECOND / (self.standing if self.seen else self.base)
+
+
+class Exported:
+    """An exported controller with state. built: its Library."""
+
+    def __init__(self, built, rtt, window):
+        self.sender = StatefulSender(built, PACKET, rtt)
+        self.sender.start(window=window * PACKET)
+        self.paced, self.now = built.export.is_paced, 0
+
+    @property
+    def window(self):
+        return self.sender.window(self.now) / PACKET
+
+    def sent(self, now):
+        self.sender.sent(now, PACKET)
+
+    def acked(self, now, sent):
+        self.sender.rtt(now - sent)
+        self.sender.acked(now, sent, PACKET)
+
+    def lost(self, now, sent):
+        self.sender.lost(now, sent, PACKET)
+
+    def pace(self, now):
+        return self.sender.rate(now) / PACKET if self.paced else None
+
+
+PAPERS = {"copa": Copa, "vegas": Vegas, "illinois": Illinois}
+
+
+def made(name, rtt, window):
+    """A sender by name: that of a paper, or after `exported ` a controller."""
+    kind, _, controller = name.rpartition(" ")
+    if not kind:
+        return PAPERS[name](rtt, window)
+    return Exported(Library(header.make(controller)), rtt, window)
+
+
+def simulated(name, rate, rtt, buffer, seconds, since):
+    """Run a sender alone over a drop-tail link.
+
+    rate: bits a second; rtt: without a queue, ns; buffer: bytes. Returns what is measured from `since` seconds on, as
+    against_the_kernel.py has it."""
+    each, end, begin = PACKET * 8 * SECOND // rate, int(seconds * SECOND), int(since * SECOND)
+    sender = made(name, rtt, max(2, rate * rtt // SECOND // 8 // PACKET))
+    told = getattr(sender, "sent", lambda now: None)
+    flying, missing = deque(), deque()  # (acknowledged at, number, sent at), and (number, sent at) of what was dropped
+    now = free = due = count = out = served = dropped = waits = arrivals = 0
+    heard = 0
+    while now < end:
+        while out + 1 <= _window(sender, now) and due <= now:
+            told(now)
+            waiting = max(0, free - now)
+            if waiting * PACKET > buffer * each:
+                missing.append((count, now))
+                dropped += now >= begin
+            else:
+                free = max(free, now) + each
+                flying.append((free + rtt, count, now))
+                if now >= begin:
+                    waits, arrivals = waits + waiting, arrivals + 1
+            count, out = count + 1, out + 1
+            pace = sender.pace(now)
+            due = now if pace is None else max(due, now - rtt // 8) + int(SECOND / pace)
+        times = [flying[0][0]] if flying else [heard + TIMER]
+        if out + 1 <= _window(sender, now):
+            times.append(due)
+        now = max(now, min(times))
+        if flying and flying[0][0] <= now:
+            heard, number, sent = flying.popleft()
+            out -= 1
+            served += heard - rtt > begin
+            sender.acked(now, sent)
+            while missing and missing[0][0] + REORDERING <= number:
+                out -= 1
+                sender.lost(now, missing.popleft()[1])
+        elif not flying and now >= heard + TIMER:
+            heard = now
+            while missing:
+                out -= 1
+                sender.lost(now, missing.popleft()[1])
+    span = end - begin
+    return {
+        "utilisation": served * each / span,
+        "queue_ms": waits / max(1, arrivals) / 1e6,
+        "lost": dropped,
+        "packets": arrivals + dropped,
+    }
+
+
+def _window(sender, now):
+    sender.now = now
+    return sender.window
