@@ -7,8 +7,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ccmatic.emulate import link
 from ccmatic.trace_export import Scale, Schedule, export
 from ccmatic.traces import Trace
+from support.emulations import again, in_time
 
 DRAIN = Trace.load(Path(__file__).parent.parent / "docs" / "gallery" / "late_drain.json")
 
@@ -54,3 +56,39 @@ def test_beliefs_stay_true(tmp_path_factory, low, high, bdp):
     file.write_bytes(content)
     kept = Schedule.load(file).beliefs
     assert low * bdp - 1 < kept["C_L"] <= low * bdp and high * bdp <= kept["C_U"] < high * bdp + 1
+
+
+@given(schedules())
+@settings(derandomize=True, max_examples=100, deadline=None)
+def test_the_jitter_is_how_long_the_curves_hold_a_byte(schedule):
+    """Of bytes at and next to each point of the curves, followed one by one."""
+
+    def reached(column, level):
+        times, values = [each[0] for each in schedule.points], [each[column] for each in schedule.points]
+        if values[0] >= level:
+            return Fraction(0)
+        if values[-1] < level:
+            return times[-1] + (level - values[-1]) * 10**9 / schedule.rate
+        n = next(n for n, value in enumerate(values) if value >= level)
+        share = (level - values[n - 1]) / Fraction(values[n] - values[n - 1])
+        return times[n - 1] + share * (times[n] - times[n - 1])
+
+    near = Fraction(1, 10**9)
+    levels = [level + off for _, *point in schedule.points for level in point for off in (-near, 0, near)]
+    held = max(reached(2, level) - reached(1, level) for level in levels)
+    slack = 2 + near * 10**9 / schedule.rate * 2 + near * 10**10
+    assert held - 1 <= schedule.jitter <= held + slack
+    assert schedule.jitter >= 0
+
+
+def test_the_schedule_of_a_trace_holds_bytes_for_its_jitter_at_most(tmp_path):
+    """An emulated schedule was not valid, as the least D that was found was compared with R_m alone."""
+    file = tmp_path / "schedule.csv"
+    file.write_bytes(export(DRAIN, "schedule", Scale(Fraction(3_000_000), Fraction(1, 25), 1500))[0])
+    asked = link.of_schedule(file)
+    assert asked.schedule.jitter == asked.rtt == 40_000_000
+    run = in_time(asked, ("udp:late_drain",), [(0, 0)] * 700)
+    run.log["released"][-1] += 400_000
+    assert run.jitter > asked.rtt and again(run).faults == []
+    run.log["released"][-1] += asked.rtt
+    assert any("R_m + D asked are 80 ms" in fault for fault in again(run).faults)

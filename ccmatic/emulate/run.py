@@ -112,7 +112,7 @@ class Emulation:
         again = replay.decisions(self.link, self.log["arrival"], self.log["size"], self.log["flow"])
         if again != [tuple(row) for row in self.log[["lost", "admitted", "planned"]].tolist()]:
             found.append("the log does not replay")
-        most = self.link.rtt + self.link.jitter
+        most = self.link.rtt + (self.link.schedule.jitter if self.link.schedule else self.link.jitter)
         if (self.jitter or 0) > most:
             found.append(f"the least D is {self.jitter / MS:.2f} ms; R_m + D asked are {most / MS:g} ms")
         found += [str(hold) for hold in self.holds if hold.too_long]

@@ -3,8 +3,10 @@ a trace at a scale, written and read here."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
-from math import floor
+from math import ceil, floor
+from operator import ge, gt
 
 from ccmatic.base import InputError, located, read_text
 from ccmatic.trace_export import head, link
@@ -12,6 +14,8 @@ from ccmatic.trace_export.scaled import packet_notes
 
 FORMAT = "# ccmatic schedule 1"
 COLUMNS = ["time_ns", "admitted", "served"]
+
+_NS = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,25 @@ class Schedule:
     def duration(self):
         """To the last point, in ns."""
         return self.points[-1][0]
+
+    @cached_property
+    def jitter(self):
+        """The longest that a byte is held between the two curves, in ns, rounded up."""
+        levels = {level for _, *point in self.points for level in point}
+        held = (
+            self._at(2, level, is_there) - self._at(1, level, is_there) for level in levels for is_there in (ge, gt)
+        )
+        return ceil(max(held))
+
+    def _at(self, column, level, is_there):
+        """When a curve has a level, by `ge`, or is above it, by `gt`; in ns."""
+        if is_there(self.points[0][column], level):
+            return Fraction(0)
+        for before, after in pairwise(self.points):
+            if is_there(after[column], level):
+                share = Fraction(level - before[column], after[column] - before[column])
+                return before[0] + share * (after[0] - before[0])
+        return self.duration + (level - self.points[-1][column]) / (self.rate * _NS)
 
     def segments(self, bits):
         """Each point with how the curves go on from there: (…, length in ns, bytes admitted in it, bytes served in it).
@@ -100,9 +123,6 @@ def _points(lines, start):
     if not points or points[0][0] != 0:
         raise InputError("expected a first point at time 0", line=start)
     return tuple(points)
-
-
-_NS = Fraction(1, 10**9)
 
 
 def content(scaled):
