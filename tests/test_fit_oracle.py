@@ -59,10 +59,10 @@ def test_the_least_jitter_is_that_of_the_oracle(model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS)
-def test_the_least_jitter_of_a_thousand_runs_is_that_of_the_oracle(model):
-    compared, _, _ = compare(model, range(1000), most=30)
-    assert compared > 800
+@pytest.mark.parametrize("model, most", [("cbr_delay", 30), ("ccac", 20), ("varying", 20)])
+def test_the_least_jitter_of_longer_runs_is_that_of_the_oracle(model, most):
+    compared, _, _ = compare(model, range(300), most)
+    assert compared > 250
 
 
 def test_mm_link_lets_whole_packets_through_at_once(tmp_path):

@@ -11,7 +11,7 @@ from random import Random
 import z3
 
 #: Z3's units of work for one query. They do not depend on the machine, so the same queries time out everywhere.
-WORK = 3_000_000
+WORK = 400_000
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ def least_jitter(run, model, clocks):
     for number, (sent, delivered, size) in enumerate(kept, 1):
         sent, delivered, size = (z3.RealVal(str(value)) for value in (sent, delivered, size))
         served, own = z3.Real(f"K{number}"), size * per_byte
-        choices.append((before >= sent, before <= sent))
-        laws += [z3.Or(served <= sent + own, served <= before + own), delivered <= propagation + served + jitter]
-        laws += [propagation + served <= delivered]
+        waits = z3.And(before >= sent, served <= before + own)
+        choices.append((waits, z3.And(before <= sent, served <= sent + own)))
+        laws += [propagation + served <= delivered, delivered <= propagation + served + jitter]
         if model == "cbr_delay":
             laws += [served >= sent + own, served >= before + own]
         else:
@@ -82,7 +82,7 @@ def _least(jitter, laws, choices):
     """The least value of a term under laws: that of the choices of one solution, until no solution has less."""
     solver, best = z3.Solver(), None
     solver.set("rlimit", WORK)
-    solver.add(laws)
+    solver.add(*laws, *(z3.Or(*choice) for choice in choices))
     while (answer := solver.check()) == z3.sat:
         model, linear = solver.model(), z3.Optimize()
         linear.add(laws)
