@@ -11,8 +11,9 @@ from ccmatic.base import InputError, shown, suggest
 @dataclass(frozen=True)
 class Quantity:
     """what: that it is worse than x. worse: by which it is so, "below" or "above" x; None where that is not known.
-    unit: of x, in words. low, high, step: x from low to high, in steps; high is None where that is a trace's length.
-    flows: of how many flows it is said, at least and at most. index: a name, and what it is of a number that x is."""
+    unit: of x, in words. low, high, step: x from low to high, in steps; high is None where x is a number of steps, up
+    to half a trace. flows: of how many flows it is said, at least and at most. index: a name, and what it is of a
+    number that x is. in_round_trip: it is of what happens in an R_m, which a trace has to show."""
 
     what: str
     worse: str | None = None
@@ -22,13 +23,31 @@ class Quantity:
     step: Fraction = Fraction(1, 100)
     flows: tuple[int, int] = (1, 8)
     index: tuple[str, Callable[[Fraction], Fraction]] | None = None
+    in_round_trip: bool = False
 
-    def require(self, of, model_name, flows):
-        """Raise InputError where a model has not as many flows as this quantity, called `of`, is said of."""
+    def require(self, of, model_name, model, horizon):
+        """Raise InputError where a model has not as many flows as this quantity, called `of`, is said of, or a trace
+        shows no R_m."""
         least, most = self.flows
+        flows, R = model.flows, model.round_trip(1)
+        if self.in_round_trip and horizon <= R:
+            found = f"{of} is of an R_m, which is {R} steps, and a trace of {horizon} steps shows {horizon - 1}"
+            raise InputError(f"{found}; expected a horizon of {R + 1} at least")
         if not least <= flows <= most:
             expected = f"{least} flows" if least == most else f"{least} to {most} flows"
             raise InputError(f"{of} is of {expected}, {model_name} has {flows}; expected another model or quantity")
+
+    def up_to(self, high, horizon):
+        """The same where x is at most `high`. If x is a number of steps, it is about what happens at least so many
+        steps before the end of a trace: what is later may go on for longer than the trace shows. Raises InputError for
+        a trace that is too short."""
+        if self.high is not None:
+            return self
+        if high >= horizon:
+            found = f"x is looked for up to {high} steps, and a trace of {horizon} steps shows at most {horizon - 1}"
+            raise InputError(f"{found}; expected a longer horizon")
+        last = horizon - 1 - high
+        return replace(self, what=self.what.format(high=high), unit=f"{self.unit} by step {last}")
 
 
 #: C·R_m: bytes that are on their way on a link that is just used.
@@ -54,15 +73,28 @@ _SHARE = Quantity(
 QUANTITIES = {
     "utilisation": Quantity("S[-1] - S[0] < x * (offered[-1] - offered[0])", "below", "of what the link carries"),
     "loss": Quantity(
-        "ANYT(R, T, lambda t: L[t] - L[t-R] > x * C * R)", "above", f"{BDP} lost in an R_m", high=_LARGEST
+        "ANYT(R, T, lambda t: L[t] - L[t-R] > x * C * R)",
+        "above",
+        f"{BDP} lost in an R_m",
+        high=_LARGEST,
+        in_round_trip=True,
     ),
     "queue": Quantity(
         "ANYT(0, T, lambda t: A[t] - L[t] - S[t] > x * C * R)", "above", f"{BDP} that wait", high=_LARGEST
     ),
     "delay": Quantity(
-        "ANYT(0, T-x, lambda t: A[t] - L[t] > S[t+x])", "above", "steps to be served", high=None, step=Fraction(1)
+        "ANYT(0, T-{high}, lambda t: A[t] - L[t] > S[t+x])",
+        "above",
+        "steps to be served, of bytes sent",
+        high=None,
+        step=Fraction(1),
     ),
-    "window": Quantity("ANYT(0, T, lambda t: c_f[0][t] > x * C * R)", "above", f"{BDP} of window", high=_LARGEST),
+    "window": Quantity(
+        "ANYT(0, N, lambda n: ANYT(0, T, lambda t: c_f[n][t] > x * C * R))",
+        "above",
+        f"{BDP} of window",
+        high=_LARGEST,
+    ),
     "share": _SHARE,
     "jain": replace(_SHARE, flows=(2, 2), index=("Jain's index", jain)),
 }

@@ -211,6 +211,35 @@ def test_a_condition_without_x_is_asked_about_once():
     assert "an execution is so" in repr(worst) and "<table>" in worst._repr_html_()
 
 
+#: A window of twelve packets of C·R_m each, of which the last one waits for eleven steps, and with jitter for twelve.
+LATE = "def send(line_rate, R_m):\n    return line_rate * R_m * 12 / 100\n"
+
+
+@pytest.mark.parametrize("horizon", range(3, 28, 4))
+def test_no_horizon_says_of_a_delay_that_it_is_shorter_than_bytes_take(horizon):
+    """From an empty start. The bytes asked about are the same for every x."""
+    found = cm.worst(LATE, network("cbr_delay_windows", horizon=horizon), "delay", start="empty")
+    half = (horizon - 1) // 2
+    assert found.quantity.what.startswith(f"ANYT(0, T-{half},") and f"by step {horizon - 1 - half}" in found.sentence()
+    assert (found.none, found.some) == ((None, half) if half < 12 else (12, 11))
+
+
+def test_a_delay_longer_than_the_trace_is_not_asked_about():
+    for horizon, more in ((5, {"at": 5}), (5, {"high": 9})):
+        with pytest.raises(cm.InputError, match="up to . steps, and a trace of 5 steps shows at most 4"):
+            cm.worst(LATE, network("cbr_delay_windows", horizon=horizon), "delay", **more)
+
+
+def test_a_window_is_of_any_flow_and_a_loss_of_a_whole_R_m(tmp_path):
+    small = "def send(MSS):\n    return MSS\n"
+    asked = network("two_flows", horizon=4)
+    assert cm.worst([small, LATE], asked, "window", at=11, given="alpha == 1/4").some == 11
+    file = tmp_path / "slow.py"
+    file.write_text("from ccmatic.models.ccac2021 import CCAC2021\n\nMODEL = CCAC2021(R=4)\n")
+    with pytest.raises(cm.InputError, match="an R_m, which is 4 steps, and a trace of 4 steps shows 3"):
+        cm.worst(LATE, network(str(file), "1", 4), "loss")
+
+
 @pytest.mark.parametrize("what", ["S[-1] < S[0]", "And(S[-1] < S[0], x > 1/2)"])
 def test_of_a_condition_that_is_never_true_no_x_is_told(what, tmp_path):
     asked = ["worst", "vegas", "--model", "ideal_windows", "--buffer", "infinite", "--horizon", "4", "--of", what]

@@ -134,7 +134,7 @@ def _query(file, network, thresholds):
 @click.option("--given", default="", help="Only executions that meet these conditions, separated by ';'.")
 @click.option("--at", help="Ask about this x alone.")
 @click.option("--low", help="Look for x from here on.  [default: 0]")
-@click.option("--high", help="Look for x up to here.  [default: 1 for shares, 16 for bytes, T-1 for delay]")
+@click.option("--high", help="Look for x up to here.  [default: 1 for shares, 16 for bytes, (T-1)/2 for delay]")
 @click.option("--resolution", help="How near the two sides of the edge are.  [default: 1/100; 1 for delay]")
 @options.solver
 @options.timeout

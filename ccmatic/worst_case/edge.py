@@ -118,15 +118,16 @@ def search(
     if start not in kind.starts:
         raise InputError(f"the start is '{shown(start)}'; {suggest(start, kind.starts)}")
     quantity = kind.quantity(of)
-    quantity.require(of, network.model_name, network.model.flows)
+    quantity.require(of, network.model_name, network.model, network.horizon)
+    xs = _range(quantity, network, *((low, high) if at is None else (at, at)), resolution)
+    quantity = quantity.up_to(xs[-1], network.horizon)
     thresholds = {"what": quantity.what, "given": "; ".join(filter(None, (kind.starts[start], given.strip())))}
     query = Query(network, name, **thresholds).of_small_packets()
     decides = query.controller(controller)
     if period is not None:
         query = Query(network, name, **thresholds, repeats=period).of_small_packets()
     language.require_order(decides, network.jitter)
-    low, high = (low, high) if at is None else (at, at)
-    edge = _Edge(query, decides, _range(quantity, network, low, high, resolution), told, timeout, options)
+    edge = _Edge(query, decides, xs, told, timeout, options)
     none, some, verdict = edge.find(quantity.worse)
     trace, report = edge.shown(some) if some is not None else (None, None)
     seconds = monotonic() - begin
@@ -136,7 +137,7 @@ def search(
 
 def _range(quantity, network, low, high, resolution):
     """The values of x, rising. Raises InputError."""
-    most = network.horizon - 1 if quantity.high is None else quantity.high
+    most = (network.horizon - 1) // 2 if quantity.high is None else quantity.high
     first, last, step = (
         exact(default if value is None else value)
         for value, default in ((low, quantity.low), (high, most), (resolution, quantity.step))
