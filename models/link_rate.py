@@ -34,6 +34,11 @@ def _least_served(model):
     return samples
 
 
+def _no_busy_link(flow, buffer):
+    """Where neither a delay nor a loss tells of the step in which the link was all but idle (docs/encoding.md)."""
+    return "D is 2 steps or more and the buffer is finite" if flow.D >= 2 and buffer.finite else None
+
+
 def _queueing_delay_least(x):
     """Eq. 5.1: what jitter cannot explain; by whole steps."""
     for t in range(x.horizon):
@@ -90,6 +95,7 @@ def link_rate(model):
             start=lambda x, t: x.beliefs["C_U"][t] > 0,
             true_start=lambda x: x.C,
             holds=lambda x, bound: bound >= x.C,
+            turns_false=_no_busy_link,
         ),
         State(
             "qdel_L",

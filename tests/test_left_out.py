@@ -261,3 +261,20 @@ def test_synthesis_does_not_select_a_controller_that_stops_at_a_rate_below_0(tmp
     query = cm.Query(network, "avoids", template=str(tmp_path / "slow.py"), what="r_f[0][3] < 0")
     (found,) = cm.synthesise(query).solutions
     assert "slow = 1\n" in found.source
+
+
+@pytest.mark.parametrize(
+    "buffer, jitter, controller, told",
+    [
+        ("3", 2, "cc_qdel", False),
+        ("3", 2, "always_c_u", True),
+        (">=2", 3, "always_c_u", True),
+        ("any", 2, "midpoint", True),
+        ("infinite", 2, "always_c_u", False),
+        ("3", 1, "always_c_u", False),
+    ],
+)
+def test_a_published_upper_bound_that_can_turn_false_is_told(buffer, jitter, controller, told):
+    query = cm.Query(cm.Network("ccac", buffer, 5, jitter=jitter), "avoids", what="S[1] < S[0]")
+    found = isolated(left_out)(query, query.controller(controller))
+    assert any("C_U" in each.reason for each in found if each.name == "first state") == told

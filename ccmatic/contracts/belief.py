@@ -14,6 +14,7 @@ from math import ceil, floor
 from typing import Any, ClassVar
 
 from ccmatic.base import InputError, Unit
+from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.reason import Compared
 from ccmatic.contracts.steps import Laws, Number
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
@@ -72,7 +73,8 @@ class RunningBound:
     `start(x, t)`: what is known of its value at t, where a trace begins, true or not; `true_start(x)`: such a value
     that is true, as a term;
     `holds(x, value)`: a bound of this value is true of the path. symbol: how mathematics writes it, in TeX, by default
-    its name; says: what more a legend tells of it."""
+    its name; says: what more a legend tells of it. turns_false(flow, buffer): on which networks a true bound can turn
+    false, in words; None if this is none of them."""
 
     name: str
     unit: Unit
@@ -82,6 +84,7 @@ class RunningBound:
     holds: Callable[[NetworkView, Number], Truth]
     symbol: str = ""
     says: str = ""
+    turns_false: Callable[[FlowView, Buffer], str | None] = lambda flow, buffer: None
 
     #: In words: at least, at most. What a test begins with, as shares of what the link has.
     IS: ClassVar[str]

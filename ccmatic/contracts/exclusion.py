@@ -12,7 +12,7 @@ EXCLUSIONS = {
     "assumptions": "executions in which a controller's `assume` is false",
     "before the trace": "executions in which a sender acts on what it knows of bytes that it sent before the trace",
     "published laws": "executions that break a law of the published network",
-    "first state": "executions that begin with other state than the controller declares",
+    "first state": "executions that begin with other state than the controller declares, or with false beliefs",
 }
 
 

@@ -48,7 +48,12 @@ def _of_flows(query: Query, controller: Decides) -> list[Any]:
 
 
 def _of_beliefs(query: Query, controller: language.Controller, flow: FlowView) -> Iterator[Exclusion]:
-    """Values of a belief that a window does not tell apart, where the controller does."""
+    """Values of a belief that a window does not tell apart, where the controller does; and beliefs that are false."""
+    for bound in query.model.bounds() if not query.property.deployed else ():
+        where = bound.turns_false(flow, query.buffer) if bound.name in controller.parameters else None
+        if where:
+            reason = f"{bound.name} of {controller.name} has turned false before the trace, as it can where {where}"
+            yield Exclusion("first state", reason)
     for name, most in beyond_window(query.model, controller, flow):
         yield Exclusion("before the trace", f"{controller.name} tells values of {name} above {most} apart")
 
