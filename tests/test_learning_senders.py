@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError, definitions
-from ccmatic.language import is_stateful, load
+from ccmatic.language import as_sent, is_stateful, load
 from ccmatic.learning import Asked, Environment, lawful, rollout, sender, stateless
 from ccmatic.learning.trees import Counted, Values
 
@@ -76,6 +76,36 @@ def test_an_action_is_a_choice_that_an_envelope_leaves():
     own = Environment(asked, act="rate")
     assert (chosen(-5) == rollout(own, sender("cc_qdel_wide", own), jax.random.key(1), 2).known.now.sent).all()
     assert (chosen(1) >= chosen(-1)).mean() > 0.6 and (chosen(1) != chosen(-1)).any()
+
+
+FOLLOWS = """window: bytes = 20 * MSS
+count: bytes = 0
+def update(window, count, delay, MSS, R_m, step, second):
+    count = count + MSS
+    assume(count <= 3 * MSS)
+    window = bounded(10 * MSS + MSS * (count / MSS) ** 2 * R_m / step + 0 * MSS * delay / second, MSS, 2 * MSS)
+def send(window):
+    return window
+"""
+
+
+def test_a_controller_with_a_law_follows_it_and_not_its_bounds(tmp_path):
+    """Also where the bounds are not assumed to hold: after so many steps the window is the law's."""
+    (tmp_path / "follows.py").write_text(FOLLOWS)
+    environment = Environment(Asked(steps=12, rate=32, rtt=32, first=0.5), act="rate")
+    sent = rollout(environment, sender(str(tmp_path / "follows.py"), environment), jax.random.key(1), 2).known.now.sent
+    assert float(sent[8].mean() / sent[2].mean()) > 3
+
+
+def test_an_increase_follows_the_delay_itself():
+    """Illinois, between whole steps of delay: not the least of what they stand for."""
+    model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
+    controller = load("illinois", observations=model.observations)
+    now = {"lost": lambda back: 0.0, "acked": lambda back: 0.0, "sent": 0.0, "timeout": False, "recover": 0.0}
+    known = {**now, "R_m": 1.0, "step": 1.0, "MSS": 1.0, "window": 100.0, "delay": 0.0}
+    values = Values(known, law=Values({**known, "delay": 0.5}))
+    after = values.becomes(as_sent(controller.update), {"window": 100.0, "recover": 0.0})
+    assert float(after["window"]) == pytest.approx(100 + 10 / (1 + 97 / 3 * (0.5 - 0.04) / 3.96))
 
 
 def test_what_is_no_sender_is_refused():

@@ -10,7 +10,7 @@ from math import ceil, floor
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.codegen.expression import Expression
 from ccmatic.codegen.law import Law, literal
-from ccmatic.language import AnyOf, Between, Bounded, Extreme, If, Impossible, Name, Past, Remembered, leaves
+from ccmatic.language import AnyOf, Between, Bounded, Extreme, Impossible, Name, Past, as_sent, leaves
 
 #: How many of what is kept are one, by unit.
 ONE = {BYTES: 1, RATE: 1, TIME: 4096, NUMBER: 4096, CONDITION: 1}
@@ -83,10 +83,8 @@ class Update(Expression):
         return f"seen[{back}].{name or _CALLED.get(leaf.name, leaf.name)}"
 
     def update(self, tree):
-        """Statements that let state, `m`, become what the tree says, and return whether it is possible.
-
-        What is assumed where a law follows is about the law's bounds, which are for solvers: senders follow the law."""
-        return self.body(_without_bounds(tree), self.ended)
+        """Statements that let state, `m`, become what the tree says, and return whether it is possible."""
+        return self.body(as_sent(tree), self.ended)
 
     def ended(self, tree):
         if isinstance(tree, Impossible):
@@ -162,20 +160,6 @@ class _InLaw(Update):
         if self.is_few(leaf.name):
             return self.seen(leaf, "waited"), ONE[TIME], LONGEST_DELAY * ONE[TIME]
         return super().variable(leaf)
-
-
-def _without_bounds(tree, assumed=()):
-    """A tree in which nothing is assumed on a path that ends in a law; on others, at their ends."""
-    match tree:
-        case If(test, then, Impossible()):
-            return _without_bounds(then, (*assumed, test))
-        case If(test, then, other):
-            return If(test, _without_bounds(then, assumed), _without_bounds(other, assumed))
-        case Remembered(values) if any(isinstance(value, Bounded) for value in values.values()):
-            return tree
-    for test in reversed(assumed):
-        tree = If(test, tree, Impossible())
-    return tree
 
 
 def kept(memory, value):

@@ -25,6 +25,7 @@ from ccmatic.language.tree import (
     Number,
     Past,
     Remembered,
+    as_sent,
     leaves,
     parts,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "Remembered",
     "Several",
     "Stateful",
+    "as_sent",
     "begun_anywhere",
     "each_of",
     "given",

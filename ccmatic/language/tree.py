@@ -216,3 +216,18 @@ def sign(tree):
         case Extreme(pick, terms):
             return _EXTREMES[pick](map(sign, terms))
     return -1
+
+
+def as_sent(update, assumed=()):
+    """An update as a sender that runs does it: on a way that ends in a law nothing is assumed, as that is about the
+    law's bounds, which are for solvers. On other ways it is assumed at the end."""
+    match update:
+        case If(test, then, Impossible()):
+            return as_sent(then, (*assumed, test))
+        case If(test, then, other):
+            return If(test, as_sent(then, assumed), as_sent(other, assumed))
+        case Remembered(values) if any(isinstance(value, Bounded) for value in values.values()):
+            return update
+    for test in reversed(assumed):
+        update = If(test, update, Impossible())
+    return update

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ccmatic.base import CONDITION, InputError, definitions, read_text
-from ccmatic.language import Past, is_stateful, load, parts
+from ccmatic.language import Past, as_sent, is_stateful, load, parts
 from ccmatic.learning import cubic
 from ccmatic.learning.capacity import MBIT
 from ccmatic.learning.environment import Environment
@@ -99,7 +99,8 @@ def remembering(controller, asked):
     rtt = asked.per_rtt
     jitter = ceil(asked.jitter.ends[1] / asked.rtt.ends[0] * rtt)
     fixed = {"R_m": float(rtt), "D": float(jitter), "step": 1.0, "MSS": float(asked.packet)}
-    past = [round(float(Values(fixed).of(each.back))) for each in _pasts(controller.update)]
+    update = as_sent(controller.update)
+    past = [round(float(Values(fixed).of(each.back))) for each in _pasts(update)]
     kept = max([0, *past]) + rtt + 1
     conditions = {memory.name for memory in controller.state if memory.unit == CONDITION}
 
@@ -113,13 +114,15 @@ def remembering(controller, asked):
     def act(memory, links, state, seen):
         now, (remembered, counted) = state.known.now, memory
         wrong = 1.0 if state.wrong is None else state.wrong
-        waited = jnp.maximum(0, jnp.floor((now.rtt_end - links.rtt * links.slot * wrong) / now.seconds + 1e-4))
+        waited = jnp.maximum(0, (now.rtt_end - links.rtt * links.slot * wrong) / now.seconds)
         latest = {name: _back(counted[name], 0) + getattr(now, name) for name in _COUNTED}
-        latest |= {"delay": waited, "measured": jnp.where(now.acked > 0, 1.0, 0.0)}
+        latest |= {"delay": jnp.floor(waited + 1e-4), "waited": waited, "measured": jnp.where(now.acked > 0, 1.0, 0.0)}
         counted = {name: jax.tree.map(_then, counted[name], latest[name]) for name in counted}
         taken = {**fixed, "R_m": fixed["R_m"] * wrong}
-        values = Values({**taken, **remembered, **_observed(counted, now, state.interval, rtt)}, Values(fixed))
-        after = values.becomes(controller.update, remembered)
+        known = {**taken, **remembered, **_observed(counted, now, state.interval, rtt), "second": 1 / now.seconds}
+        in_law = {**known, "delay": known["waited"]}
+        values = Values(known, Values(fixed), Values(in_law, Values(fixed)))
+        after = values.becomes(update, remembered)
         after = {name: where(state.interval > 0, after[name], remembered[name]) for name in remembered}
         sent = Values({**taken, **after, "line_rate": jnp.inf})
         window = jnp.inf if controller.window is None else to_float(sent.of(controller.window)) / now.rtt_end
@@ -131,7 +134,7 @@ def remembering(controller, asked):
 
 #: What a controller with state observes, as columns: the latest first. The first of them are bytes since the beginning.
 _COUNTED = ("acked", "lost", "sent")
-_KEPT = (*_COUNTED, "delay", "measured")
+_KEPT = (*_COUNTED, "delay", "waited", "measured")
 
 
 def _back(column, steps):

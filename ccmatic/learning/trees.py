@@ -128,10 +128,10 @@ _LOGIC = {"and": operator.and_, "or": operator.or_}
 class Values:
     """Trees worked out where names have these values: arrays, or functions from steps back to arrays, of what is
     observed. A tree that stands in several places is worked out once. back: Values by which steps back are counted;
-    None: by these."""
+    law: those by which laws are worked out, that are not linear; None: by these."""
 
-    def __init__(self, known, back=None):
-        self.known, self._found, self._back = known, {}, back or self
+    def __init__(self, known, back=None, law=None):
+        self.known, self._found, self._back, self._law = known, {}, back or self, law or self
 
     def of(self, tree):
         """The number or truth that a tree says."""
@@ -165,8 +165,10 @@ class Values:
                 return jnp.cbrt(to_float(self.of(part)))
             case If(test, then, other):
                 return where(self.of(test), self.of(then), self.of(other))
-            case AnyOf((first, *_)) | Between(first, _) | Bounded(_, first, _):
+            case AnyOf((first, *_)) | Between(first, _):
                 return self.of(first)
+            case Bounded(law):
+                return self._law.of(law)
         raise TypeError(f"no number: {tree!r}")
 
     def rates(self, tree):
