@@ -3,7 +3,7 @@
 from functools import cache, partial
 
 from ccmatic.contracts import BYTES, CONDITION, RATE, TIME, Column, Observation
-from ccmatic.logic import either, equal, every, implies, is_max, no, some
+from ccmatic.logic import choice, either, equal, every, implies, is_max, no, some
 
 #: In steps: delays of an execution that repeats itself are told apart up to this one.
 LONGEST = 32
@@ -110,19 +110,30 @@ def _detection_of_executions(flow, dupacks):
 
 def _sent_before(flow, t, dupacks):
     """Of each step R_m before t or earlier: that enough bytes beyond it are acknowledged by t, and what was lost by
-    it. An execution that repeats itself has such steps before the trace, too."""
+    it. An execution that repeats itself has such steps before the trace, too, if anything of the flow is served."""
     reaches = _is_last_period(flow, t) and flow.network.beta is not None
     for u in range(-LONGEST if reaches else 0, t - flow.R + 1):
-        yield _admitted_before(flow, u) + dupacks <= flow.S[t - flow.R], _before(flow, flow.L, u)
+        lost = _before(flow, flow.L, u)
+        if u < 0 and _found(flow) is not None:
+            lost = choice(_is_starved(flow), flow.L[0], lost)
+        yield _admitted_before(flow, u) + dupacks <= flow.S[t - flow.R], lost
 
 
 def _is_found(flow, t, dupacks, found):
     """So may all that was lost before the steps of `_sent_before` be: enough bytes beyond the first of them are
-    acknowledged. Where nothing is lost in a period, all that ever was is found, if anything is still sent."""
+    acknowledged. Where nothing is lost in a period, all that ever was is found, if anything is still sent. Where all
+    that is sent is lost, acknowledgements find nothing, and timeouts what they do."""
     loses = flow.L[flow.period] > flow.L[0]
     sends = flow.admitted(flow.period) > flow.admitted(0)
     reached = _admitted_before(flow, -LONGEST) + dupacks <= flow.S[t - flow.R]
+    if _found(flow) is not None:
+        reached = either(_is_starved(flow), found[t] < flow.L[0], reached)
     return either(loses, reached, implies(sends, found[t] >= flow.L[t]))
+
+
+def _is_starved(flow):
+    """Nothing of a flow is served in a period, as all that it sends is lost."""
+    return every(flow.S[flow.period] <= flow.S[0], flow.L[flow.period] > flow.L[0])
 
 
 def _is_last_period(flow, t):

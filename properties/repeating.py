@@ -4,7 +4,7 @@ from ccmatic.models.window_sender import LONGEST, found_losses
 
 from ccmatic.base import InputError
 from ccmatic.contracts import Exclusion
-from ccmatic.logic import equal, every, iff
+from ccmatic.logic import equal, every, iff, some
 
 
 def repeating(model, x, period):
@@ -29,7 +29,9 @@ def repeating(model, x, period):
     for flow in x.flows if model.windows else ():
         name = found_losses(len(x.flows), flow.number).name
         if name in x.own:
-            parts.append(equal(flow.Ld[end] - x.own[name][end], flow.Ld[begin] - x.own[name][begin]))
+            found = x.own[name]
+            stays = every(equal(found[end], found[begin]), equal(flow.S[end], flow.S[begin]))
+            parts.append(some(stays, equal(flow.Ld[end] - found[end], flow.Ld[begin] - found[begin])))
     for flow, let in zip(x.flows, model.let(x) if model.windows else (), strict=False):
         parts.append(equal(let[end] - flow.S[end], let[begin] - flow.S[begin]))
     for flow in x.flows:
@@ -49,6 +51,9 @@ def exclusions(model, reads):
     for each in model.observations.values():
         if each.name in reads and each.longest:
             yield Exclusion("late delays", f"a sender observes a {each.name} of more than {each.longest} steps")
+    if model.flows > 1 and model.observations["delay"].name in reads and not model.measures:
+        reason = "a flow of which nothing is served acts on the last delay that it measured"
+        yield Exclusion("late delays", reason)
     if model.flows > 1:
         yield Exclusion("late delays", "bytes wait from before the trace until its last period")
 

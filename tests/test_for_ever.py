@@ -171,3 +171,29 @@ def test_what_is_so_only_from_state_that_a_run_comes_to_is_not_said_to_be_never_
     assert found.verdict == "unknown" and found.elsewhere and found.none <= Fraction(1, 4)
     assert "happens only from state that is not declared" in found.sentence()
     assert "first state" not in [each.name for each in found.left_out]
+
+
+STARVED = """
+pace: rate = above(0)
+
+
+def update(line_rate):
+    pace = 3 / 2 * line_rate / 100
+
+
+def send(pace):
+    return pace
+"""
+
+
+def test_a_flow_all_of_whose_bytes_are_lost_is_starved_for_ever(tmp_path):
+    """Acknowledgements find none of its losses, and a timeout finds each."""
+    sends = written(tmp_path, STARVED)
+    model = tmp_path / "two.py"
+    model.write_text(
+        "from ccmatic.models.ccac2021 import CCAC2021\n"
+        "MODEL = CCAC2021(flows=2, waste='constant rate', delay=\"each flow's own\", timer='of losses not found')\n"
+    )
+    given = "alpha == 1/4; L_f[1][T-1] > L_f[1][0]"
+    found = cm.worst(sends, network(str(model), "1/4", 5), "share", period=1, at="1/100", given=given)
+    assert found.some == Fraction(1, 100)
