@@ -158,7 +158,7 @@ def observations(before, own):
         Observation("ack_rate", RATE, "acknowledged in the last R_m, a second", _ack_rate),
         Observation("sent", BYTES, "bytes sent by the step before", lambda flow, t: flow.A[t - 1] if t else None),
         Observation("lost", BYTES, "bytes found to be lost", lambda flow, t: flow.Ld[t]),
-        Observation("timeout", CONDITION, "the retransmission timer fires", timeout),
+        Observation("timeout", CONDITION, "the retransmission timer fires", _timer),
         Observation(
             "delay",
             TIME,
@@ -178,6 +178,11 @@ def observations(before, own):
 
 def _second(flow, t):
     return flow.R
+
+
+def _timer(flow, t):
+    """Of executions it may fire in the first R_m, too, for what was sent before the trace: that is not observed."""
+    return None if t < flow.R and _found(flow) is not None else timeout(flow, t)
 
 
 def _acked(flow, t):

@@ -278,3 +278,34 @@ def test_a_published_upper_bound_that_can_turn_false_is_told(buffer, jitter, con
     query = cm.Query(cm.Network("ccac", buffer, 5, jitter=jitter), "avoids", what="S[1] < S[0]")
     found = isolated(left_out)(query, query.controller(controller))
     assert any("C_U" in each.reason for each in found if each.name == "first state") == told
+
+
+@pytest.mark.parametrize("model, told", [("two_flows", True), ("ccac_windows", False)])
+def test_a_belief_that_is_false_beside_others_at_first_is_left_out(model, told):
+    """C_U may turn false beside others, and a later window then begins with it."""
+    source = "def send(C_U, R_m):\n    return C_U * R_m\n"
+    found = isolated(left_out)(asked(model), asked(model).controller(source))
+    assert any(each.name == "first state" and "is false at first" in each.reason for each in found) == told
+
+
+FAR = """
+from ccmatic.models.ccac2021 import CCAC2021
+
+MODEL = CCAC2021(R=2, begins="anywhere", delay="open at first", timer="of losses not found")
+"""
+
+
+def test_a_timer_may_fire_in_the_first_r_m(tmp_path):
+    """For a loss of what was sent before the trace: the window falls at step 1 of a trace whose R_m is two steps."""
+    (tmp_path / "far.py").write_text(FAR)
+    source = """
+window: bytes = above(0)
+
+def update(window, timeout, MSS):
+    window = MSS if timeout else window
+
+def send(window):
+    return window
+"""
+    query = asked(str(tmp_path / "far.py"), what="c_f[0][1] < c_f[0][0]")
+    assert cm.verify(source, query).verdict == "violated"

@@ -74,6 +74,9 @@ def _of_sender(query: Query, controller: language.Stateful, flow: FlowView, larg
         yield Exclusion("assumptions", f"{controller.name} assumes {'; '.join(assumed)}")
     if not query.property.deployed and not query.property.period:
         yield from _of_first_state(controller)
+    if query.model.flows > 1 and (upper := [each.name for each in controller.state if each.is_upper]):
+        reason = f"{', '.join(upper)} of {controller.name} is false at first, as it may be beside others"
+        yield Exclusion("first state", reason)
     yield from _of_packets(controller, flow, largest)
     if not query.property.period and knows_more(controller, flow):
         longer = f", if that is more than {_longest(flow)} steps" if _longest(flow) else ""
