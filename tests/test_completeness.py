@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from completeness.campaign import campaign
+from completeness.campaign import campaign, cycles
 from completeness.guarantees import SHIPPED, against
 from completeness.repeats import PERIODIC, worse_for_ever
 from completeness.runs import NETWORKS
@@ -16,16 +16,19 @@ from support import ROOT
 
 FIRST = 20  # of the runs that the default tests look at
 
-unfixed = pytest.mark.xfail(reason="questions still drop executions", strict=False)
+unfixed = pytest.mark.xfail(reason="of several flows, executions for ever are dropped", strict=False)
+ALONE, BESIDE = (
+    [name for name, network in NETWORKS.items() if network.windows and (network.flows > 1) == several]
+    for several in (False, True)
+)
 
 
-@unfixed
 def test_each_question_admits_each_window():
     """Laws of the exact numbers, and for some of the windows the formulas."""
-    found = campaign(2500, FIRST, solved=8)
+    found = campaign(2000, FIRST, solved=5)
     assert [str(each) for each in found.unexplained] == []
     assert {network for network, _ in found.windows} == {*NETWORKS}
-    assert all(count > 40 for count in found.windows.values())
+    assert all(count > 30 for count in found.windows.values())
 
 
 @pytest.mark.slow
@@ -35,23 +38,42 @@ def test_each_question_admits_100000_windows():
     assert [str(each) for each in found.unexplained] == []
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.name, marks=unfixed) for case in CASES])
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
 def test_no_window_is_worse_than_the_worst(case):
     count, worse = worse_windows(case, 12)
     assert count > 50 and worse == []
 
 
-@pytest.mark.parametrize("case, places", [pytest.param(*each, id=each[0].name, marks=unfixed) for each in PERIODIC])
-def test_no_execution_that_repeats_itself_is_worse(case, places):
-    repeat, _, worse = worse_for_ever(case, places, 12)
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in PERIODIC])
+def test_no_execution_that_repeats_itself_is_worse(case):
+    repeat, worse = worse_for_ever(case, 12)
     assert repeat > 0 and worse == []
+
+
+@pytest.mark.parametrize(
+    "networks", [pytest.param(ALONE, id="alone"), pytest.param(BESIDE, id="beside", marks=unfixed)]
+)
+def test_each_window_that_repeats_itself_is_admitted_for_ever(networks):
+    found = cycles(60, FIRST, networks)
+    assert [str(each) for each in found.unexplained] == []
+    assert found.total > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "networks", [pytest.param(ALONE, id="alone"), pytest.param(BESIDE, id="beside", marks=unfixed)]
+)
+def test_many_windows_that_repeat_themselves_are_admitted_for_ever(networks):
+    found = cycles(5000, 1, networks, solved=20)
+    print(*found.table(), sep="\n")
+    assert [str(each) for each in found.unexplained] == []
 
 
 @pytest.mark.parametrize("proof", SHIPPED)
 def test_no_window_breaks_a_lemma_of_a_shipped_proof(proof):
-    found, faults = against(proof, 12)
+    found, faults = against(proof, 6)
     assert faults == []
-    assert found["premises"] > 50 and found["left out"] < found["windows"] / 2
+    assert found["premises"] > 30 and found["left out"] < 2 / 3 * found["windows"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +84,7 @@ def test_a_simulator_that_is_wrong_is_found_out(network, wrong, law):
     """With one law of the simulated path broken, the same check finds it."""
     source = CONSTANT if network == "ccac_windows" else "def rate(C_L):\n    return 2 * C_L\n"
     given = {"written": [Written(source)], "packet": Fraction(1, 10), "D": 1, "buffer": Fraction(1), "wrong": wrong}
-    found = campaign(200, 1, [network], stop=None, **given)
+    found = campaign(80, 1, [network], stop=None, **given)
     names = {name for each in found.unexplained for name in each.laws}
     assert any(law in name or (wrong == "waste" and "serves_at_link_rate" in name) for name in names), names
 

@@ -4,16 +4,13 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 
-from .questions import Asked, Refused
+from .exclusions import exclusion
+from .questions import Asked, AskedForEver, Refused
+from .repeats import PeriodicRun
 from .runs import NETWORKS, Impossible, Run
 
-#: Laws that the product declares to leave executions out, by the name of the exclusion: docs/limits.md.
-DECLARED = {
-    "Q_grows_by_one_a_step": "the published law of delay growth",
-    "F_grows_by_one_a_step": "the published law of delay growth",
-    "F_fits_buffer_at_once": "the published law of delay growth",
-    "packet_size": "packets larger than a fifth of C·R_m",
-}
+#: Steps of a window that repeats itself beside two periods: as far back as a controller looks.
+LOOKS_BACK = 12
 
 
 @dataclass
@@ -93,6 +90,28 @@ def _one_run(found, network, number, rng, each, solved, given):
         found.reasons[str(error)] += 1
 
 
+def cycles(runs, seed=0, networks=None, solved=0, stop=1):
+    """A Campaign of so many runs on networks that repeat their choices: of each that repeats itself the last window is
+    put to `worst --period`."""
+    found, rng = Campaign(), random.Random(seed)
+    names = networks or [name for name, network in NETWORKS.items() if network.windows]
+    for number in range(seed * 10**6, seed * 10**6 + runs):
+        network, period = NETWORKS[names[number % len(names)]], rng.choice((1, 2, 3))
+        found.runs[network.model] += 1
+        try:
+            run = PeriodicRun(network, period, number, 2 * period + LOOKS_BACK)
+            if run.repeats() and all(written.anywhere for written in run.written):
+                look(found, AskedForEver(run), run.last_window(), rng.random() < solved / 1000)
+        except Impossible:
+            continue
+        except Refused as error:
+            found.refused[network.model] += 1
+            found.reasons[str(error)] += 1
+        if stop is not None and len(found.unexplained) >= stop:
+            break
+    return found
+
+
 def look(found, asked, window, formulas=False):
     """Put a window to each question, and count."""
     network = window.run.network.model
@@ -105,14 +124,8 @@ def look(found, asked, window, formulas=False):
             laws = [*laws, f"formulas {'have' if solutions[question] else 'lack'} it"]
         if laws:
             reasons = {exclusion(window, law) for law in laws}
-            if None in reasons:
+            if not reasons <= asked.left_out(question):
                 found.unexplained.append(Unexplained(network, question, window, laws, found.total))
             else:
                 for reason in reasons:
                     found.excluded[network, question, reason] += 1
-
-
-def exclusion(window, law):
-    """The name of what is declared to leave a window out that a law refuses; None if nothing is."""
-    name = law.rpartition(" at t=")[0].rpartition(".")[2]
-    return DECLARED.get(name)

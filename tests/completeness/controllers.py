@@ -22,7 +22,7 @@ def _any(rng):
     """Statements drawn at random."""
     lines = [f"    if {_test(rng)}:", f"        window = {_bytes(rng)}", f"    elif {_test(rng)}:"]
     lines += [f"        window = {_bytes(rng)}", "    else:", f"        window = {_bytes(rng)}"]
-    lines += [f"    kept = {rng.choice(('sent', 'acked', 'lost', 'window', 'acked - lost', 'kept'))}"]
+    lines += [f"    kept = {rng.choice(('sent', 'acked', 'acked - lost', 'kept'))}"]
     lines += [f"    flag = {_test(rng)}"]
     lines += [f"    window = {rng.choice(('max(MSS, window)', 'min(window, {e} * MSS)', 'window'))}"]
     head = "def update(window, kept, flag, acked, ack_rate, sent, lost, timeout, delay, measured, MSS, R_m, D, step):"
@@ -31,7 +31,9 @@ def _any(rng):
     text = "\n".join(
         ["window: bytes = anything()", "kept: bytes = anything()", "flag: condition = anything()", head, *lines]
     )
-    return Written(filled(rng, f"{text}\n\ndef send(window, MSS, R_m):\n    return {send}\n"))
+    return Written(
+        filled(rng, f"{text}\n\ndef send(window, MSS, R_m):\n    return {send}\n"), places=(("kept", "acked"),)
+    )
 
 
 def _test(rng):

@@ -127,21 +127,22 @@ class Path:
         for flow, bytes_ in _take(self._boxed, self.served[-1] - self.served[-2]):
             self.S[flow][-1] += bytes_
 
-    def wait(self, flow, n):
-        """(whole steps, exactly) that the last byte of a flow served by n waited; None before any was."""
+    def last_service(self, flow, n):
+        """The last step until n in which bytes of a flow were served; 0 before any were."""
         served = self.S[flow]
         while n > 0 and served[n] == served[n - 1]:
             n -= 1
-        if n <= 0:
-            return None
-        return self._age(flow, served[n], n)
+        return max(n, 0)
+
+    def wait(self, flow, n):
+        """(whole steps, exactly) that the last byte of a flow served by n waited; None before any was."""
+        n = self.last_service(flow, n)
+        return self._age(flow, self.S[flow][n], n) if n > 0 else None
 
     def first_wait(self, flow, n):
         """Whole steps that the first byte served in the last step with service until n waited; None before any."""
-        served = self.S[flow]
-        while n > 0 and served[n] == served[n - 1]:
-            n -= 1
-        if n <= 0:
+        served, n = self.S[flow], self.last_service(flow, n)
+        if n == 0:
             return None
         came = n
         while came > 0 and self.admitted(flow, came - 1) > served[n - 1]:

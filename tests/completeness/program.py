@@ -229,11 +229,12 @@ class Draw:
 
     def law(self, law, low, high):
         """The law itself, to six digits, so that its fractions stay short: kept within the bounds if it is."""
-        value, low, high = real(law), whole(low), whole(high)
-        if low <= value <= high:
-            return min(high, max(low, value.limit_denominator(10**6)))
-        near = Fraction(1, 10**6)  # a cube root is not exact
-        return low if low - near < value < low else high if high < value < high + near else value
+        low, high = whole(low), whole(high)
+        value = real(law).limit_denominator(10**6)
+        near = Fraction(1, 10**5)
+        if low - near < value < low or low <= real(law) < low + near:
+            return low
+        return high if high < value < high + near or high - near < real(law) <= high else value
 
     def assume(self, condition):
         self.assumed = self.assumed and bool(condition)

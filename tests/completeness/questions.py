@@ -53,7 +53,13 @@ class Asked:
             self.controller = self.query.controller(sources if len(sources) > 1 else sources[0])
         except InputError as error:
             raise Refused(str(error)) from None
-        self._solver = {}
+        self._left_out = {}
+
+    def left_out(self, name):
+        """The names of the exclusions that the answer to a question has."""
+        if name not in self._left_out:
+            self._left_out[name] = {each.name for each in queries.left_out(self.queries[name], self.controller)}
+        return self._left_out[name]
 
     def require_bounds(self):
         """Raises Refused where the bounds of a law are not proved."""
@@ -111,3 +117,29 @@ class Asked:
         for name, term in x.constants.items():
             checker.add(equal(term, window.constants[name]))
         return checker.check() == SAT
+
+
+@lru_cache(maxsize=512)
+def repeating(model, buffer, horizon, jitter, period):
+    """The query of `worst --period` about a network."""
+    name = str(NETWORKS / model) if model.endswith(".py") else model
+    return queries.make(name, buffer, horizon, jitter, "published", "avoids", {**NEUTRAL, "repeats": str(period)})
+
+
+class AskedForEver(Asked):
+    """The same of `worst --period`, about a run that repeats itself."""
+
+    def __init__(self, run):
+        super().__init__(run)
+        buffer = "infinite" if run.buffer is None else str(run.buffer)
+        query = repeating(run.network.model, buffer, run.horizon, run.D, run.period)
+        self.query, self.queries = query, {"worst --period": query}
+
+    def broken(self, window):
+        found = super().broken(window)
+        ((name, query),) = self.queries.items()
+        x = query.observed(self.trace(window, query), (), self.controller.state)
+        (way,) = query.property.ways_to_fail(query.model, query.buffer)
+        if way.premise(x) is not True:
+            found[name] = [*found[name], "property.it_repeats_itself at t=0"]
+        return found

@@ -4,7 +4,6 @@ A network whose choices repeat leads a controller that chooses nothing to a cycl
 among its bytes may move with them or stay where it is; all else has to be as it was a period before.
 """
 
-from dataclasses import replace
 from fractions import Fraction
 
 from .path import Path
@@ -46,92 +45,107 @@ def send(window):
 
 GIVEN = "alpha == 1/10"
 
-#: With the place that a controller remembers, which may stay where it is.
 PERIODIC = tuple(
-    (Case(f"{name}, period {period}", source, network, buffer, 2 * period + 1, of, period=period, given=GIVEN), places)
-    for name, source, network, buffer, of, places in (
-        ("eight packets, utilisation", CAPPED_RENO, "cbr_delay_windows", "infinite", "utilisation", ("recover",)),
-        ("one packet, utilisation", ONE_PACKET, "ccac_windows", "infinite", "utilisation", ("recover",)),
-        ("a long queue", KEEPS_QUEUE, "cbr_delay_windows", "infinite", "queue", ()),
-        ("a long delay", LONG_DELAY, "ccac_windows", "infinite", "queue", ()),
-        ("a mark", MARKS, "cbr_delay_windows", "1", "utilisation", ("mark",)),
-        ("a limit", LIMIT, "ideal_windows", "infinite", "queue", ("mark",)),
-        ("constant", CONSTANT, "cbr_delay_windows", "1/4", "utilisation", ()),
-        ("constant loses", CONSTANT, "ccac_windows", "1/4", "loss", ()),
-        ("beliefs", BELIEVES, "ccac_windows", "1", "utilisation", ()),
+    Case(
+        f"{name}, period {period}",
+        source,
+        network,
+        buffer,
+        2 * period + 1 + 4 * (source is BELIEVES),
+        of,
+        period=period,
+        given=GIVEN,
+    )
+    for name, source, network, buffer, of in (
+        ("eight packets, utilisation", CAPPED_RENO, "cbr_delay_windows", "infinite", "utilisation"),
+        ("one packet, utilisation", ONE_PACKET, "ccac_windows", "infinite", "utilisation"),
+        ("a long queue", KEEPS_QUEUE, "cbr_delay_windows", "infinite", "queue"),
+        ("a long delay", LONG_DELAY, "ccac_windows", "infinite", "queue"),
+        ("a mark", MARKS, "cbr_delay_windows", "1", "utilisation"),
+        ("a limit", LIMIT, "ideal_windows", "infinite", "queue"),
+        ("constant", CONSTANT, "cbr_delay_windows", "1/4", "utilisation"),
+        ("constant loses", CONSTANT, "ccac_windows", "1/4", "loss"),
+        ("beliefs", BELIEVES, "ccac_windows", "1", "utilisation"),
     )
     for period in (1, 2)
 )
 
 #: Of so many steps at the end each is as the one a period before: many times what any period keeps.
-STEADY = 40
+STEADY, STEPS = 40, 90
 
 
 class PeriodicRun(Run):
     """A Run whose network repeats its choices every so many steps."""
 
-    def __init__(self, case, seed):
-        self.period = case.period
-        buffer = None if case.buffer == "infinite" else Fraction(case.buffer)
-        network = replace(NETWORKS[case.network])
-        given = {"packet": Fraction(case.packet), "buffer": buffer, "D": network.D[0]}
-        super().__init__(network, seed, 120, case.horizon, [Written(case.source)], **given)
+    def __init__(self, network, period, seed, horizon, written=None, **given):
+        self.period = period
+        super().__init__(network, seed, STEPS, horizon, written, **given)
 
     def _path(self, rng, wrong):
-        holds = [Fraction(rng.randint(0, 2), 2) for _ in range(self.period)]
-        hides = [Fraction(rng.randint(0, 1)) for _ in range(self.period)]
+        P, flows = self.period, self.network.flows
+        holds = [[Fraction(rng.choice((0, 0, 1, 2, 2)), 2) for _ in range(flows)] for _ in range(P)]
+        hides = [Fraction(rng.randint(0, 1)) for _ in range(P)]
+        orders = [rng.sample(range(flows), flows) for _ in range(P)]
         return Path(
             self.network.kind,
             self.D,
             self.buffer,
-            1,
-            lambda n: hides[n % self.period],
-            lambda n, flow: holds[n % self.period],
+            flows,
+            lambda n: hides[n % P],
+            lambda n, flow: holds[n % P][flow],
             lambda n: 0,
-            lambda n: [0],
+            lambda n: orders[n % P],
+            self.network.own_boxes,
         )
 
-    def repeats(self, places):
-        """Whether its last steps are each as the one a period before, all that is kept included, positions aside."""
-        path, (sender,), P, end = self.path, self.senders, self.period, self.path.now
+    def _before_sending(self):
+        for flow, sender in enumerate(self.senders):
+            sender.seeds = lambda n, flow=flow: hash((self.seed, flow, n % self.period))
+
+    def repeats(self, places=None):
+        """Whether its last steps are each as the one a period before, all that is kept included. State that is a place
+        among bytes may stay or move on, by the same in each period. places: names of such state; None: any bytes."""
+        path, P, end = self.path, self.period, self.path.now
         steps = range(end - STEADY, end + 1)
-        counted = [path.A[0], path.S[0], path.L[0], path.K, sender.lost, sender.found]
-        for column in counted:
-            grown = {column[n] - column[n - P] for n in steps}
-            if len(grown) > 1:
-                return False
-        kept = [name for name in sender.state[end] if name not in places]
-        return all(
-            sender.window[n] == sender.window[n - P]
-            and sender.rate[n] == sender.rate[n - P]
-            and all(sender.state[n][name] == sender.state[n - P][name] for name in kept)
-            and path.A[0][n] - path.L[0][n] - path.S[0][n] == path.A[0][n - P] - path.L[0][n - P] - path.S[0][n - P]
-            and path.wait(0, n) == path.wait(0, n - P)
-            for n in steps
-        )
+        counted = [path.K]
+        for flow, sender in enumerate(self.senders):
+            counted += [path.A[flow], path.S[flow], path.L[flow], sender.lost, sender.found]
+            for name, (unit, _) in sender.program.state.items():
+                if unit == "bytes" and (places is None or name in places):
+                    counted.append([each[name] for each in sender.state])
+        if any(
+            len({column[n] - column[n - P] for n in steps if n % P == m}) > 1 for column in counted for m in range(P)
+        ):
+            return False
+        return all(self._is_as_before(flow, n) for flow in path.flows for n in steps)
+
+    def _is_as_before(self, flow, n):
+        path, sender, P = self.path, self.senders[flow], self.period
+        then, now = ({k: v for k, v in sender.state[m].items() if not self._is_place(sender, k)} for m in (n - P, n))
+        waits = path.admitted(flow, n) - path.S[flow][n], path.admitted(flow, n - P) - path.S[flow][n - P]
+        same = sender.window[n] == sender.window[n - P] and sender.rate[n] == sender.rate[n - P]
+        return same and then == now and waits[0] == waits[1] and path.wait(flow, n) == path.wait(flow, n - P)
+
+    def _is_place(self, sender, name):
+        return name in sender.program.state and sender.program.state[name][0] == "bytes"
+
+    def last_window(self):
+        """The window that ends with the run."""
+        return self.window(self.path.now - self.horizon + 1)
 
 
-def late_losses(window, period):
-    """Whether a loss is found later than a period after it, which docs/limits.md leaves out."""
-    L, Ld = window.columns["L"], window.columns["Ld"]
-    return any(Ld[t] < L[t - period] for t in range(window.horizon - 1 - period, window.horizon))
-
-
-def worse_for_ever(case, places, runs, seed=0):
-    """Of so many runs (those that repeat themselves, those left out, the windows that are worse than any is said to be;
-    of each its value)."""
-    told = worst(case)
-    repeat, left_out, found = 0, 0, []
+def worse_for_ever(case, runs, seed=0):
+    """Of so many runs: how many repeat themselves, and the (window, value) of those that are worse than any is said to
+    be."""
+    told, repeat, found = worst(case), 0, []
+    buffer = None if case.buffer == "infinite" else Fraction(case.buffer)
+    network = NETWORKS[case.network]
     for number in range(runs):
-        run = PeriodicRun(case, seed + number)
-        if not run.repeats(places):
-            continue
-        window = run.window(run.path.now - 2 * case.period)
-        if late_losses(window, case.period):
-            left_out += 1
-            continue
-        repeat += 1
-        bad = value(case, window)
-        if is_worse(bad, told):
-            found.append((window, bad))
-    return repeat, left_out, found
+        given = {"packet": Fraction(case.packet), "buffer": buffer, "D": network.D[0]}
+        run = PeriodicRun(network, case.period, seed + number, case.horizon, [Written(case.source)], **given)
+        if run.repeats():
+            repeat += 1
+            bad = value(case, run.last_window())
+            if is_worse(bad, told):
+                found.append((run.last_window(), bad))
+    return repeat, found

@@ -130,6 +130,7 @@ class Run:
         each = self.written * network.flows if len(self.written) == 1 else self.written
         for flow, (written, R) in enumerate(zip(each, network.R, strict=True)):
             self.senders.append(WindowSender(written.source, path, flow, R, self.packet, rng, network.flows > 1))
+        self._before_sending()
         begins = self.burst = rng.choice((0, 0, 1, 2, 5, 12))
         for n in range(1, steps + 1):
             sent = [sender.decide() for sender in self.senders]
@@ -139,6 +140,9 @@ class Run:
             for flow, sender in enumerate(self.senders):
                 sender.sent([(position, bytes_) for of, position, bytes_ in lost if of == flow])
         self.first = 1  # at step 1 a queue may have come from nowhere
+
+    def _before_sending(self):
+        """For what is done with senders before they send."""
 
     def _send_by_rates(self, rng, steps):
         path, room = self.path, self.buffer
@@ -193,7 +197,7 @@ class Run:
                 columns[f"{name}{of}"] = [Fraction(each[name]) - moved for each in sender.state[b:end]]
             waits.append([path.wait(flow, n) for n in range(b, end)])
         if network.flows == 1:
-            columns["Q"] = [Fraction(self.horizon if w is None else min(w[0], self.horizon)) for w in waits[0]]
+            columns["Q"] = [self._delay(w) for w in waits[0]]
         constants = {"C": Fraction(1), "R_m": Fraction(network.R[0]), "D": Fraction(self.D), "MSS": self.packet}
         if self.buffer is not None:
             constants["beta"] = self.buffer
@@ -201,6 +205,14 @@ class Run:
             constants["tokens_at_first"] = first + wasted
         assumed = all(all(sender.assumed[b + 1 : end]) for sender in self.senders)
         return Window(self, b, self.horizon, constants, columns, assumed, waits)
+
+    def _delay(self, waited):
+        """A delay as docs/formats.md has it in traces of senders by a window: T where it is not known, and from T steps
+        on one more than it is, up to 2·T + 1."""
+        T = self.horizon
+        if waited is None:
+            return Fraction(T)
+        return Fraction(waited[0] if waited[0] < T else min(waited[0] + 1, 2 * T + 1))
 
     def _by_rates(self, b):
         path, (sender,), T = self.path, self.senders, self.horizon
@@ -217,6 +229,7 @@ class Run:
             columns["F"] = [Fraction(0 if w is None else min(w, T)) for w in firsts]
         names = ["C_L", "C_U", "qdel_L", "qdel_U"] + ["C_Llambda", "q_U"] * (self.network.model == "cbr_delay")
         columns |= {name: [each[name] for each in beliefs] for name in names}
+        columns["qdel_L"] = [min(value, Fraction(T - self.D)) for value in columns["qdel_L"]]  # so much, or more
         for name in untimed.keys() & set(names) - {"qdel_L", "qdel_U"}:
             columns[f"{name}_untimed"] = [*columns[name][:-1], untimed[name]]
         constants = {"C": Fraction(1), "R_m": Fraction(1), "D": Fraction(self.D), "MSS": self.packet}

@@ -28,8 +28,9 @@ class WindowSender:
 
     def __init__(self, source, path, flow, R, packet, rng, own):
         self.program, self.path, self.flow = compiled(source, OBSERVED), path, flow
-        self.R, self.packet, self.own, self.draw = R, packet, own, Draw(rng)
-        self.rng = rng
+        self.R, self.packet, self.own, self.draw, self.rng = R, packet, own, Draw(rng), rng
+        self.seeds = lambda n: rng.getrandbits(32)  # of what the network chooses at a step
+        self._seeds, self._shows, self._assumed = [0], None, True
         self.constants = {"MSS": packet, "R_m": Fraction(R), "D": Fraction(path.D), "step": Fraction(1)}
         self.constants["line_rate"] = INTERFACE
         state = self.program.first(self.draw, self.constants)
@@ -55,12 +56,12 @@ class WindowSender:
         """Decide at the next step. Returns how many bytes to send."""
         n = len(self.state)
         self._find(n)
-        self._seed = self.rng.getrandbits(32)
+        self._seeds.append(self.seeds(n))
         self.state.append(self._updated(n))
         self._send(self.state[-1], n)
         before = self.path.A[self.flow][n - 1]
-        allowed = self._acked(n) + self.lost[n] + self.window[n]
-        return max(ZERO, min(allowed - before, self.rate[n]))
+        paced, allowed = self.rate[n], self._acked(n) + self.lost[n] + self.window[n] - before
+        return max(ZERO, min(allowed, paced) if self.given[0] else paced)
 
     def sent(self, lost):
         """Be told, by the network, what was lost in the step just past: (position, bytes) each. What was admitted in it
@@ -75,19 +76,22 @@ class WindowSender:
             if (window, rate) != (self.window[n], self.rate[n]):
                 raise Impossible  # it would have sent something else, had it known what it sends
         self._settle(n)
+        self.assumed.append(self._assumed)
 
-    def _updated(self, n):
-        draw = Draw(random.Random(self._seed))
+    def _updated(self, n, begin=0):
+        draw = Draw(random.Random(self._seeds[n]))
         values = {**self.constants, **self.state[n - 1]}
         values |= {name: self._observed(name, n) for name in self.program.reads & set(OBSERVED)}
-        beliefs = self._beliefs(n)
+        beliefs = self._beliefs(n, begin)
         values |= beliefs
         state = {}
-        if self.program.state:
+        if n < self.R:  # nothing is acknowledged yet
+            state = {name: self.state[n - 1][name] for name in self.program.state}
+        elif self.program.state:
             state = self.program.run("update", values, draw, lambda name, back: self._observed(name, n - int(back)))
         if any(value is None for value in state.values()):
             raise Impossible
-        self.assumed[n:] = [draw.assumed]
+        self._assumed = draw.assumed
         return state | {name: beliefs[name] for name in self.believes}
 
     def _send(self, state, n):
@@ -101,7 +105,7 @@ class WindowSender:
         else:
             window, rate = sends, None
         self.given = (window is not None, rate is not None)
-        self.window.append(INTERFACE * 10 if window is None else window)
+        self.window.append(INTERFACE if window is None else window)
         self.rate.append(INTERFACE if rate is None else rate)
 
     def _settle(self, n):
@@ -110,7 +114,7 @@ class WindowSender:
             before, rate = self.path.A[self.flow][n - 1], self.rate[n]
             self.window[n] = max(Fraction(1), before + rate - self._acked(n) - self.lost[n])
 
-    # What it observes
+    # What it observes; `_shows`: as of decides_alike, while that is asked
 
     def _acked(self, n):
         return self.path.S[self.flow][n - self.R] if n >= self.R else ZERO
@@ -162,12 +166,27 @@ class WindowSender:
         """What it knows at step n of the delay of the last byte acknowledged."""
         then = n - self.R
         waited = self.path.wait(self.flow, then) if then > 0 else None
+        if waited is not None and self._shows is not None:
+            begin, shows = self._shows
+            shown = shows(waited[0], self.path.last_service(self.flow, then) - begin)
+            waited = waited if shown == waited[0] else shown and (shown, shown)
         return Unknown() if waited is None else Wait(*waited)
 
     # What it believes (docs/stateful.md, Beliefs; docs/flows.md, Beliefs that are true beside others)
 
-    def _beliefs(self, n):
-        beliefs, D = {}, self.path.D
+    def decides_alike(self, n, begin, shows):
+        """Whether it would become at step n what it does if it knew only what a window shows that begins at a step.
+
+        shows: a function of a delay, and of the step since then at which it was measured: what the window shows of it,
+        or None."""
+        self._shows = begin, shows
+        try:
+            return (self._updated(n, begin), self._assumed) == (self.state[n], self.assumed[n])
+        finally:
+            self._shows = None
+
+    def _beliefs(self, n, begin=0):
+        beliefs, D, steps = {}, self.path.D, n - begin
         reads = self.program.reads
         if reads & {"qdel_L", "qdel_U", "wait_L"}:
             delay = self.delay(n)
@@ -176,12 +195,13 @@ class WindowSender:
             beliefs["qdel_U"] = delay if unknown else delay + 1
             beliefs["wait_L"] = delay if unknown else _at_least_0(delay - D - 1)
         if "C_L" in self.believes:
-            rates = [(self._acked(n) - self._acked(n - k)) / (k + D) for k in range(1, SAMPLE + 1)]
-            beliefs["C_L"] = max(self.state[n - 1]["C_L"], *rates)
+            most = SAMPLE if begin == 0 else min(SAMPLE, steps - self.R)
+            rates = [(self._acked(n) - self._acked(n - k)) / (k + D) for k in range(1, most + 1)]
+            beliefs["C_L"] = max([self.state[n - 1]["C_L"], *rates])
         if "C_U" in self.believes:
-            beliefs["C_U"] = self._least_busy(n)
+            beliefs["C_U"] = self._least_busy(n, steps)
         if "others_L" in self.believes:
-            busy = all(self._busy(n - k) for k in range(OTHERS - 1)) and n >= self.R + OTHERS
+            busy = all(self._busy(n - k) for k in range(OTHERS - 1)) and steps >= self.R + OTHERS
             own = self._acked(n) - self._acked(n - OTHERS)
             beliefs["others_L"] = max(ZERO, (beliefs["C_L"] * (OTHERS - 1 - D) - own) / OTHERS) if busy else ZERO
         return beliefs
@@ -191,13 +211,13 @@ class WindowSender:
         delay = self.delay(n)
         return self._measured(n) and not isinstance(delay, Unknown) and delay > self.path.D
 
-    def _least_busy(self, n):
+    def _least_busy(self, n, steps):
         """C_U: a sample of up to four steps. In each a delay tells that the link was busy, and bytes were sent."""
         D, least = self.path.D, self.state[n - 1]["C_U"]
         for k in range(1, SAMPLE + 1):
             then = n - self.R - D - k + 2  # of what was sent: by that step, a step more than one that is looked at
             sends = self._observed("sent", then) > self._observed("sent", then - 1)
-            if n - self.R - D - k < 0 or not (sends and self._busy(n - k + 1)):
+            if steps - self.R - D - k < 0 or not (sends and self._busy(n - k + 1)):
                 break
             if k > D:
                 least = min(least, (self._acked(n) - self._acked(n - k)) / (k - D))
@@ -254,6 +274,13 @@ class RateSender:
             raise Impossible
         self.rate.append(max(self.packet, made))
         return self.rate[-1]
+
+    def decides_alike(self, n, most):
+        """Whether the rate of step n is what it sends if it takes a wait for no longer than so many steps."""
+        before = self.beliefs[n - 1]
+        known = {**before, "R_m": Fraction(1), "D": Fraction(self.path.D), "MSS": self.packet}
+        known["qdel_L"] = min(before["qdel_L"], Fraction(most))
+        return max(self.packet, self.program.run("rate", known, Draw(random.Random(0)))) == self.rate[n]
 
     def look(self):
         """See what became of the step just past."""

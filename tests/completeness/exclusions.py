@@ -1,0 +1,46 @@
+"""Which windows the product's declared exclusions cover (docs/limits.md, What a question leaves out)."""
+
+#: Laws of the published networks alone.
+PUBLISHED = ("Q_grows_by_one_a_step", "F_grows_by_one_a_step", "F_fits_buffer_at_once")
+
+
+def exclusion(window, law):
+    """The name of the exclusion that covers a window which a law refuses; None if none does."""
+    name = law.rpartition(" at t=")[0].rpartition(".")[2]
+    packet = window.constants["MSS"]
+    if name == "packet_size":
+        return "packets" if packet >= window.constants["C"] / 5 else None
+    if name in PUBLISHED:
+        return "published laws"
+    if name in ("C_L_is_as_at_first", "C_U_is_as_at_first"):
+        if packet > min(window.run.network.R):
+            return "packets"
+        return "first state" if window.run.network.flows > 1 and name.startswith("C_U") else None
+    n = window.begin + int(law.rpartition(" at t=")[2])
+    if name in ("state_is_the_controllers", "update_goes_on"):
+        return _of_windows(window, n)
+    if name == "rate_is_the_controllers":
+        (sender,) = window.run.senders
+        alike = sender.decides_alike(n, window.horizon - window.run.D)
+        return None if alike else "before the trace"
+    return None
+
+
+def _of_windows(window, n):
+    """Why a question leaves out what a sender by a window does at step n."""
+    senders = window.run.senders
+    if not all(sender.assumed[n] for sender in senders):
+        return "assumptions"
+    shows = _shows_open if window.run.network.flows == 1 else _shows_own
+    alike = [sender.decides_alike(n, window.begin, lambda *of: shows(window, *of)) for sender in senders]
+    return None if all(alike) else "before the trace"
+
+
+def _shows_open(window, waited, t):
+    """A delay of bytes from before the window is shown, too, up to twice its length."""
+    return min(waited, 2 * window.horizon)
+
+
+def _shows_own(window, waited, t):
+    """The delay of a flow's own bytes is shown if they were sent in the window."""
+    return waited if waited < t else None
