@@ -17,6 +17,8 @@ def exclusion(window, law):
             return "packets"
         return "first state" if window.run.network.flows > 1 and name.startswith("C_U") else None
     n = window.begin + int(law.rpartition(" at t=")[2])
+    if hasattr(window.run, "period"):
+        return _for_ever(window, name, n)
     if name in ("state_is_the_controllers", "update_goes_on"):
         return _of_windows(window, n)
     if name == "rate_is_the_controllers":
@@ -44,3 +46,25 @@ def _shows_open(window, waited, t):
 def _shows_own(window, waited, t):
     """The delay of a flow's own bytes is shown if they were sent in the window."""
     return waited if waited < t else None
+
+
+#: Up to so many steps back a window that repeats itself is continued (docs/limits.md).
+LONGEST = 32
+
+
+def _for_ever(window, name, n):
+    """Why `worst --period` leaves out what repeats itself."""
+    run, path, end = window.run, window.run.path, window.begin + window.horizon - 1
+    if not all(all(sender.assumed[window.begin + 1 :]) for sender in run.senders):
+        return "assumptions"
+    if any(sender.lost[m] < path.L[flow][m - LONGEST] for flow, sender in enumerate(run.senders) for m in (end, n)):
+        return "late losses"
+    if any(waited is not None and waited[0] > LONGEST for waits in window.waits for waited in waits):
+        return "late delays"
+    if len(path.flows) > 1 and path.served[end - run.period] < path.all_admitted(window.begin):
+        return "late delays"
+    starved = [sender for flow, sender in enumerate(run.senders) if path.S[flow][window.begin] == path.S[flow][end]]
+    if name in ("state_is_the_controllers", "update_goes_on") and len(path.flows) > 1:
+        alike = [sender.decides_alike(n, 0, lambda waited, t: None) for sender in starved]
+        return None if all(alike) else "late delays"
+    return None

@@ -156,8 +156,8 @@ class Path:
         before, after = self.admitted(flow, came - 1), self.admitted(flow, came)
         share = (byte - before) / (after - before) if came > 0 else 1
         steps = n - came
-        exact = n - (came - 1 + share)
-        return steps, exact
+        left = Fraction(5 * n % 4, 4)  # when within its step it was served, before the step's end
+        return steps, max(ZERO, n - left - (came - 1 + share))
 
 
 def _take(queue, amount):

@@ -122,9 +122,10 @@ class PeriodicRun(Run):
     def _is_as_before(self, flow, n):
         path, sender, P = self.path, self.senders[flow], self.period
         then, now = ({k: v for k, v in sender.state[m].items() if not self._is_place(sender, k)} for m in (n - P, n))
+        steps = [waited and waited[0] for waited in (path.wait(flow, n), path.wait(flow, n - P))]
         waits = path.admitted(flow, n) - path.S[flow][n], path.admitted(flow, n - P) - path.S[flow][n - P]
         same = sender.window[n] == sender.window[n - P] and sender.rate[n] == sender.rate[n - P]
-        return same and then == now and waits[0] == waits[1] and path.wait(flow, n) == path.wait(flow, n - P)
+        return same and then == now and waits[0] == waits[1] and steps[0] == steps[1]
 
     def _is_place(self, sender, name):
         return name in sender.program.state and sender.program.state[name][0] == "bytes"
