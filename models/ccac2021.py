@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.models.sender_beliefs import beside_others, link_rate
-from ccmatic.models.window_sender import found_losses, observations, senders
+from ccmatic.models.window_sender import LONGEST, found_losses, observations, senders
 
 from ccmatic.base import InputError
 from ccmatic.contracts import BYTES, LAST, Column, Exclusion, Model
@@ -114,9 +114,11 @@ class CCAC2021(Model):
             return x.constants
         return {**x.constants, "tokens_at_first": x.constants["tokens_at_first"] + x.C * t}
 
-    def longest_delay(self, horizon):
+    def longest_delay(self, horizon, period=None):
         """Where delays are open at first, those of up to twice the horizon: `_delays` says how."""
-        return 2 * horizon + 1 if self.delay == "open at first" else horizon
+        if self.delay != "open at first":
+            return horizon
+        return max(2 * horizon, LONGEST + 1 if period else 0) + 1
 
     def laws(self, x):
         """Every law; of the beliefs there are none."""
@@ -128,6 +130,7 @@ class CCAC2021(Model):
         """What the published laws leave out."""
         parts = ["timeouts"] if self.timer == "published" else []
         parts += ["delays"] if self.delay in ("published", "consistent") else []
+        parts += ["counts of bytes at first"] if self.begins == "at origin" else []
         if parts:
             yield Exclusion("published laws", f"{' and '.join(parts)} are not the published ones (docs/stateful.md)")
         if self.flows > 1 and self.delay in ("published", "consistent"):

@@ -215,9 +215,8 @@ def _delay(flow, t):
     if then < 0 or flow.Q is None:
         return None
     within = [(flow.Q.exactly(then, k), k) for k in range(flow.horizon)]
-    if flow.period:
-        return _repeated(flow.network, then, within)
-    return within + [(flow.Q.exactly(then, k + 1), k) for k in range(flow.horizon, flow.Q.longest)]
+    within += [(flow.Q.exactly(then, k + 1), k) for k in range(flow.horizon, flow.Q.longest)]
+    return _repeated(flow.network, then, within) if flow.period else within
 
 
 def _own_delay(flow, t):
@@ -238,7 +237,10 @@ def _repeated(x, t, within):
 def _waited_longer(own, flow, t):
     """The delay of an execution that repeats itself is longer than any that is told apart."""
     x, then = flow if own else flow.network, t - flow.R
-    return _last_served(x, then, lambda at: x.S[at] <= _admitted_before(x, at - LONGEST - 1))
+    longer = _last_served(x, then, lambda at: x.S[at] <= _admitted_before(x, at - LONGEST - 1))
+    if own or flow.Q is None or flow.Q.longest == flow.horizon:
+        return longer
+    return some(longer, every(no(_is_served(x)), flow.Q.at_least(then, flow.Q.longest)))
 
 
 def _waited_for(x, k, t):

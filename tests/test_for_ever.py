@@ -197,3 +197,46 @@ def test_a_flow_all_of_whose_bytes_are_lost_is_starved_for_ever(tmp_path):
     given = "alpha == 1/4; L_f[1][T-1] > L_f[1][0]"
     found = cm.worst(sends, network(str(model), "1/4", 5), "share", period=1, at="1/100", given=given)
     assert found.some == Fraction(1, 100)
+
+
+#: After a delay of more than so many R_m it stops, or sends a packet at a time, for ever.
+STOPS_LATE = """
+pace: rate = anything()
+
+
+def update(delay, line_rate, R_m):
+    if delay > 10 * R_m:
+        pace = 0 * line_rate
+    else:
+        pace = line_rate / 200
+
+
+def send(pace):
+    return pace
+"""
+SLOWS_LATE = """
+window: bytes = above(0)
+late: condition = False
+
+
+def update(late, delay, MSS, R_m):
+    if delay > 12 * R_m:
+        late = True
+    window = MSS if late else 8 * MSS
+
+
+def send(window):
+    return window
+"""
+
+
+def test_a_sender_that_stopped_for_a_long_delay_stands_still_for_ever(tmp_path):
+    sends = written(tmp_path, STOPS_LATE)
+    found = cm.worst(sends, network("ccac_windows", horizon=3), period=1, at="1/100", given="alpha == 1/10")
+    assert found.some == Fraction(1, 100)
+
+
+def test_state_to_which_only_a_delay_leads_that_no_trace_shows_is_not_said_never_to_be(tmp_path):
+    sends = written(tmp_path, SLOWS_LATE)
+    found = cm.worst(sends, network("ccac_windows", horizon=3), period=1, at="1/5", given="alpha == 1/10")
+    assert (found.none, found.verdict, found.elsewhere) == (None, "unknown", True)

@@ -336,7 +336,7 @@ def _windows(
     called like one."""
     for each in state:
         _require_a_name_of_its_own(model, each.name)
-    Q = source.delay(LAST.name, model.longest_delay(horizon)) if LAST in model.columns else None
+    Q = source.delay(LAST.name, model.longest_delay(horizon, period)) if LAST in model.columns else None
     flows = []
     for number in range(1, model.flows + 1):
         suffix = number if model.flows > 1 else ""

@@ -67,8 +67,10 @@ class Model:
         """The numbers that its laws leave open, of the same execution looked at from step t on."""
         return x.constants
 
-    def longest_delay(self, horizon: int) -> int:
-        """Up to how many steps traces of so many steps tell measured delays apart, of senders by a window."""
+    def longest_delay(self, horizon: int, period: int | None = None) -> int:
+        """Up to how many steps traces of so many steps tell measured delays apart, of senders by a window.
+
+        period: as of a view."""
         return horizon
 
     @property

@@ -16,12 +16,13 @@ _LARGE, _HUGE = Fraction(199, 1000), Fraction(10**6)
 
 
 @isolated
-def left_out(query: Query, controller: Decides | None = None) -> tuple[Exclusion, ...]:
+def left_out(query: Query, controller: Decides | None = None, later: bool = False) -> tuple[Exclusion, ...]:
     """List the exclusions that apply to a question, each once.
 
     Args:
         query: The question.
         controller: Whom it is about; None stands for the candidates of the query's template.
+        later: The answer is also about traces that begin with state to which the controller comes.
     """
     controller = controller or query.read(query.read_by_candidates()[1])
     found = [*query.model.exclusions(), *query.property.exclusions(query.model, controller.parameters)]
@@ -30,7 +31,8 @@ def left_out(query: Query, controller: Decides | None = None) -> tuple[Exclusion
     state: Any = controller.state
     for flow, each in zip(query.execution(state=state).flows, _of_flows(query, controller), strict=True):
         if isinstance(each, language.Stateful):
-            found += _of_sender(query, each, flow, _LARGE if any(e.name == "packets" for e in found) else _HUGE)
+            largest = _LARGE if any(e.name == "packets" for e in found) else _HUGE
+            found += _of_sender(query, each, flow, largest, later)
         else:
             found += _of_beliefs(query, each, flow)
     return tuple(dict.fromkeys(found))
@@ -68,11 +70,13 @@ def beyond_window(model: Model, controller: language.Controller, flow: FlowView)
                 yield belief.name, most
 
 
-def _of_sender(query: Query, controller: language.Stateful, flow: FlowView, largest: Fraction) -> Iterator[Exclusion]:
+def _of_sender(
+    query: Query, controller: language.Stateful, flow: FlowView, largest: Fraction, later: bool
+) -> Iterator[Exclusion]:
     assumed = _assumptions(controller)
     if assumed:
         yield Exclusion("assumptions", f"{controller.name} assumes {'; '.join(assumed)}")
-    if not query.property.deployed and not query.property.period:
+    if not query.property.deployed and not later:
         yield from _of_first_state(controller)
     if query.model.flows > 1 and (upper := [each.name for each in controller.state if each.is_upper]):
         reason = f"{', '.join(upper)} of {controller.name} is false at first, as it may be beside others"

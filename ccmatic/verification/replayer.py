@@ -147,7 +147,9 @@ def _columns_agree(x, trace):
 def _delays_are_whole(query, trace):
     for name in query.model.measures:
         for t, delay in enumerate(trace.columns[name]):
-            if delay.denominator != 1 or not 0 <= delay <= query.model.longest_delay(trace.horizon):
+            if delay.denominator != 1 or not 0 <= delay <= query.model.longest_delay(
+                trace.horizon, query.property.period
+            ):
                 yield f"trace.{name}_is_whole at t={t}"
 
 

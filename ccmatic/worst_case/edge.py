@@ -131,7 +131,7 @@ def search(
     none, some, verdict = edge.find(quantity.worse)
     trace, report = edge.shown(some) if some is not None else (None, None)
     seconds = monotonic() - begin
-    left = left_out(query, decides)
+    left = left_out(query, decides, later=period is not None)
     return Worst(decides, quantity, none, some, verdict, seconds, trace, report, left, edge.elsewhere)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from ccmatic import language
 from ccmatic.contracts import WayToFail
 from ccmatic.logic import no, some
+from ccmatic.query import left_out
 from ccmatic.solving import SAT, UNSAT
 from ccmatic.verification import Executions, Part
 
@@ -36,6 +37,8 @@ def _lost(query, controller, names, options):
     """Of the declarations of these names those that a step breaks; all of them if that is not known in time."""
     horizon = max(query.horizon, query.jitter + 2)
     asked = replace(query.on(horizon=horizon), property=replace(query.property, repeats=0, given="", x=0))
+    if any(each.name == "before the trace" for each in left_out(asked, controller)):
+        return set(names)  # what it does then is not all that it does
     way = WayToFail("an execution", lambda x: True)
     reads = asked.units().keys() & {*controller.parameters}
     part = Part(asked, way, options, reads, controller.state)
