@@ -107,6 +107,26 @@ def test_a_delay_that_is_longer_than_the_trace_is_observed(tmp_path, model, peri
     assert not later_faults(found.trace, period)
 
 
+STOPS = """
+window: bytes = anything()
+
+def update(window, delay, MSS, step):
+    if delay > 4 * step:
+        window = 0
+    else:
+        window = 4 * MSS
+
+def send(window):
+    return window
+"""
+
+
+def test_a_sender_stops_for_ever_on_a_last_delay_that_is_longer_than_the_trace(tmp_path):
+    """Nothing is sent, so that no other delay is ever measured."""
+    found = cm.worst(written(tmp_path, STOPS), network(horizon=3), "A[T-1] == A[0]", period=1)
+    assert found.some is not None
+
+
 def test_a_delay_that_is_longer_than_any_that_is_told_apart_is_left_out_and_told(tmp_path):
     sends = written(tmp_path, KEEPS.format(2, 49))
     found = cm.worst(sends, network(horizon=3), "queue", period=1, high=60, resolution=1)

@@ -57,7 +57,7 @@ def _for_ever(window, name, n):
     run, path, end = window.run, window.run.path, window.begin + window.horizon - 1
     if not all(all(sender.assumed[window.begin + 1 :]) for sender in run.senders):
         return "assumptions"
-    if any(sender.lost[m] < path.L[flow][m - LONGEST] for flow, sender in enumerate(run.senders) for m in (end, n)):
+    if any(sender.found[m] < path.L[flow][m - LONGEST] for flow, sender in enumerate(run.senders) for m in (end, n)):
         return "late losses"
     if any(waited is not None and waited[0] > LONGEST for waits in window.waits for waited in waits):
         return "late delays"
