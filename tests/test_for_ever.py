@@ -260,3 +260,25 @@ def test_state_to_which_only_a_delay_leads_that_no_trace_shows_is_not_said_never
     sends = written(tmp_path, SLOWS_LATE)
     found = cm.worst(sends, network("ccac_windows", horizon=3), period=1, at="1/5", given="alpha == 1/10")
     assert (found.none, found.verdict, found.elsewhere) == (None, "unknown", True)
+
+
+ALTERNATES = """
+window: bytes = above(0)
+phase: number = 0
+
+
+def update(phase, MSS):
+    window = 2 * MSS if phase == 0 else MSS
+    phase = 1 - phase
+
+
+def send(window):
+    return window
+"""
+
+
+def test_a_declaration_that_one_step_breaks_and_the_next_restores_does_not_count(tmp_path):
+    sends = written(tmp_path, ALTERNATES)
+    given = {"given": "alpha == 1/10", "high": 1}
+    found = cm.worst(sends, network("ideal_windows"), "A[T-1] - A[T-2] > x", period=2, resolution="1/10", **given)
+    assert found.none is None or found.none >= Fraction(1, 5)

@@ -43,13 +43,14 @@ def _lost(query, controller, names, options):
     reads = asked.units().keys() & {*controller.parameters}
     part = Part(asked, way, options, reads, controller.state)
     kept = [(m, flow) for m in _declared(controller) if m.name in names for flow in _flows(part.x, m)]
-    end = part.x.horizon - 1
-    answer, trace = Executions(part, controller).find(some([no(m.first(flow, end)) for m, flow in kept]))
+    steps = range(part.x.horizon)  # one step may break a declaration that the next restores
+    broken = [no(m.first(flow, t)) for m, flow in kept for t in steps]
+    answer, trace = Executions(part, controller).find(some(broken))
     if answer != SAT:
         return set() if answer == UNSAT else set(names)
     x = asked.observed(trace, trace.columns.keys() & asked.units().keys(), controller.state)
     flows = [(m, x.flows[flow.number - 1]) for m, flow in kept]
-    return {m.name for m, flow in flows if m.first(flow, end) is not True}
+    return {m.name for m, flow in flows if not all(m.first(flow, t) for t in steps)}
 
 
 def _flows(x, memory):
