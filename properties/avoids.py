@@ -155,6 +155,7 @@ class Expressions:
         if model.windows:
             columns["timeout_f"] = [[timeout(flow, t) for t in range(x.horizon)] for flow in flows]
         numbers = {"T": x.horizon, "R": x.R, "D": x.D, "C": x.C, "N": len(flows), "alpha": x.alpha, "x": threshold}
+        numbers["begin"] = x.horizon - 1 - x.period if x.period else 0
         self._names = {**columns, **numbers}
         if x.beta is not None:
             self._names["buf"] = x.beta

@@ -90,7 +90,7 @@ QUANTITIES = {
         step=Fraction(1),
     ),
     "window": Quantity(
-        "ANYT(0, N, lambda n: ANYT(0, T, lambda t: c_f[n][t] > x * C * R))",
+        "ANYT(0, N, lambda n: ANYT(begin, T, lambda t: c_f[n][t] > x * C * R))",
         "above",
         f"{BDP} of window",
         high=_LARGEST,

@@ -16,9 +16,10 @@ def repeating(model, x, period):
     if begin < period:
         found = f"the trace has {x.horizon} steps, which do not show a period of {period} twice"
         raise InputError(f"{found}; expected a horizon of {2 * period + 1} at least")
-    if begin < model.looks_back:
-        found = f"the trace has {x.horizon} steps, and laws of {model.name} are of {model.looks_back} of them at a time"
-        raise InputError(f"{found}; expected a horizon of {period + model.looks_back + 1} at least")
+    back = max(model.looks_back, x.D, *(flow.R for flow in x.flows))
+    if begin < back:
+        found = f"the trace has {x.horizon} steps, and laws of {model.name} look back on {back} before its last period"
+        raise InputError(f"{found}; expected a horizon of {period + back + 1} at least")
     counted = list(x.own.values())
     parts = [_waiting(model, x, begin, end)]
     if not model.windows:

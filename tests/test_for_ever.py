@@ -282,3 +282,19 @@ def test_a_declaration_that_one_step_breaks_and_the_next_restores_does_not_count
     given = {"given": "alpha == 1/10", "high": 1}
     found = cm.worst(sends, network("ideal_windows"), "A[T-1] - A[T-2] > x", period=2, resolution="1/10", **given)
     assert found.none is None or found.none >= Fraction(1, 5)
+
+
+def test_a_window_for_ever_is_one_of_the_last_period(tmp_path):
+    """What it was before need not come back."""
+    sends = written(
+        tmp_path,
+        "window: bytes = above(0)\ndef update(MSS):\n    window = 2 * MSS\ndef send(window):\n    return window\n",
+    )
+    found = cm.worst(sends, network("ideal_windows", horizon=3), "window", period=1, given="alpha == 1/10")
+    assert (found.none, found.some) == (Fraction(1, 5), Fraction(19, 100))
+
+
+def test_a_period_before_which_laws_look_back_on_too_few_steps_is_refused():
+    asked = cm.Network("cbr_delay_windows", "infinite", 9, jitter=6)
+    with pytest.raises(cm.InputError, match="look back on 6 before its last period; expected a horizon of 11 at least"):
+        cm.worst("constant_window", asked, period=4, given="alpha == 1/10")
