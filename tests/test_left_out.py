@@ -309,3 +309,22 @@ def send(window):
 """
     query = asked(str(tmp_path / "far.py"), what="c_f[0][1] < c_f[0][0]")
     assert cm.verify(source, query).verdict == "violated"
+
+
+WAITS = """
+window: bytes = above(0)
+
+def update(window, time, delay, MSS, step):
+    if time >= 4 * step and delay > 70 * step:
+        window = 0
+    else:
+        window = 4 * MSS
+
+def send(window):
+    return window
+"""
+
+
+def test_delays_that_are_read_only_later_are_left_out_as_well():
+    assert "before the trace" in names(asked("ccac_windows"), WAITS)
+    assert "before the trace" in names(asked("ccac2021"), WAITS)

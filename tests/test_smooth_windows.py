@@ -153,7 +153,9 @@ def test_what_is_no_budget_is_refused(wrong, message):
 def test_a_period_is_shown_for_as_long_as_the_budget_lasts():
     """Else a budget of ten steps would be spent in each period of two."""
     network = cm.Network("smooth_windows", "1", 9)
-    with pytest.raises(InputError, match="laws of smooth_windows look back on 10 before its last period; expected .* 13"):
+    with pytest.raises(
+        InputError, match="laws of smooth_windows look back on 10 before its last period; expected .* 13"
+    ):
         cm.worst("constant_window", network, period=2)
 
 

@@ -14,7 +14,7 @@ from ccmatic.language.stateful.program import Program
 from ccmatic.language.stateful.reader import Memory, read_stateful
 from ccmatic.language.stateful.step import Step, Told
 from ccmatic.language.tree import Past, comparisons, leaves
-from ccmatic.logic import every, implies, no
+from ccmatic.logic import every, implies, no, some
 
 #: What the name of one ends in that is begun anywhere.
 _ANYWHERE = "_begun_anywhere"
@@ -100,11 +100,16 @@ class Stateful:
         return parse_stateful(b"".join(lines).decode(), name, self.file, self.observations | self.beliefs)
 
     def does_less_untold(self, view):
-        """The formula that its state becomes what it could not if fewer comparisons with a delay held: of a delay that
-        is not known none does, and what is so of a controller begun anywhere has to be so of any. Such a delay is one
-        of bytes from before the trace, which a controller that reads the delay of this step alone is told."""
-        t = self.first_decision(view)
-        told, untold = Told(self, view, t, "told"), Told(self, view, t, "untold")
+        """The formula that its state becomes what it could not if fewer comparisons with a delay held, at the first
+        step at which it decides or at the last of the view. Of a delay that is not known none holds, and what is so of a
+        controller begun anywhere has to be so of any. Such a delay is one of bytes from before the trace, which a
+        controller that reads the delay of this step alone is told.
+        """
+        steps = dict.fromkeys((self.first_decision(view), view.horizon - 1))
+        return some([self._does_less_untold(view, t) for t in steps])
+
+    def _does_less_untold(self, view, t):
+        told, untold = Told(self, view, t, f"told_{t}"), Told(self, view, t, f"untold_{t}")
         becomes = told.becomes(self.update), no(untold.becomes(self.update))
         fewer = [implies(untold.holds[each], holds) for each, holds in told.holds.items()]
         return every(*becomes, fewer, self._is_before_trace(view, t))
@@ -118,10 +123,9 @@ class Stateful:
 
     def tells_delays_apart(self, view, longest):
         """Whether it does the same for all delays of `longest` steps or more: no comparison tells them apart."""
-        t = self.first_decision(view)
-        if t is None:
+        if self.first_decision(view) is None:
             return True
-        step = Step(self, view, t, None)
+        step = Step(self, view, view.horizon - 1, None)
         few = (each for each in comparisons(self.update) if next(step.few_in(each), None) is not None)
         return all(step.is_alike_from(each, longest) for each in few)
 
