@@ -100,10 +100,11 @@ class Stateful:
         return parse_stateful(b"".join(lines).decode(), name, self.file, self.observations | self.beliefs)
 
     def does_less_untold(self, view):
-        """The formula that its state becomes what it could not if fewer comparisons with a delay held, at the first
-        step at which it decides or at the last of the view. Of a delay that is not known none holds, and what is so of a
-        controller begun anywhere has to be so of any. Such a delay is one of bytes from before the trace, which a
-        controller that reads the delay of this step alone is told.
+        """The formula that its state becomes what it could not if fewer comparisons with a delay held.
+
+        That is at the first step at which it decides, or at the last of the view. Of a delay that is not known no
+        comparison holds, and what is so of a controller begun anywhere has to be so of any. Such a delay is one of
+        bytes from before the trace, which a controller that reads the delay of this step alone is told.
         """
         steps = dict.fromkeys((self.first_decision(view), view.horizon - 1))
         return some([self._does_less_untold(view, t) for t in steps])
