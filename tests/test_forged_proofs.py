@@ -34,7 +34,7 @@ def forged(made):
 def test_what_was_proved_is_accepted_and_what_is_not_checked_is_said(forged):
     assert forged.faults() == {}
     said = forged.unchecked()
-    assert said.keys() == {"controller", "words"}
+    assert said.keys() == {"controller", "left out", "words"}
     assert "'tardy' is but a label" in said["controller"] and "report" in said["words"]
 
 

@@ -94,7 +94,7 @@ def load_toml(path, exactly=False):
             sections = tomllib.loads(text, parse_float=number)
             for level in _levels(sections):
                 for whole in level:
-                    if isinstance(whole, int):
+                    if type(whole) is int:  # a truth value is an int as well
                         exact(whole)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", str(path)) from None
