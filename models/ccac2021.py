@@ -4,7 +4,7 @@ V. Arun, M. Arashloo, A. Saeed, M. Alizadeh, H. Balakrishnan, "Toward Formally V
 SIGCOMM 2021, and its tool, venkatarun95/ccac at 229d398. docs/stateful.md has the equations, with what is odd in them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ccmatic.models.sender_beliefs import beside_others, link_rate
@@ -119,6 +119,10 @@ class CCAC2021(Model):
         if self.delay != "open at first":
             return horizon
         return max(2 * horizon, LONGEST + 1 if period else 0) + 1
+
+    def begun_anywhere(self):
+        """Not at the origin, from which bytes are counted."""
+        return replace(self, begins="anywhere")
 
     def laws(self, x):
         """Every law; of the beliefs there are none."""

@@ -298,3 +298,28 @@ def test_a_period_before_which_laws_look_back_on_too_few_steps_is_refused():
     asked = cm.Network("cbr_delay_windows", "infinite", 9, jitter=6)
     with pytest.raises(cm.InputError, match="look back on 6 before its last period; expected a horizon of 11 at least"):
         cm.worst("constant_window", asked, period=4, given="alpha == 1/10")
+
+
+#: Once much was acknowledged it sends a packet at a time, for ever; in steps that find a loss it does not look.
+TIRES = """
+window: bytes = above(0)
+late: condition = False
+
+
+def update(window, late, acked, lost, line_rate, MSS, R_m, step):
+    if lost > lost[step]:
+        late = late
+    elif acked > line_rate * R_m:
+        late = True
+    window = MSS if late else 30 * MSS
+
+
+def send(window):
+    return window
+"""
+
+
+def test_state_that_comes_after_many_bytes_is_not_said_never_to_be(tmp_path):
+    """Traces of ccac2021 count bytes from 0; an execution that goes on for ever does not."""
+    found = cm.worst(written(tmp_path, TIRES), network("ccac2021", "1", 3), period=1, at="1/5", given="alpha == 1/10")
+    assert (found.none, found.verdict, found.elsewhere) == (None, "unknown", True)

@@ -73,6 +73,10 @@ class Model:
         period: as of a view."""
         return horizon
 
+    def begun_anywhere(self) -> "Model":
+        """The same network, whose traces may begin at any step of an execution. Senders by a window count bytes on."""
+        return self
+
     @property
     def measures(self) -> tuple[str, ...]:
         """Names of the measured delays."""

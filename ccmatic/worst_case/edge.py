@@ -161,13 +161,13 @@ class _Edge:
         self._query, self._controller, self._xs, self._told = query, controller, xs, told
         self._clock = Clock(timeout)
         self._options = {**options, "timeout": self._clock}
-        self._executions, self._traces, self._answers = self._of(controller), [], {}
+        self._executions, self._traces, self._answers = self._of(controller, query), [], {}
         later = begun_later(query, controller, self._options) if query.property.period else None
-        self._later, self.elsewhere = later and self._of(later), False
+        self._anywhere = query if query.jitter > 1 else query.on(model=query.model.begun_anywhere())
+        self._later, self.elsewhere = later and self._of(later, self._anywhere), False
 
-    def _of(self, controller):
+    def _of(self, controller, query):
         """The Executions of a controller of which what is given is true."""
-        query = self._query
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         known = replace(way, name="an execution", formula=way.premise or (lambda x: True))
         reads = query.units().keys() & {*controller.parameters}
@@ -198,9 +198,10 @@ class _Edge:
         with self._clock.question():
             return for_people(part, self._controller)
 
-    def _at(self, x):
+    def _at(self, x, query=None):
         """The query about this x, and the way to be so bad."""
-        query = replace(self._query, property=replace(self._query.property, x=x))
+        query = query or self._query
+        query = replace(query, property=replace(query.property, x=x))
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         return query, way
 
@@ -242,7 +243,7 @@ class _Edge:
         """UNSAT if none is so bad that begins with state to which the controller may come, else UNKNOWN."""
         answer = UNKNOWN
         with suppress(OutOfTime), self._clock.question():
-            answer, _ = self._later.find(self._at(x)[1].formula(self._later.part.x))
+            answer, _ = self._later.find(self._at(x, self._anywhere)[1].formula(self._later.part.x))
         self.elsewhere = self.elsewhere or answer == SAT
         return UNSAT if answer == UNSAT else UNKNOWN
 

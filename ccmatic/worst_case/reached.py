@@ -36,7 +36,8 @@ def _declared(controller):
 def _lost(query, controller, names, options):
     """Of the declarations of these names those that a step breaks; all of them if that is not known in time."""
     horizon = max(query.horizon, query.jitter + 2)
-    asked = replace(query.on(horizon=horizon), property=replace(query.property, repeats=0, given="", x=0))
+    asked = query.on(horizon=horizon, model=query.model.begun_anywhere())
+    asked = replace(asked, property=replace(query.property, repeats=0, given="", x=0))
     if any(each.name == "before the trace" for each in left_out(asked, controller)):
         return set(names)  # what it does then is not all that it does
     way = WayToFail("an execution", lambda x: True)
