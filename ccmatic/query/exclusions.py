@@ -125,7 +125,7 @@ def _assumptions(controller: language.Stateful) -> list[str]:
 
 
 def _of_first_state(controller: language.Stateful) -> Iterator[Exclusion]:
-    declared = [memory for memory in controller.state if not memory.belief and memory.kind != "anything"]
+    declared = [memory for memory in controller.state if memory.is_restricted]
     if declared:
         begins = ", ".join(f"{memory.name} {memory.says}" for memory in declared)
         yield Exclusion("first state", f"{controller.name} begins with {begins}")

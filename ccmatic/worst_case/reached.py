@@ -17,7 +17,7 @@ def begun_later(query, controller, options):
     A declaration holds at each step if no step from state as declared leads to other state. One that does not is
     dropped, until the rest hold. One that could not be decided in time is dropped as well.
     """
-    declared = {each.name for each in _declared(controller)}
+    declared = {each.name for each in controller.state if each.is_restricted}
     left = declared
     while left:
         begun = language.begun_anywhere(controller, declared - left)
@@ -28,22 +28,16 @@ def begun_later(query, controller, options):
     return language.begun_anywhere(controller, declared - left) if left != declared else None
 
 
-def _declared(controller):
-    """The pieces of state of a controller, or of each flow's, that may not be anything at first."""
-    return [memory for memory in controller.state if memory.kind != "anything" and not memory.belief]
-
-
 def _lost(query, controller, names, options):
     """Of the declarations of these names those that a step breaks; all of them if that is not known in time."""
-    horizon = max(query.horizon, query.jitter + 2)
-    asked = query.on(horizon=horizon, model=query.model.begun_anywhere())
+    asked = query.on(model=query.model.begun_anywhere())
     asked = replace(asked, property=replace(query.property, repeats=0, given="", x=0))
     if any(each.name == "before the trace" for each in left_out(asked, controller)):
         return set(names)  # what it does then is not all that it does
     way = WayToFail("an execution", lambda x: True)
     reads = asked.units().keys() & {*controller.parameters}
     part = Part(asked, way, options, reads, controller.state)
-    kept = [(m, flow) for m in _declared(controller) if m.name in names for flow in _flows(part.x, m)]
+    kept = [(m, flow) for m in controller.state if m.is_restricted and m.name in names for flow in _flows(part.x, m)]
     steps = range(part.x.horizon)  # one step may break a declaration that the next restores
     broken = [no(m.first(flow, t)) for m, flow in kept for t in steps]
     answer, trace = Executions(part, controller).find(some(broken))

@@ -61,6 +61,11 @@ class Memory:
         return self.terms[-1 if self.is_upper else 0] if self.terms else _MORE[self.unit]
 
     @property
+    def is_restricted(self):
+        """Whether its author restricts what it may be at first: not if it may be anything, and not of a belief."""
+        return self.kind != "anything" and not self.belief
+
+    @property
     def says(self):
         """What it may be at first, in words, after its name."""
         if self.unit == CONDITION and self.terms:
