@@ -27,8 +27,7 @@ import numpy as np
 from counterexamples import exported
 from trained import played, train
 
-from ccmatic import adversary
-from ccmatic.learning import Asked
+from ccmatic.learning import Asked, adversaries
 
 #: Where counterexamples are from: proofs about senders by beliefs, of which one is enough for traces that are repeated;
 #: and proofs about senders by a window, and the gallery.
@@ -67,7 +66,7 @@ WHOSE = {
 
 #: On which links they go on, theirs but for CCLab's R_m and buffer, as those of adversaries are; how many traces of
 #: adversaries are kept, those with the least use.
-SAME = {key: adversary.LINKS[key] for key in ("rtt", "buffer")}
+SAME = {key: adversaries.LINKS[key] for key in ("rtt", "buffer")}
 KEPT = 8
 
 #: Links of an evaluation for each policy; of `share`, for each counterexample.
@@ -137,7 +136,7 @@ def mixed(given):
     seen = named("mahimahi", exported([FEWER], "mahimahi", 48, 20, given.policies / "seen"))
     unseen = named("mahimahi", exported(WINDOWS, "mahimahi", 48, 20, given.policies / "unseen"))
     print(f"{len(seen)} counterexamples to learn from, {len(unseen)} others")
-    whose, harmful = WHOSE[given.of], {**adversary.LINKS, **cclab.LINKS}
+    whose, harmful = WHOSE[given.of], {**adversaries.LINKS, **cclab.LINKS}
     seeds = range(whose.seed, whose.seed + given.seeds)
     policies = list(train(given.policies, given.of, whose.sections, seeds))
     against, others = (named("mahimahi", files) for files in adversarial(given))
@@ -166,14 +165,14 @@ def adversarial(given):
     folder, whose = given.policies, WHOSE[given.of]
     target = {"target": f"policy:{folder}/{given.of}_{whose.seed}.json"}
     sections = {"environment": cclab.LINKS, "adversary": target, "agent": whose.attacking}
-    for each in train(folder, f"against_{given.of}", sections, (1, 2), adversary.load):
+    for each in train(folder, f"against_{given.of}", sections, (1, 2), adversaries.load):
         names = [f"against_{given.of}_{each.file.seed}_{place}" for place in range(KEPT)]
         files = [folder / f"{name}.mahimahi" for name in names]
         if not all(file.exists() for file in files):
             found = each.played()
             worst = np.lexsort((found.used, -np.minimum(found.delay, each.attack.threshold)))
             for name, link in zip(names, worst, strict=False):
-                adversary.written(folder, name, found.rates[:, link], each.attack.asked)
+                adversaries.written(folder, name, found.rates[:, link], each.attack.asked)
         yield files
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import papers
 
-from ccmatic.emulate import kinds, link, measures, run
+from ccmatic.emulation import kinds, link, measures, run
 
 RATES, RTTS, BUFFERS = ("24mbit", "96mbit"), ("20ms", "40ms", "100ms"), ("1/4bdp", "1bdp", "4bdp")
 EMULATED = ("cubic", "bpf:cubic", "bbr", "bpf:bbr_v1")

@@ -18,9 +18,10 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from ccmatic.codegen import header
-from ccmatic.evaluate.runs import SECONDS, WARM_UP, Scenario, emulated, simulated
-from ccmatic.learning import Asked, Environment, rollout, sender
+from ccmatic.evaluation.runs import SECONDS, WARM_UP, Scenario, emulated, simulated
+from ccmatic.exporting import header
+from ccmatic.learning import Asked, Environment, sender
+from ccmatic.learning.envs import rollout
 
 SENDERS, BUFFERS = ("cc_qdel", "cc_probe_slow", "reno", "cubic", "bbr"), (Fraction(1, 4), Fraction(2))
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ccmatic import proving
+from ccmatic.analysis.widening import Grid
 from ccmatic.language import Stateful
 from ccmatic.proving import Prover, Trial
 from ccmatic.verification import replay
-from ccmatic.widening import Grid
 
 
 def wider(result, step, runs):

@@ -21,7 +21,7 @@ import jax
 import numpy as np
 from trained import train
 
-from ccmatic import adversary
+from ccmatic.learning import adversaries
 
 TARGETS = ("cubic", "vegas", "illinois", "lp", "orca", "orca_cubic", "reno", "bbr", "copa_stalls", "aurora", "cc_qdel",
            "cc_probe_slow", "custard", "envelope")  # fmt: skip
@@ -104,7 +104,7 @@ def main():
     against = [trained_against(name, asked.folder, asked.seeds) for name in asked.targets]
     found = defaultdict(list)
     others = [made(name, asked.folder) for name in asked.on]
-    for line in adversary.transfer([each for group in against for each in group], others, asked.folder / "traces"):
+    for line in adversaries.transfer([each for group in against for each in group], others, asked.folder / "traces"):
         found[line.sender, line.against].append(line)
     print("sender           trace against     used, %               delay, ms             paper")
     for (sender, harmed), lines in found.items():
@@ -126,7 +126,7 @@ def trained_against(name, folder, seeds):
     """The Adversaries against a target."""
     target = made(name, folder)
     sections = {"environment": LINKS, "adversary": {"target": target}, "agent": AGENT}
-    return list(train(folder, f"against_{name}", sections, seeds, adversary.load))
+    return list(train(folder, f"against_{name}", sections, seeds, adversaries.load))
 
 
 def made(name, folder):
@@ -152,7 +152,7 @@ def named(target):
 def smoothness(name, asked, rates):
     """Of a sender on links at these rates, (steps, n) Mbit/s: each link's means of |change| and log(1 + |change|) of
     its window, (2, n)."""
-    tried, decide = adversary.along(name, asked, rates)
+    tried, decide = adversaries.along(name, asked, rates)
 
     @jax.jit
     def windows():

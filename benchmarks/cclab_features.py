@@ -18,7 +18,7 @@ from pathlib import Path
 from cclab import named, spread
 from trained import train
 
-from ccmatic import adversary
+from ccmatic.learning import adversaries
 
 TARGETS = ("vegas", "bbr_v1")
 
@@ -80,31 +80,31 @@ def main():
         alone = {}
         for within in given.within:
             options = {"target": target, "level": "feature", "within": within, "penalty": PENALTY}
-            trained = adversaries(given, options)
+            trained = adversaries_of(given, options)
             for name, each in links.items():
-                attack = adversary.attack(options, each)
+                attack = adversaries.attack(options, each)
                 if name not in alone:
-                    alone[name] = adversary.baseline(attack)
+                    alone[name] = adversaries.baseline(attack)
                 rows(name, within, attack, alone[name], trained, given.seeds)
 
 
-def adversaries(given, options):
+def adversaries_of(given, options):
     """Those of each seed."""
     name = f"{named(options['target'])}_{100 * options['within']:g}"
     sections = {"environment": LINKS, "adversary": options, "agent": AGENT}
-    return list(train(given.folder, name, sections, given.seeds, adversary.load))
+    return list(train(given.folder, name, sections, given.seeds, adversaries.load))
 
 
 def rows(links, within, attack, alone, trained, seeds):
     """Print what a target has on links of this name: alone, which is given, with Adversaries, and with noise."""
 
     def noise(state, seen, key):
-        return adversary.anything(key, len(seen))
+        return adversaries.anything(key, len(seen))
 
     sender = named(attack.target.name)
     about = f"{links:<9} {sender:<14}"
     harmed = [replace(each, attack=attack).played() for each in trained]
-    noisy = [adversary.play(attack, noise, attack.runs, seed) for seed in seeds]
+    noisy = [adversaries.play(attack, noise, attack.runs, seed) for seed in seeds]
     kept = [each for each in harmed if each.delay.mean() >= alone.delay.mean()]
     print(f"{about} right      {told([alone], CLEAN.get((links, sender)))}")
     few = f"   {len(kept)} of {len(harmed)} delay as much as alone" if len(kept) < len(harmed) else ""

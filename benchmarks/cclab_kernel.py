@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ccmatic import adversary
-from ccmatic.emulate import kinds, link, measures, run
+from ccmatic.emulation import kinds, link, measures, run
+from ccmatic.learning import adversaries
 
 ATTEMPTS, RANDOM = 2, 2
 
@@ -24,23 +24,23 @@ def main():
     parser.add_argument("--targets", nargs="+", default=("cubic", "vegas", "bbr", "reno"))
     parser.add_argument("--senders", nargs="+", default=("cubic", "reno", "bbr"))
     given = parser.parse_args()
-    adversaries = [adversary.load(given.folder / f"against_{target}_0.json") for target in given.targets]
-    first = adversaries[0].attack
-    at_random = adversary.baseline(first).rates[:, :RANDOM]
-    rates = np.column_stack([at_random, *(each.trace()[0] for each in adversaries)])
+    trained = [adversaries.load(given.folder / f"against_{target}_0.json") for target in given.targets]
+    first = trained[0].attack
+    at_random = adversaries.baseline(first).rates[:, :RANDOM]
+    rates = np.column_stack([at_random, *(each.trace()[0] for each in trained)])
     names = [f"random-{number}" for number in range(RANDOM)] + [f"{target}-0" for target in given.targets]
     fluids = {name: fluid(name, first.asked, rates) for name in given.senders}
     traces = given.folder / "traces"
     traces.mkdir(exist_ok=True)
     for number, name in enumerate(names):
-        file = adversary.written(traces, name, rates[:, number], first.asked)
+        file = adversaries.written(traces, name, rates[:, number], first.asked)
         cells = [f"{each}: {told(*fluids[each][number])} | {kernel(each, file, first.asked)}" for each in fluids]
         print(f"{name:<10}", "   ".join(cells), flush=True)
 
 
 def fluid(sender, asked, rates):
     """(share used, seconds of queueing delay, share lost) of each trace."""
-    found = adversary.play(*adversary.along(sender, asked, rates), rates.shape[1])
+    found = adversaries.play(*adversaries.along(sender, asked, rates), rates.shape[1])
     return list(zip(found.used, found.delay, found.lost, strict=True))
 
 

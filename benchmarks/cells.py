@@ -5,7 +5,7 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic.worst_case import UNDECIDED
+from ccmatic.analysis.worst_case import UNDECIDED
 
 
 def asked(description, controllers, folder, timeout):

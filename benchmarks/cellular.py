@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ccmatic.emulate import kinds, link, measures, run
+from ccmatic.emulation import kinds, link, measures, run
 
 SENDERS = ("cubic", "bbr", "bpf:cc_qdel", "udp:cc_qdel", "bpf:cc_probe_slow", "udp:cc_probe_slow")
 SECONDS, WARMUP, ATTEMPTS = 30, 10, 3

@@ -20,7 +20,7 @@ import trained
 
 from ccmatic import traces
 from ccmatic.learning import Asked
-from ccmatic.learning.capacity import MBIT
+from ccmatic.learning.envs.capacity import MBIT
 
 EPISODES, FEWER = 30, 20
 

@@ -28,8 +28,8 @@ import jax.numpy as jnp
 import numpy as np
 from trained import episode, train
 
-from ccmatic import policies
-from ccmatic.learning import Asked, signals
+from ccmatic.learning import Asked, policies
+from ccmatic.learning.envs import signals
 from ccmatic.proving import Trial, load_result
 from ccmatic.trace_export import Schedule
 

@@ -22,8 +22,8 @@ import numpy as np
 import ccmatic as cm
 from ccmatic import traces
 from ccmatic.contracts import RunningMax
-from ccmatic.estimation import ANY, ParticleFilter, estimates, gap_of_one, signals
-from ccmatic.estimation.declared import declared
+from ccmatic.learning.estimation import ANY, ParticleFilter, estimates, gap_of_one, signals
+from ccmatic.learning.estimation.declared import declared
 from ccmatic.simulation import Deployed, Simulation
 from ccmatic.simulation import Path as Link
 

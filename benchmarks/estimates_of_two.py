@@ -18,7 +18,7 @@ import numpy as np
 import ccmatic as cm
 from ccmatic import traces
 from ccmatic.contracts import load_definition
-from ccmatic.estimation import ParticleFilter, signals
+from ccmatic.learning.estimation import ParticleFilter, signals
 from ccmatic.simulation import Deployed
 from ccmatic.simulation import Path as Link
 from ccmatic.traces import Trace

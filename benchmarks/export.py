@@ -8,7 +8,7 @@ import sys
 from sender_times import measure
 
 from ccmatic.base import definitions
-from ccmatic.codegen import header
+from ccmatic.exporting import header
 
 
 def main():

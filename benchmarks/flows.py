@@ -19,7 +19,7 @@ from itertools import product
 import cells
 
 import ccmatic as cm
-from ccmatic.worst_case import NoExecution
+from ccmatic.analysis.worst_case import NoExecution
 
 CONTROLLERS = ("aimd", "copa", "bbr", "cc_qdel_sender", "cc_probe_slow_sender")
 HOW = ("for ever", "one window")

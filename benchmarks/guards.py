@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ccmatic import proving, records, traces
 from ccmatic.base import parse_json, read_text, write_text
-from ccmatic.emulate import command, machine
+from ccmatic.emulation import command, machine
 from ccmatic.records import MeasuresFile
 
 ENVELOPE = "cc_qdel_wide"

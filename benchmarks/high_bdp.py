@@ -26,7 +26,7 @@ from custard import AGENT, ENVIRONMENT
 
 from ccmatic import traces
 from ccmatic.learning import Asked
-from ccmatic.learning.capacity import MBIT
+from ccmatic.learning.envs.capacity import MBIT
 
 RATE, RTT, SECONDS, FIRST = 10_000, 20, 60, 16
 

@@ -34,9 +34,10 @@ import numpy as np
 from policies import INFERS, zeros
 from sender_times import measure
 
-from ccmatic import policies
-from ccmatic.codegen import build, files, header, targets
-from ccmatic.emulate import machine
+from ccmatic.emulation import machine
+from ccmatic.exporting import files, header, targets
+from ccmatic.learning import policies
+from ccmatic.runtime import build
 
 PORT, STEP, ALWAYS = 5001, 0.02, 1e3
 

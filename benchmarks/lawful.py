@@ -8,8 +8,9 @@ packet by packet, in which all windows are judged by the lemmas of the proof.
 
 Searched: choices for cycles of steps, over and over, by SciPy's differential evolution, for the least share of what the
 link could serve that is delivered in a window from step FROM on. It begins with random ones, and with what the
-counterexamples of the proof hold back. Learned: an agent of ccmatic.adversary at the level `jitter`, trained on links
-as fluids; what it held back in the episodes of its baseline is played. Tokens are kept by each of HIDING in turn.
+counterexamples of the proof hold back. Learned: an agent of ccmatic.learning.adversaries at the level `jitter`, trained
+on links as fluids; what it held back in the episodes of its baseline is played. Tokens are kept by each of HIDING in
+turn.
 
 A seed is one of the link, its buffer and the first beliefs, of the search, and of the training. FOLDER has the agents,
 and lawful.json what is found so far, from which the same command goes on. Prints of each seed: by whom, the least
@@ -31,7 +32,8 @@ import numpy as np
 from scipy.optimize import differential_evolution
 from trained import train
 
-from ccmatic import adversary, proving, query
+from ccmatic import proving, query
+from ccmatic.learning import adversaries
 from ccmatic.proving import Trial
 from ccmatic.proving.simulation_test import STEPS
 from ccmatic.simulation import HIDING
@@ -154,7 +156,7 @@ def learned(runs, file, folder):
     delay = SLOTS * runs.trial.prover.query.jitter  # D in R_m
     links = LINKS | {"jitter": (delay - 1) * LINKS["rtt"], "buffer_bdp": sizes or 12.0 * SLOTS}
     sections = {"environment": links, "adversary": {"target": str(controller), "level": "jitter"}, "agent": AGENT}
-    (agent,) = train(folder, file.stem, sections, [runs.seed], adversary.load)
+    (agent,) = train(folder, file.stem, sections, [runs.seed], adversaries.load)
     shares, patterns = (1 + (delay - 1) * agent.played().held) / delay, sorted(HIDING)
     played = [runs.holding(each, patterns[number % len(patterns)]) for number, each in enumerate(shares.T)]
     return min(played, key=runs.least)

@@ -6,9 +6,9 @@ have no slow start, but for CUBIC and Reno.
 
 from collections import deque
 
-from ccmatic.codegen import header
-from ccmatic.codegen.library import Library
-from ccmatic.codegen.stateful_library import StatefulSender
+from ccmatic.exporting import header
+from ccmatic.runtime.library import Library
+from ccmatic.runtime.stateful_library import StatefulSender
 
 SECOND = 10**9
 PACKET = 1500

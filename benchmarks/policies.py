@@ -13,7 +13,8 @@ from pathlib import Path
 
 from sender_times import measure
 
-from ccmatic import policies, records
+from ccmatic import records
+from ccmatic.learning import policies
 
 #: What is measured of a policy: the value of its network, and a change before it, as `measure` says.
 INFERS = "ccm_network(s.watch.history)", "s.watch.history[i % (CCM_HISTORY * CCM_FEATURES)] += 1e-3f"

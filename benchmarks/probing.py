@@ -25,10 +25,11 @@ from custard import fair, jain, spread, told
 from msgspec import structs
 
 from ccmatic import traces
-from ccmatic.estimation import ParticleFilter, Signals
-from ccmatic.learning import Asked, Environment, rollout, sender
-from ccmatic.learning.estimates.particles import begin as begin_particles
-from ccmatic.learning.signals import ltp_particles, ltp_performance
+from ccmatic.learning import Asked, Environment, sender
+from ccmatic.learning.envs import rollout
+from ccmatic.learning.envs.signals import ltp_particles, ltp_performance
+from ccmatic.learning.estimation import ParticleFilter, Signals
+from ccmatic.learning.estimation.particles import begin as begin_particles
 
 #: Table 3. Base delays are one way, as in section 7.3: R_m is twice as long. Mbit/s, ms.
 REGIONS = {

@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ccmatic import policies
+from ccmatic.learning import policies
 
 PACKET, HEADERS, ACK = 1500, 28, 24
 

@@ -36,9 +36,9 @@ from solver_adversary import (
 )
 
 import ccmatic as cm
-from ccmatic import adversary
-from ccmatic.learning import signals
-from ccmatic.learning.capacity import MBIT
+from ccmatic.learning import adversaries
+from ccmatic.learning.envs import signals
+from ccmatic.learning.envs.capacity import MBIT
 
 TARGETS = ("cubic", "aurora", "vegas", "bbr", "lp", "cc_qdel", "cc_probe_slow")
 LOW, HIGH = 1.0, 96.0
@@ -72,7 +72,7 @@ def smoothed(before, wanted):
 def outcomes(name, asked, before):
     """The function from rates, (n, steps) Mbit/s, that follow on those before, (steps), to the share of the link that
     the sender of a name then uses, (n), and to the mean delay of what it hears of, (n) seconds; and the State then."""
-    attack, _ = adversary.along(name, asked, before[:, None])
+    attack, _ = adversaries.along(name, asked, before[:, None])
 
     def interval(state, rate):
         start = state.interval
@@ -165,8 +165,8 @@ def main():
     heads = ("sender", "random", "genetic", "learned", "searched", "none below", "seconds: genetic", "searched")
     print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
     for target in asked.targets:
-        adversaries = trained_against(target, asked.folder, asked.seeds)
-        every = [compared(each, BEGIN, asked.delayed) for each in adversaries]
+        trained = trained_against(target, asked.folder, asked.seeds)
+        every = [compared(each, BEGIN, asked.delayed) for each in trained]
         shares, seconds = (zip(*each, strict=True) for each in zip(*every, strict=True))
         told = ["-" if np.isnan(column).all() else f"{np.nanmean(column):.1f}" for column in (*shares, *seconds)]
         print(f"| {named(target)} | {' | '.join(told)} |", flush=True)

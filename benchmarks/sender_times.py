@@ -4,8 +4,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ccmatic.codegen import files
-from ccmatic.codegen.library import compile_c
+from ccmatic.exporting import files
+from ccmatic.runtime.library import compile_c
 
 #: A flow whose packets are answered after 40 ms, at 96 Mbit/s: 8 packets a millisecond.
 PROGRAM = r"""

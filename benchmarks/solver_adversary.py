@@ -34,9 +34,9 @@ from scipy.optimize import differential_evolution
 from stepwise import Stepwise
 
 import ccmatic as cm
+from ccmatic.analysis.worst_case import NoExecution
 from ccmatic.base import definitions, read_text
 from ccmatic.traces import Trace
-from ccmatic.worst_case import NoExecution
 
 #: Of each controller, in whose text it is attacked in the simulator.
 TARGETS = {

@@ -32,11 +32,11 @@ import cells
 import numpy as np
 from solver_adversary import BEGIN, STEPS, as_it_runs, begun, follow, learned, play, solved
 
-from ccmatic.codegen import header
-from ccmatic.emulate import run
-from ccmatic.emulate.exported import Udp
-from ccmatic.emulate.flows import Asked
-from ccmatic.emulate.link import OWN, Link
+from ccmatic.emulation import run
+from ccmatic.emulation.exported import Udp
+from ccmatic.emulation.flows import Asked
+from ccmatic.emulation.link import OWN, Link
+from ccmatic.exporting import header
 from ccmatic.trace_export import Holds
 from ccmatic.traces import Trace
 

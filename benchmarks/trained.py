@@ -5,9 +5,9 @@ import json
 import jax
 import jax.numpy as jnp
 
-from ccmatic import policies, training
-from ccmatic.learning import Environment, Policy, network, rollout, sender, stateless, trained
-from ccmatic.learning.signals import ACTIONS
+from ccmatic.learning import Environment, Policy, agents, network, policies, sender, stateless, trained
+from ccmatic.learning.envs import rollout
+from ccmatic.learning.envs.signals import ACTIONS
 
 
 def train(folder, name, sections, seeds, load=policies.load):
@@ -20,7 +20,7 @@ def train(folder, name, sections, seeds, load=policies.load):
         file = folder / f"{name}_{seed}.json"
         if not file.exists():
             print(f"{file.stem} is trained", flush=True)
-            training.train(training.load(query), seed, file)
+            agents.train(agents.load(query), seed, file)
         yield load(file)
 
 

@@ -15,7 +15,7 @@ import threading
 import numpy as np
 
 from ccmatic.base import InputError
-from ccmatic.emulate import kinds, link, machine, measures, run
+from ccmatic.emulation import kinds, link, machine, measures, run
 
 EVERY = 0.02
 

@@ -18,8 +18,8 @@ import cells
 
 import ccmatic as cm
 from ccmatic import traces
+from ccmatic.analysis.worst_case import NoExecution
 from ccmatic.base import InputError
-from ccmatic.worst_case import NoExecution
 
 COPAS = ("copa", "copa_stalls")
 WINDOWS = ("constant_window", "aimd", *COPAS, "bbr", "bbr_v1", "cubic", "vegas", "illinois", "lp", "rocc")

@@ -10,8 +10,8 @@ from ccmatic.proofs import loss_convergence_probes, loss_convergence_ramp
 from ccmatic.proofs.loss_convergence_link import HORIZON, JITTER, TRACES, Link, intervals, known_rate, link, rows
 
 from ccmatic.logic import equal, every, implies, is_min, some
-from ccmatic.tradeoff import reproduce
-from ccmatic.tradeoff.statements import Construction, Hypothesis, Statement, times
+from ccmatic.tradeoffs import reproduce
+from ccmatic.tradeoffs.statements import Construction, Hypothesis, Statement, times
 
 # Step 1. The same is sent over link I, of rate 1, and link II.
 

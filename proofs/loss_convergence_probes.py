@@ -7,7 +7,7 @@ import sympy
 from ccmatic.proofs.loss_convergence_link import HORIZON, JITTER, TRACES, known_rate, link
 
 from ccmatic.logic import equal, every, is_max
-from ccmatic.tradeoff.statements import Derivation, Hypothesis, Statement, times
+from ccmatic.tradeoffs.statements import Derivation, Hypothesis, Statement, times
 
 ANY = "all numbers"
 

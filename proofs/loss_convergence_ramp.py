@@ -7,7 +7,7 @@ its unit. The induction is over numbers of any size, and an interval is as long 
 from itertools import combinations, permutations
 
 from ccmatic.logic import equal, every, implies, some
-from ccmatic.tradeoff.statements import Hypothesis, Statement, times
+from ccmatic.tradeoffs.statements import Hypothesis, Statement, times
 
 #: Round trips that the whole is asked for, and bursts in each.
 ROUNDS, SENDS = 7, 2

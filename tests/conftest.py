@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.emulate import kinds, machine
+from ccmatic.emulation import kinds, machine
 from support.turns import turn
 
 

@@ -14,11 +14,12 @@ import jax
 import jax.numpy as jnp
 from click.testing import CliRunner
 
-from ccmatic import adversary, policies, records, training
+from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.cli.commands import cli
-from ccmatic.learning import Asked, Environment, rollout, sender
-from ccmatic.learning.trees import rates
+from ccmatic.compilers.arrays import rates
+from ccmatic.learning import Asked, Environment, adversaries, agents, policies, sender
+from ccmatic.learning.envs import rollout
 from support.cli import lines
 from support.compiling import compiled_soon  # noqa: F401
 from support.json_schemas import validate
@@ -65,10 +66,10 @@ def swings(state, seen, key):
 @pytest.mark.parametrize("budget, window", [(0.5, 1), (3, 4)])
 def test_a_trace_keeps_the_budget(budget, window):
     """Eq. 8, at every step, of what wants to change most."""
-    attack = adversary.attack(
+    attack = adversaries.attack(
         {"target": "constant:40"}, {"steps": 40, "budget": budget, "window": window}, threshold=0.0
     )
-    rates = np.float64(adversary.play(attack, swings, 3).rates)
+    rates = np.float64(adversaries.play(attack, swings, 3).rates)
     assert ((rates >= 1 - 1e-3) & (rates <= 96 + 1e-3)).all()
     changes = np.abs(np.diff(rates, axis=0))
     slopes = np.lib.stride_tricks.sliding_window_view(changes, window, axis=0).mean(-1)
@@ -77,9 +78,9 @@ def test_a_trace_keeps_the_budget(budget, window):
 
 
 def test_a_trace_that_is_followed_is_the_same_again():
-    attack = adversary.attack({"target": "constant:40"}, {"steps": 40}, threshold=0.0)
-    chosen = adversary.play(attack, swings, 2)
-    again = adversary.play(attack, adversary.following(attack, chosen.rates), 2)
+    attack = adversaries.attack({"target": "constant:40"}, {"steps": 40}, threshold=0.0)
+    chosen = adversaries.play(attack, swings, 2)
+    again = adversaries.play(attack, adversaries.following(attack, chosen.rates), 2)
     assert np.allclose(again.rates, chosen.rates, rtol=1e-5)
     for name in ("used", "delay", "lost"):
         assert np.allclose(getattr(again, name), getattr(chosen, name), rtol=1e-2, atol=1e-4)
@@ -94,7 +95,7 @@ def up_and_down(state, seen, key):
 def test_a_policy_in_an_envelope_stays_in_it_under_attack(tmp_path):
     """What it sends is what the envelope leaves, or a packet, in whole bytes."""
     policy(tmp_path / "made.json", act="envelope:cc_qdel_wide")
-    attack = adversary.attack({"target": f"policy:{tmp_path}/made.json"}, {"steps": 60, "budget": 4, "window": 2})
+    attack = adversaries.attack({"target": f"policy:{tmp_path}/made.json"}, {"steps": 60, "budget": 4, "window": 2})
 
     @jax.jit
     def play():
@@ -115,8 +116,8 @@ def test_copa_under_attack_is_copa_stalls():
     """Where acknowledgements stall, of which no execution of `copa` tells, its window stays."""
 
     def found(name):
-        attack = adversary.attack({"target": name}, {"steps": 60, "budget": 4, "window": 2})
-        return adversary.play(attack, up_and_down, 2)
+        attack = adversaries.attack({"target": name}, {"steps": 60, "budget": 4, "window": 2})
+        return adversaries.play(attack, up_and_down, 2)
 
     assert all(map(np.array_equal, found("copa"), found("copa_stalls")))
 
@@ -125,7 +126,7 @@ def test_what_is_learned_is_that_little_is_used_and_much_is_delayed():
     """The reward is higher where less is used, and lower where delays are below the threshold."""
 
     def reward(used, delay, threshold, **options):
-        attack = adversary.attack({"target": "constant:40", **options}, {"steps": 10}, threshold=threshold)
+        attack = adversaries.attack({"target": "constant:40", **options}, {"steps": 10}, threshold=threshold)
         return float(attack.rewarded(jnp.array([used]), jnp.full((10, 1), delay), None)[0])
 
     assert reward(0.2, 0.01, 0.01) > reward(0.9, 0.01, 0.01)
@@ -139,8 +140,8 @@ def test_a_least_rtt_that_is_wrong_is_what_a_sender_measures(name):
     """Where it is right nothing differs from no adversary; where it is too short Vegas sees a queue that is none, and
     BBR a link that holds less than it does."""
     links = {"steps": 80, "interval": "1/4", "links": "constant", "rate": 24, "first": 1, "buffer_bdp": 2}
-    attack = adversary.attack({"target": name, "level": "feature", "within": 0.5}, links)
-    found = adversary.play(attack, lambda state, seen, key: jnp.array([[0.0], [-1.0]]), 2)
+    attack = adversaries.attack({"target": name, "level": "feature", "within": 0.5}, links)
+    found = adversaries.play(attack, lambda state, seen, key: jnp.array([[0.0], [-1.0]]), 2)
     environment = attack.target.environment
     alone = rollout(environment, sender(name, environment), jax.random.key(0), 1)
     right, short = found.used
@@ -171,15 +172,15 @@ def test_what_a_policy_observes_is_of_the_wrong_least_rtt():
 
 def test_an_adversary_of_what_is_measured_is_beside_its_target_unharmed(folder, tmp_path):
     """And no other sender is tried on what it chooses."""
-    loaded = adversary.load(feature(folder, tmp_path))
-    unharmed, harmed = adversary.transfer([loaded], [])
+    loaded = adversaries.load(feature(folder, tmp_path))
+    unharmed, harmed = adversaries.transfer([loaded], [])
     assert (unharmed.sender, unharmed.against, harmed.against, harmed.seed) == ("constant:9", None, "constant:9", 3)
     assert unharmed.utilisation == harmed.utilisation and harmed.constrained == (harmed.delay_ms >= 0.1)
     for others, out in ((["reno"], None), ([], tmp_path / "traces")):
         with pytest.raises(InputError, match="choose no traces; expected neither --on nor --out"):
-            list(adversary.transfer([loaded], others, out))
+            list(adversaries.transfer([loaded], others, out))
     with pytest.raises(InputError, match="are of other links or another level"):
-        list(adversary.transfer([loaded, adversary.load(folder / "harm.json")], []))
+        list(adversaries.transfer([loaded, adversaries.load(folder / "harm.json")], []))
 
 
 def feature(folder, tmp_path):
@@ -194,9 +195,9 @@ def feature(folder, tmp_path):
 
 def test_the_worst_trace_is_of_those_with_enough_delay():
     none = np.zeros((1, 3))
-    found = adversary.Played(none, np.array([0.1, 0.5, 0.4]), np.array([0.0, 2.0, 1.0]), none[0], none[0])
-    assert adversary.worst(found, 1.0) == (2, True)
-    assert adversary.worst(found, 3.0) == (1, False)
+    found = adversaries.Played(none, np.array([0.1, 0.5, 0.4]), np.array([0.0, 2.0, 1.0]), none[0], none[0])
+    assert adversaries.worst(found, 1.0) == (2, True)
+    assert adversaries.worst(found, 3.0) == (1, False)
 
 
 def test_an_adversary_is_tried_on_senders(folder):
@@ -214,8 +215,8 @@ def test_an_adversary_is_tried_on_senders(folder):
 
 
 def test_the_worst_trace_is_a_link_trace(folder):
-    loaded = adversary.load(folder / "harm.json")
-    *_, line = adversary.transfer([loaded], [], folder / "traces")
+    loaded = adversaries.load(folder / "harm.json")
+    *_, line = adversaries.transfer([loaded], [], folder / "traces")
     moments = [int(line) for line in Path(line.file).read_text().splitlines()]
     assert moments == sorted(moments) and 60 * 20 * 0.9 < moments[-1] <= 60 * 20
     rates, _ = loaded.trace()
@@ -224,9 +225,9 @@ def test_the_worst_trace_is_a_link_trace(folder):
 
 def test_two_traces_of_one_name_are_refused(folder, tmp_path):
     """As of two policies of one file's name, or of one target, trained otherwise from the same seed."""
-    loaded = [adversary.load(folder / "harm.json")] * 2
+    loaded = [adversaries.load(folder / "harm.json")] * 2
     with pytest.raises(InputError, match="would go to .*/constant:40-3.mahimahi; expected"):
-        next(adversary.transfer(loaded, [], tmp_path / "traces"))
+        next(adversaries.transfer(loaded, [], tmp_path / "traces"))
     assert not (tmp_path / "traces").exists()
 
 
@@ -252,7 +253,7 @@ def test_what_cannot_be_learned_is_said(tmp_path, before, after, message):
     assert before in QUERY
     (tmp_path / "harm.toml").write_text(QUERY.replace(before, after))
     with pytest.raises(InputError, match=message) as error:
-        training.load(tmp_path / "harm.toml")
+        agents.load(tmp_path / "harm.toml")
     assert error.value.file == str(tmp_path / "harm.toml")
 
 
@@ -264,7 +265,7 @@ def test_a_file_of_other_actions_is_refused(folder, tmp_path):
     text["query"]["adversary"]["history"] = 7
     (tmp_path / "other.json").write_text(json.dumps(text))
     with pytest.raises(InputError, match="layer 1 takes 35 numbers, and its observations have 49 numbers"):
-        adversary.load(tmp_path / "other.json")
+        adversaries.load(tmp_path / "other.json")
 
 
 @pytest.mark.slow
@@ -273,7 +274,7 @@ def test_an_adversary_learns(tmp_path):
     (tmp_path / "harm.toml").write_text(
         '[environment]\nsteps = 300\n[adversary]\ntarget = "vegas"\n[agent]\nparallel = 32\nepisodes = 6\n'
     )
-    training.train(training.load(tmp_path / "harm.toml"), 0, tmp_path / "harm.json")
-    at_random, harmed = adversary.transfer([adversary.load(tmp_path / "harm.json")], [])
+    agents.train(agents.load(tmp_path / "harm.toml"), 0, tmp_path / "harm.json")
+    at_random, harmed = adversaries.transfer([adversaries.load(tmp_path / "harm.json")], [])
     assert harmed.constrained and harmed.delay_ms >= at_random.delay_ms
     assert harmed.utilisation < at_random.utilisation - 0.15

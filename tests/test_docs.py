@@ -16,7 +16,7 @@ import pytest
 from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.contracts import Bounds, execution
-from ccmatic.emulate import machine
+from ccmatic.emulation import machine
 from support import ROOT
 
 DOCS = sorted((ROOT / "docs").rglob("*.md"))

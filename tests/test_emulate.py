@@ -16,7 +16,7 @@ import pytest
 
 from ccmatic import records
 from ccmatic.base.errors import InputError
-from ccmatic.emulate import command, flows, kinds, link, machine, measures, replay, run
+from ccmatic.emulation import command, flows, kinds, link, machine, measures, replay, run
 from support import cli
 from support.emulations import in_time
 from support.json_schemas import validate

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 import z3
 
-from ccmatic.estimation import Range, estimates
+from ccmatic.learning.estimation import Range, estimates
 from ccmatic.query import Network
 from ccmatic.traces import Trace
 from support.possible_paths import Paths, Run, random_run

@@ -11,8 +11,8 @@ from hypothesis import strategies as some_of
 
 from ccmatic.base import InputError
 from ccmatic.contracts import seen
-from ccmatic.estimation import ANY, Range, estimates, possible
-from ccmatic.estimation.declared import declared
+from ccmatic.learning.estimation import ANY, Range, estimates, possible
+from ccmatic.learning.estimation.declared import declared
 from ccmatic.logic import every, isolated, linear, real, some, unit, unit_is_positive
 from ccmatic.query import Network
 from ccmatic.simulation import Path, Simulation

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
-from ccmatic.emulate import command
-from ccmatic.evaluate import figures, runs
-from ccmatic.evaluate.bounds import bounds, broken
-from ccmatic.evaluate.runs import Evaluation, Scenario
+from ccmatic.emulation import command
+from ccmatic.evaluation import figures, runs
+from ccmatic.evaluation.bounds import bounds, broken
+from ccmatic.evaluation.runs import Evaluation, Scenario
 from ccmatic.traces.trace import Trace
 from support.json_schemas import validate
 from support.machine import needs_bpf, on_time
@@ -106,7 +106,7 @@ def test_flows_are_known_to_the_evaluation_alone(method, tmp_path):
     (tmp_path / "alone.py").write_text(
         "import multiprocessing\n"
         "from concurrent.futures import ProcessPoolExecutor\n"
-        "from ccmatic.evaluate import runs\n"
+        "from ccmatic.evaluation import runs\n"
         "def kind(text):\n"
         "    return type(runs.asked(text).flow).__name__\n"
         "if __name__ == '__main__':\n"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic.codegen import header
-from ccmatic.codegen.library import Library
+from ccmatic.exporting import header
+from ccmatic.runtime.library import Library
 from ccmatic.simulation import Deployed, Simulation, paths
 from support import cli
 from support.cli import lines

@@ -14,11 +14,11 @@ from random import Random
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.codegen import header
-from ccmatic.codegen.files import write
-from ccmatic.codegen.library import Library
+from ccmatic.exporting import header
+from ccmatic.exporting.files import write
 from ccmatic.language import controller as cca
 from ccmatic.language import is_stateful
+from ccmatic.runtime.library import Library
 from ccmatic.simulation.deployed import Deployed
 from ccmatic.simulation.paths import Path
 from ccmatic.simulation.simulator import Observation, Simulation

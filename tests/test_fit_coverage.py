@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.evaluate.coverage import guarantees, sentence
+from ccmatic.evaluation.coverage import guarantees, sentence
 from ccmatic.fitting import NEVER, fit, packet_log
 from ccmatic.guarantees import results
 from ccmatic.records import data

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.emulate import command, kinds, link, measures, picture, run
+from ccmatic.emulation import command, kinds, link, measures, picture, run
 from support import cli
 from support.emulations import again, in_time
 from support.machine import on_time

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.codegen import build, files, header
-from ccmatic.codegen.library import Library
-from ccmatic.emulate import flows, kinds, link, machine, run
-from ccmatic.emulate.measures import measures
+from ccmatic.emulation import flows, kinds, link, machine, run
+from ccmatic.emulation.measures import measures
+from ccmatic.exporting import files, header
+from ccmatic.runtime import build
+from ccmatic.runtime.library import Library
 from support.cli import run as command
 from support.machine import needs_bpf, needs_compiler, on_time
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ccmatic import policies
 from ccmatic.base import InputError
-from ccmatic.codegen.library import Called, Library, Sender
-from ccmatic.emulate import kinds, link, run
-from ccmatic.emulate.measures import measures
+from ccmatic.emulation import kinds, link, run
+from ccmatic.emulation.measures import measures
 from ccmatic.language import load
+from ccmatic.learning import policies
 from ccmatic.proving import load_result
+from ccmatic.runtime.library import Called, Library, Sender
 from ccmatic.trace_export import Schedule
 from support.cli import run as command
 from support.machine import needs_compiler, on_time

@@ -12,7 +12,7 @@ pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
 
 def test_every_query_that_is_trained_is_read_as_it_was_written(tmp_path):
-    from ccmatic.training import load
+    from ccmatic.learning.agents import load
 
     benchmark, train = defined_by("high_bdp.py"), defined_by("trained.py")["train"]
     for name, (environment, agent) in benchmark["TRAINED"].items():

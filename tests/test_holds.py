@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.codegen import header
-from ccmatic.emulate import kinds, link, replay, run
+from ccmatic.emulation import kinds, link, replay, run
+from ccmatic.exporting import header
 from ccmatic.trace_export import Holds, Scale, export
 from ccmatic.traces import Trace
 from support import ROOT

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.codegen import build, files, header
-from ccmatic.codegen.targets import kernel_name
-from ccmatic.emulate import exported, flows, kinds, link, machine, run
+from ccmatic.emulation import exported, flows, kinds, link, machine, run
+from ccmatic.exporting import files, header
+from ccmatic.exporting.targets import kernel_name
+from ccmatic.runtime import build
 from support.machine import needs_bpf, on_time
 
 pytestmark = pytest.mark.real_time

@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 import pytest
 
-from ccmatic.emulate.machine import alive
+from ccmatic.emulation.machine import alive
 from support.machine import watched
 
 pytestmark = pytest.mark.real_time

@@ -14,9 +14,9 @@ pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 import jax
 import jax.numpy as jnp
 
-from ccmatic import adversary
 from ccmatic.base import InputError
-from ccmatic.learning import Environment, lawful, rollout
+from ccmatic.learning import Environment, adversaries, lawful
+from ccmatic.learning.envs import rollout
 from ccmatic.proving import load_result
 from support import ROOT
 from support.benchmarks import defined_by
@@ -46,8 +46,8 @@ def runs(**constants):
 
 def test_what_is_held_back_is_what_was_chosen():
     """All in one interval, none in the next, in each of its slots; and every law is kept."""
-    attack = adversary.attack({"target": "constant:20", "level": "jitter"}, {**LINKS, "steps": 40})
-    found = adversary.play(attack, lambda state, seen, key: jnp.full((2, 1), 1 - 2.0 * (state.interval % 2)), 2)
+    attack = adversaries.attack({"target": "constant:20", "level": "jitter"}, {**LINKS, "steps": 40})
+    found = adversaries.play(attack, lambda state, seen, key: jnp.full((2, 1), 1 - 2.0 * (state.interval % 2)), 2)
     assert (found.held[::2] == 1).all() and (found.held[1::2] == 0).all()
 
     class Held(Environment):
@@ -64,7 +64,7 @@ def test_what_is_held_back_is_what_was_chosen():
 
 def test_a_link_without_jitter_leaves_nothing_open():
     with pytest.raises(InputError, match="the jitter of a link may be 0; expected more"):
-        adversary.attack({"target": "vegas", "level": "jitter"}, {**LINKS, "jitter": [0, 5]})
+        adversaries.attack({"target": "vegas", "level": "jitter"}, {**LINKS, "jitter": [0, 5]})
 
 
 def test_each_window_of_a_run_keeps_every_law(run):

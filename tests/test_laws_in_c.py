@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.codegen import header
-from ccmatic.codegen.library import Library
-from ccmatic.codegen.stateful_library import Seen, StatefulSender
+from ccmatic.exporting import header
+from ccmatic.runtime.library import Library
+from ccmatic.runtime.stateful_library import Seen, StatefulSender
 from support.laws import cbrt
 from support.machine import needs_compiler
 

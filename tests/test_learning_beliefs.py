@@ -11,7 +11,7 @@ import pytest
 
 from ccmatic.contracts import load_definition
 from ccmatic.language import load
-from ccmatic.learning.estimates import beliefs
+from ccmatic.learning.estimation import beliefs
 from ccmatic.simulation import Deployed, Path, Simulation
 
 PACKET, BDP, STEPS = 1000, 60, 130

@@ -10,11 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ccmatic import policies
+from ccmatic.learning import policies
 from ccmatic.base import InputError
-from ccmatic.learning import Asked, Environment, rollout, sender, trained
-from ccmatic.learning.backends import Packets
-from ccmatic.learning.signals import first
+from ccmatic.learning import Asked, Environment, sender, trained
+from ccmatic.learning.envs import rollout
+from ccmatic.learning.envs.backends import Packets
+from ccmatic.learning.envs.signals import first
 from support.cli import run as command
 from support.policies import policy
 

@@ -8,7 +8,8 @@ pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
 
 import jax.numpy as jnp
 
-from ccmatic.learning import Asked, Environment, signals
+from ccmatic.learning import Asked, Environment
+from ccmatic.learning.envs import signals
 
 C = 1e6
 

@@ -12,7 +12,8 @@ import pytest
 import jax
 import jax.numpy as jnp
 
-from ccmatic.learning import Asked, fluid
+from ccmatic.learning import Asked
+from ccmatic.learning.envs import fluid
 
 SLOTS = 60
 

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 from pettingzoo.test import parallel_api_test
 
 from ccmatic.base import InputError
-from ccmatic.learning import Asked, Environment, LinkParallelEnv, lawful, rollout, stateless
+from ccmatic.learning import Asked, Environment, LinkParallelEnv, lawful, stateless
+from ccmatic.learning.envs import rollout
 
 WANDERING = stateless(lambda seen: 8 * jnp.sin(40 * jnp.sum(seen, axis=-1) + jnp.arange(seen.shape[0])[:, None]))
 

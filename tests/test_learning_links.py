@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ccmatic.learning import Asked, Environment, fluid
+from ccmatic.learning import Asked, Environment
+from ccmatic.learning.envs import fluid
 from ccmatic.trace_export import Scale, export
 from ccmatic.traces import Trace
 

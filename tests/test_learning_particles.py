@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ccmatic.estimation import ParticleFilter, Signals
+from ccmatic.learning.estimation import ParticleFilter, Signals
 
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
@@ -11,8 +11,9 @@ pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
 import jax.numpy as jnp
 from jax import random
 
-from ccmatic.learning import Asked, Environment, Policy, rollout, signals
-from ccmatic.learning.estimates import particles
+from ccmatic.learning import Asked, Environment, Policy
+from ccmatic.learning.envs import rollout, signals
+from ccmatic.learning.estimation import particles
 
 LINKS = Asked(rate=24, rtt=30, buffer_bdp=1, steps=60, first=1)
 

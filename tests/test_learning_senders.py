@@ -11,8 +11,9 @@ import pytest
 
 from ccmatic.base import InputError, definitions
 from ccmatic.language import as_sent, is_stateful, load
-from ccmatic.learning import Asked, Environment, lawful, rollout, sender, stateless
-from ccmatic.learning.trees import Counted, Values
+from ccmatic.learning import Asked, Environment, lawful, sender, stateless
+from ccmatic.learning.envs import rollout
+from ccmatic.compilers.arrays import Counted, Values
 
 CONTROLLERS = [
     name

@@ -11,7 +11,7 @@ from ccmatic import query as queries
 from ccmatic.base import definitions, files
 from ccmatic.base.errors import InputError
 from ccmatic.base.quantities import DIGITS, exact
-from ccmatic.codegen import header
+from ccmatic.exporting import header
 from ccmatic.language import controller as cca
 from ccmatic.proving import result as proved
 from ccmatic.trace_export import Schedule

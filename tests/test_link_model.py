@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic.codegen import header
-from ccmatic.codegen.files import write
+from ccmatic.exporting import header
+from ccmatic.exporting.files import write
 
 SOURCE = Path(__file__).parent / "link_model" / "link_model.c"
 CONTROLLERS = ("cc_qdel", "cc_probe_slow", "g3_1")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccmatic.emulate import kinds, link, measures, mm_log, replay, run
+from ccmatic.emulation import kinds, link, measures, mm_log, replay, run
 from ccmatic.trace_export import OPPORTUNITY
 from support import ROOT, cli
 from support.emulations import emulation

@@ -12,12 +12,12 @@ from pysmt import shortcuts as smt
 
 from ccmatic.base.errors import InputError
 from ccmatic.base.units import RATE
-from ccmatic.codegen.decision import decision
-from ccmatic.codegen.files import shipped
-from ccmatic.codegen.library import compile_c
+from ccmatic.compilers.c.decision import decision
 from ccmatic.language.controller import parse
 from ccmatic.logic.terms import equal, linear, real
 from ccmatic.logic.terms import formula as as_formula
+from ccmatic.runtime import shipped
+from ccmatic.runtime.library import compile_c
 
 PARAMETERS = ("C_L", "C_U", "qdel_L", "MSS", "R_m", "D")
 SIGNATURE = f"def rate({', '.join(PARAMETERS)}):\n"
@@ -167,7 +167,7 @@ def test_what_may_fail_to_run_is_refused(source, values, jitter):
 @given(st.lists(controllers(), min_size=30, max_size=30), st.data())
 def test_what_runs_is_what_is_exported(tmp_path_factory, sources, data):
     folder = tmp_path_factory.mktemp("c")
-    parsed, code = [parse(source) for source in sources], ["#include <stdint.h>", shipped("c", "decision.h")]
+    parsed, code = [parse(source) for source in sources], ["#include <stdint.h>", shipped("decision.h")]
     names = ("C_L", "C_U", "qdel_L", "MSS")
     for number, controller in enumerate(parsed):
         arguments = ", ".join(f"int64_t {name}" for name in names)

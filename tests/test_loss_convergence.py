@@ -17,10 +17,10 @@ from ccmatic import records
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
 from ccmatic.logic.terms import equal, every, real
-from ccmatic.tradeoff import cycle, family, family_figure, reproduce, steps
-from ccmatic.tradeoff.fluid import FluidLink, Loss, alike
-from ccmatic.tradeoff.probe_slow import ProbeSlow, run
-from ccmatic.tradeoff.statements import VACUOUS, Derivation, Hypothesis, Numbers, Statement, times
+from ccmatic.tradeoffs import cycle, family, family_figure, reproduce, steps
+from ccmatic.tradeoffs.fluid import FluidLink, Loss, alike
+from ccmatic.tradeoffs.probe_slow import ProbeSlow, run
+from ccmatic.tradeoffs.statements import VACUOUS, Derivation, Hypothesis, Numbers, Statement, times
 from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED
 
 STEPS = {step.name: step for step in definitions.load("proofs", "STEPS", "loss_convergence")}

@@ -10,8 +10,8 @@ from support import ROOT
 
 #: The reproductions of the paper's figures, and the records of what they print, name what the paper names; learners'
 #: beliefs of many links at once are the shipped ones, written a second time.
-STUDIES = ("evaluate", "tradeoff")
-SECOND = "learning/estimates/beliefs.py"
+STUDIES = ("evaluation", "tradeoff", "tradeoffs")
+SECOND = "learning/estimation/beliefs.py"
 
 NAMES = {"C_L", "C_U", "C_Llambda", "qdel_L", "qdel_U", "q_U"}.union(
     *(definitions.shipped(kind) for kind in ("models", "properties", "templates", "proofs", "synthesized"))

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ccmatic.estimation import ParticleFilter, Signals, gap_of_all, gap_of_one, signals
-from ccmatic.estimation.particles import COUNT, State
+from ccmatic.learning.estimation import ParticleFilter, Signals, gap_of_all, gap_of_one, signals
+from ccmatic.learning.estimation.particle_filter import COUNT, State
 from ccmatic.simulation import Path, Simulation
 
 BDP, RTT = 50, 0.03

@@ -6,11 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from ccmatic import policies
 from ccmatic.base import InputError
-from ccmatic.codegen.library import Called, Library
-from ccmatic.emulate import kinds, link, run
-from ccmatic.emulate.measures import measures
+from ccmatic.emulation import kinds, link, run
+from ccmatic.emulation.measures import measures
+from ccmatic.learning import policies
+from ccmatic.runtime.library import Called, Library
 from support.cli import run as command
 from support.machine import needs_compiler, on_time
 from support.policies import FLOATS, Interval, deciding, pointer, policy, steering
@@ -37,7 +37,7 @@ def test_c_computes_what_numpy_does(observe, history, sizes, tmp_path):
 def test_c_observes_and_acts_as_the_environment_does(observe, act, reward, delay, tmp_path):
     jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
     pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
-    from ccmatic.learning import signals
+    from ccmatic.learning.envs import signals
 
     given = policy(tmp_path / "made.json", observe=observe, act=act, reward=reward, delay=delay)
     library = Library(policies.exported(given))

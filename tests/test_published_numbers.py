@@ -8,12 +8,13 @@ from math import inf
 import pytest
 
 import ccmatic as cm
-from ccmatic import guarantees, policies
-from ccmatic.codegen import header
-from ccmatic.emulate import command, link
-from ccmatic.emulate.kinds import timetable
-from ccmatic.evaluate.bounds import bounds
+from ccmatic import guarantees
+from ccmatic.emulation import command, link
+from ccmatic.emulation.kinds import timetable
+from ccmatic.evaluation.bounds import bounds
+from ccmatic.exporting import header
 from ccmatic.guarantees import Path
+from ccmatic.learning import policies
 from support import ROOT
 from support.policies import policy
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ccmatic import policies
-from ccmatic.codegen.library import Called, Library
+from ccmatic.learning import policies
+from ccmatic.runtime.library import Called, Library
 from support.benchmarks import BENCHMARKS, defined_by
 from support.machine import needs_bpf, needs_compiler
 from support.policies import Interval, deciding, pointer, policy

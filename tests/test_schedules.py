@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccmatic.emulate import link
+from ccmatic.emulation import link
 from ccmatic.trace_export import Scale, Schedule, export
 from ccmatic.traces import Trace
 from support.emulations import again, in_time

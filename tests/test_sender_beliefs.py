@@ -7,12 +7,12 @@ import pytest
 
 import ccmatic as cm
 from ccmatic.base import InputError
-from ccmatic.codegen import header
-from ccmatic.codegen.library import Library
-from ccmatic.codegen.stateful_library import StatefulSender
-from ccmatic.codegen.update import LINE_RATE
+from ccmatic.compilers.c.update import LINE_RATE
 from ccmatic.contracts import load_definition
+from ccmatic.exporting import header
 from ccmatic.language import parse
+from ccmatic.runtime.library import Library
+from ccmatic.runtime.stateful_library import StatefulSender
 from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow
 from ccmatic.verification import Outcome
 from support.believing import ANYONE, PLANTED

@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 
-from ccmatic.codegen import header
-from ccmatic.codegen.library import Library
+from ccmatic.exporting import header
+from ccmatic.runtime.library import Library
 
 pytestmark = pytest.mark.skipif(not (shutil.which("gcc") or shutil.which("clang")), reason="no C compiler")
 

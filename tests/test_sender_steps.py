@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.codegen import header
-from ccmatic.codegen.files import write
-from ccmatic.codegen.library import Library, compile_c
+from ccmatic.exporting import header
+from ccmatic.exporting.files import write
+from ccmatic.runtime.library import Library, compile_c
 
 MS = 10**6
 PACKET = 1500

@@ -13,9 +13,9 @@ import pytest
 
 from ccmatic.base import definitions
 from ccmatic.contracts import load_definition
-from ccmatic.emulate import beliefs, kinds, link, machine, run
-from ccmatic.emulate.flows import Log
-from ccmatic.emulate.turns import Hold
+from ccmatic.emulation import beliefs, kinds, link, machine, run
+from ccmatic.emulation.flows import Log
+from ccmatic.emulation.turns import Hold
 from support.emulations import in_time
 from support.machine import needs_compiler
 

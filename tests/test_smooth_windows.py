@@ -12,10 +12,10 @@ from ccmatic.models.smooth_windows import MODEL
 
 import ccmatic as cm
 from ccmatic.base import InputError
-from ccmatic.codegen import header
-from ccmatic.codegen.library import Library
-from ccmatic.codegen.stateful_library import StatefulSender
 from ccmatic.contracts import Buffer, observed
+from ccmatic.exporting import header
+from ccmatic.runtime.library import Library
+from ccmatic.runtime.stateful_library import StatefulSender
 from ccmatic.simulation import Path, Simulation, WindowFlow
 from support.machine import needs_compiler
 

@@ -15,7 +15,7 @@ pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 import numpy as np
 
 import ccmatic as cm
-from ccmatic import adversary
+from ccmatic.learning import adversaries
 from support import ROOT
 from support.benchmarks import defined_by
 from support.policies import policy
@@ -175,7 +175,9 @@ def test_no_policy_uses_less_than_what_is_known_of_its_action(tmp_path):
     for bias in (-100, 100):
         always = [(np.zeros((6, 1)), [bias])]
         policy(tmp_path / "made.json", always, history=1)
-        attack = adversary.attack({"target": f"policy:{tmp_path}/made.json"}, {"steps": 40, "budget": 2, "window": 10})
+        attack = adversaries.attack(
+            {"target": f"policy:{tmp_path}/made.json"}, {"steps": 40, "budget": 2, "window": 10}
+        )
         of, state = made["outcomes"](attack.target.name, attack.asked, before)
         every = made["smoothed"](before, np.array([*product((1.0, np.nan, 96.0), repeat=8)]))
         none, least = made["never_below"](attack.target.environment, state), 100 * min(of(every)[0])

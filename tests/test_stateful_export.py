@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ccmatic.base import InputError
-from ccmatic.codegen import header
-from ccmatic.codegen.files import write
-from ccmatic.codegen.library import Library
-from ccmatic.codegen.stateful import StatefulExport
-from ccmatic.codegen.stateful_library import StatefulSender
+from ccmatic.exporting import header
+from ccmatic.exporting.files import write
+from ccmatic.exporting.stateful import StatefulExport
+from ccmatic.runtime.library import Library
+from ccmatic.runtime.stateful_library import StatefulSender
 from support import ROOT, kernel_updates
 from support.kernel_updates import Recorded
 from support.machine import needs_bpf, needs_compiler

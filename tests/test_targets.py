@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.codegen import build, files, header
-from ccmatic.codegen.targets import sources
-from ccmatic.emulate import exported, kinds, link, run
+from ccmatic.emulation import exported, kinds, link, run
+from ccmatic.exporting import files, header
+from ccmatic.exporting.targets import sources
+from ccmatic.runtime import build
 from support.machine import on_time, watched
 
 pytestmark = pytest.mark.real_time

@@ -8,10 +8,10 @@ import pytest
 jnp = pytest.importorskip("jax.numpy", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
-from ccmatic import policies, training  # noqa: E402
 from ccmatic.base import InputError  # noqa: E402
-from ccmatic.training import agent  # noqa: E402
-from ccmatic.training.links import Links  # noqa: E402
+from ccmatic.learning import agents, policies  # noqa: E402
+from ccmatic.learning.agents import agent  # noqa: E402
+from ccmatic.learning.agents.links import Links  # noqa: E402
 from support.compiling import compiled_soon  # noqa: E402, F401
 
 TINY = """\
@@ -38,7 +38,7 @@ learning_rate = 0.01
 def tiny(tmp_path):
     """The Training of tiny.toml."""
     (tmp_path / "tiny.toml").write_text(TINY)
-    return training.load(tmp_path / "tiny.toml")
+    return agents.load(tmp_path / "tiny.toml")
 
 
 @pytest.mark.parametrize("old, new, message", [
@@ -52,14 +52,14 @@ def tiny(tmp_path):
 def test_options_that_are_not_of_the_algorithm_are_refused(old, new, message, tmp_path):
     (tmp_path / "tiny.toml").write_text(TINY.replace(old, new))
     with pytest.raises(InputError) as error:
-        training.load(tmp_path / "tiny.toml")
+        agents.load(tmp_path / "tiny.toml")
     assert message in str(error.value)
 
 
 @pytest.mark.slow
 def test_what_was_cut_off_goes_on_with_its_memory(tiny, tmp_path, monkeypatch):
     """The memory, of ten intervals, is neither empty then nor all of two episodes."""
-    monkeypatch.setattr(import_module("ccmatic.training.train"), "EVERY", -1)
+    monkeypatch.setattr(import_module("ccmatic.learning.agents.train"), "EVERY", -1)
 
     class Killed(Exception):
         pass
@@ -68,11 +68,11 @@ def test_what_was_cut_off_goes_on_with_its_memory(tiny, tmp_path, monkeypatch):
         if line.episode == 3:
             raise Killed
 
-    training.train(tiny, 7, tmp_path / "whole.json")
+    agents.train(tiny, 7, tmp_path / "whole.json")
     with pytest.raises(Killed):
-        training.train(tiny, 7, tmp_path / "again.json", told)
+        agents.train(tiny, 7, tmp_path / "again.json", told)
     seen = []
-    training.train(tiny, 7, tmp_path / "again.json", seen.append)
+    agents.train(tiny, 7, tmp_path / "again.json", seen.append)
     assert [line.episode for line in seen] == [3, 4] and {line.deviation for line in seen} == {1}
     whole, again = (policies.load(tmp_path / f"{name}.json") for name in ("whole", "again"))
     assert whole.file.layers == again.file.layers

@@ -13,12 +13,12 @@ from click.testing import CliRunner
 
 from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
-from ccmatic.tradeoff import figures
-from ccmatic.tradeoff.allowances.allowance import Allowance, Path
-from ccmatic.tradeoff.allowances.enclosure import C, compiled, least_is
-from ccmatic.tradeoff.allowances.growth import closed_form, inverse_class, k
-from ccmatic.tradeoff.allowances.least import least
-from ccmatic.tradeoff.allowances.rules import RULES
+from ccmatic.tradeoffs import figures
+from ccmatic.tradeoffs.allowances.allowance import Allowance, Path
+from ccmatic.tradeoffs.allowances.enclosure import C, compiled, least_is
+from ccmatic.tradeoffs.allowances.growth import closed_form, inverse_class, k
+from ccmatic.tradeoffs.allowances.least import least
+from ccmatic.tradeoffs.allowances.rules import RULES
 from support.json_schemas import validate
 
 PATH = Path(Fraction(2), Fraction(1000), Fraction(1))

@@ -12,8 +12,9 @@ import pytest
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
-from ccmatic import policies, records, training
+from ccmatic import records
 from ccmatic.base import InputError
+from ccmatic.learning import agents, policies
 from support.cli import lines, run
 from support.compiling import compiled_soon  # noqa: F401
 
@@ -61,8 +62,8 @@ def test_a_trained_policy_is_one_file(whole):
 
 @pytest.mark.slow
 def test_a_training_that_was_cut_off_goes_on_as_if_it_had_not_been(whole, monkeypatch):
-    monkeypatch.setattr(import_module("ccmatic.training.train"), "EVERY", -1)
-    asked, out = training.load(whole / "tiny.toml"), whole / "again.json"
+    monkeypatch.setattr(import_module("ccmatic.learning.agents.train"), "EVERY", -1)
+    asked, out = agents.load(whole / "tiny.toml"), whole / "again.json"
 
     class Killed(Exception):
         pass
@@ -72,12 +73,12 @@ def test_a_training_that_was_cut_off_goes_on_as_if_it_had_not_been(whole, monkey
             raise Killed
 
     with pytest.raises(Killed):
-        training.train(asked, 7, out, told)
+        agents.train(asked, 7, out, told)
     assert (whole / "again.json.checkpoint").exists() and not out.exists()
     with pytest.raises(InputError, match="a checkpoint of another query or seed"):
-        training.train(asked, 8, out)
+        agents.train(asked, 8, out)
     seen = []
-    training.train(asked, 7, out, seen.append)
+    agents.train(asked, 7, out, seen.append)
     assert [line.episode for line in seen] == [3]
     first, second = (policies.load(whole / name) for name in ("tiny.json", "again.json"))
     assert all((a == b).all() for one, two in zip(first.layers, second.layers, strict=True)
@@ -118,7 +119,7 @@ def test_a_policy_is_where_another_training_begins(whole, tmp_path):
     what such a step of Adam changes; and its file says where it began."""
     begun = TINY.replace("learning_rate = 0.01", f'learning_rate = 1e-9\ninitial = "{whole / "tiny.json"}"')
     (tmp_path / "on.toml").write_text(begun)
-    training.train(training.load(tmp_path / "on.toml"), 8, tmp_path / "on.json")
+    agents.train(agents.load(tmp_path / "on.toml"), 8, tmp_path / "on.json")
     first, second = policies.load(whole / "tiny.json"), policies.load(tmp_path / "on.json")
     for one, two in zip(first.layers, second.layers, strict=True):
         for a, b in zip(one, two, strict=True):
@@ -136,7 +137,7 @@ def test_a_policy_that_does_not_fit_is_no_beginning(old, new, message, whole, tm
     query = TINY + f'initial = "{whole / "tiny.json"}"\n'
     (tmp_path / "tiny.toml").write_text(query.replace(old, new))
     with pytest.raises(InputError) as error:
-        training.load(tmp_path / "tiny.toml")
+        agents.load(tmp_path / "tiny.toml")
     assert message.format(whole / "tiny.json") in str(error.value)
 
 
@@ -157,7 +158,7 @@ def test_nothing_is_trained_in_an_envelope_whose_ends_cross(tmp_path):
     (tmp_path / "crossed.py").write_text("def rate(C_L):\n    return between(2 * C_L, C_L)\n")
     (tmp_path / "tiny.toml").write_text(TINY.replace("history = 2", f'act = "envelope:{tmp_path / "crossed.py"}"'))
     with pytest.raises(InputError, match="low is above high at C_L = ") as error:
-        training.load(tmp_path / "tiny.toml")
+        agents.load(tmp_path / "tiny.toml")
     assert error.value.file == str(tmp_path / "crossed.py")
 
 
@@ -173,7 +174,7 @@ def test_a_policy_is_trained_in_an_envelope(tmp_path):
 
 @pytest.mark.slow
 def test_a_reward_that_is_no_number_ends_it(tmp_path, monkeypatch):
-    from ccmatic.learning import signals
+    from ccmatic.learning.envs import signals
 
     monkeypatch.setitem(signals.REWARDS, "power", lambda known: known.now.rtt * np.nan)
     (tmp_path / "tiny.toml").write_text(TINY.replace("history = 2", 'history = 2\nreward = "power"'))

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.codegen import header
-from ccmatic.codegen.library import Library
-from ccmatic.codegen.stateful_library import StatefulSender
 from ccmatic.contracts import Buffer, load_definition, observed
-from ccmatic.evaluate import runs
+from ccmatic.evaluation import runs
+from ccmatic.exporting import header
+from ccmatic.runtime.library import Library
+from ccmatic.runtime.stateful_library import StatefulSender
 from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow, windows
 from support.machine import needs_compiler
 from support.window_senders import CONTROLLERS

@@ -10,6 +10,10 @@ not do raises InputError. `solvers` are some of `z3`, `cvc5` and `yices`, which 
 `timeout` is in seconds, for each question; `seed` is the solvers'.
 """
 
+from typing import TYPE_CHECKING, Any
+
+from ccmatic.analysis.widening import Widening, WideningReport
+from ccmatic.analysis.worst_case import Worst
 from ccmatic.api.given import Given as Given
 from ccmatic.api.given import load_controller
 from ccmatic.api.proofs import check, find_front, guarantee, prove, prove_by_shapes, reproduce_tradeoff
@@ -17,7 +21,6 @@ from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_ru
 from ccmatic.api.senders import attack, emulate_link, evaluate_senders, export, fit, list_names, train
 from ccmatic.api.verdicts import estimate, explain, export_trace, replay, verify, worst
 from ccmatic.base import InputError
-from ccmatic.estimation import Estimate
 from ccmatic.explanation import Explanation
 from ccmatic.guarantees import Guarantee
 from ccmatic.language import Controller
@@ -27,8 +30,9 @@ from ccmatic.query import load as load_query
 from ccmatic.synthesis import CoverReport, Progress
 from ccmatic.traces import Trace
 from ccmatic.verification import Judgement, Report
-from ccmatic.widening import Widening, WideningReport
-from ccmatic.worst_case import Worst
+
+if TYPE_CHECKING:
+    from ccmatic.learning.estimation import Estimate
 
 __all__ = [
     "Attempt",
@@ -77,3 +81,11 @@ __all__ = [
     "widen",
     "worst",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Estimate":  # its package takes long to import
+        from ccmatic.learning.estimation import Estimate
+
+        return Estimate
+    raise AttributeError(f"module 'ccmatic.api' has no attribute '{name}'")

@@ -149,10 +149,10 @@ def find_front(
         InputError: No shape is about the query's network.
         Disagreement: Two solvers disagree.
     """
-    from ccmatic import front
+    from ccmatic.analysis import fronts
 
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
-    return front.find(query, out, step, jobs, cluster, begun, decided, **asking)
+    return fronts.find(query, out, step, jobs, cluster, begun, decided, **asking)
 
 
 def reproduce_tradeoff(
@@ -179,7 +179,7 @@ def reproduce_tradeoff(
         InputError: An expression or a number cannot be read, or the theorem does not allow it.
     """
     from ccmatic import traces
-    from ccmatic.tradeoff import command
+    from ccmatic.tradeoffs import command
 
     traces.require()
     asked, path = command.read(allowances, buffer_time, start, end)

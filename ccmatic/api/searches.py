@@ -5,14 +5,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ccmatic import language, synthesis, widening
+from ccmatic import language, synthesis
+from ccmatic.analysis import widening
+from ccmatic.analysis.widening import Widening, WideningReport
 from ccmatic.api.given import Given, load_controller
 from ccmatic.base import exact
 from ccmatic.language import Controller, Stateful
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.query import Query
 from ccmatic.synthesis import CoverReport, Progress, Store
-from ccmatic.widening import Widening, WideningReport
 
 
 class Synthesis:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ccmatic import base
 from ccmatic.base import InputError, Unreadable, quantities
-from ccmatic.codegen import files as exporting
-from ccmatic.codegen import header
+from ccmatic.exporting import files as exporting
+from ccmatic.exporting import header
 from ccmatic.records import AttackLine, GuaranteeLine, MeasuresFile, TrainingLine
 
 
@@ -31,7 +31,7 @@ def export(
     be compiled or a file not be written.
     """
     if Path(controller).suffix == ".json":
-        from ccmatic import policies
+        from ccmatic.learning import policies
 
         return policies.export(controller, target, out)
     asked = (model, horizon, str(jitter))
@@ -64,13 +64,13 @@ def train(
     Raises:
         InputError: The file is no such query, or the extra is not installed.
     """
-    from ccmatic import training
+    from ccmatic.learning import agents
 
-    asked = training.load(query)
+    asked = agents.load(query)
     file = Path(out or f"{asked.name}.json")
     if not file.parent.is_dir():
         raise Unreadable("there is no such folder to write to", str(file.parent))
-    training.train(asked, seed, file, told)
+    agents.train(asked, seed, file, told)
     return file
 
 
@@ -90,9 +90,9 @@ def attack(
     Raises:
         InputError: A file is no adversary, a sender is unknown, or the extra is not installed.
     """
-    from ccmatic import adversary
+    from ccmatic.learning.adversaries import load, transfer
 
-    yield from adversary.transfer([adversary.load(file) for file in adversaries], senders, out)
+    yield from transfer([load(file) for file in adversaries], senders, out)
 
 
 def emulate_link(
@@ -135,7 +135,7 @@ def emulate_link(
     Raises:
         InputError: A quantity or a flow cannot be read, or the machine lacks what is needed.
     """
-    from ccmatic.emulate import command
+    from ccmatic.emulation import command
 
     link = {"rate": rate, "rtt": rtt, "buffer": buffer, "jitter": jitter, "pattern": pattern, "seed": seed}
     where: dict[str, Any] = {**link, "changes": changes, "schedule": schedule}
@@ -160,7 +160,7 @@ def evaluate_senders(
     Raises:
         InputError: A sender cannot be run.
     """
-    from ccmatic.evaluate.grid import Grid
+    from ccmatic.evaluation.grid import Grid
 
     return Grid(senders, out, real, jobs)
 
@@ -196,7 +196,7 @@ def fit(
         fitted, guarantees = cm.fit("examples/links/cellular.mahimahi", rtt="40ms", controllers=["cc_qdel"])
     """
     from ccmatic import fitting
-    from ccmatic.evaluate import coverage
+    from ccmatic.evaluation import coverage
 
     step = quantities.duration(rtt) if rtt else None
     if step == 0:

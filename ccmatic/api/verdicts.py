@@ -3,17 +3,21 @@
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ccmatic import estimation, explanation, trace_export, verification, worst_case
+from ccmatic import explanation, trace_export, verification
+from ccmatic.analysis import worst_case
+from ccmatic.analysis.worst_case import Worst
 from ccmatic.api.given import Given, load_controller
 from ccmatic.base import InputError, quantities
-from ccmatic.estimation import Estimate
 from ccmatic.explanation import Explanation
 from ccmatic.logic import isolated
 from ccmatic.query import Network, Query
 from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
-from ccmatic.worst_case import Worst
+
+if TYPE_CHECKING:
+    from ccmatic.learning.estimation import Estimate
 
 
 def verify(
@@ -74,7 +78,7 @@ def worst(
     return worst_case.search(controller, network, of, **about, **among, **asking)
 
 
-def estimate(trace: Trace | str | Path, network: Network | None = None) -> list[Estimate]:
+def estimate(trace: Trace | str | Path, network: Network | None = None) -> "list[Estimate]":
     """What a sender can know of its path at the end of each step of a trace, or of the one in a file, but its first: an
     Estimate's `possible` is exact, of all executions of the network that look alike to the sender; its `declared` are
     the model's beliefs.
@@ -84,6 +88,8 @@ def estimate(trace: Trace | str | Path, network: Network | None = None) -> list[
 
         cm.estimate("docs/gallery/late_drain.json")[-1].possible.C
     """
+    from ccmatic.learning import estimation
+
     loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
     return list(estimation.estimates(loaded, network or estimation.network_of(loaded)))
 

@@ -46,7 +46,7 @@ from ccmatic.cli import options
 def emulate(flows, seconds, warmup, out, plot, as_json, **link):
     """Run real flows over an emulated link, in network namespaces of this machine; needs root and Linux."""
     from ccmatic import api, records
-    from ccmatic.emulate.command import as_text
+    from ccmatic.emulation.command import as_text
 
     found = api.emulate_link(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
     click.echo((records.line if as_json else as_text)(found))
@@ -62,7 +62,7 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
 def evaluate(senders, real, out, jobs, as_json):
     """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them."""
     from ccmatic import api, records
-    from ccmatic.evaluate import runs
+    from ccmatic.evaluation import runs
 
     grid = api.evaluate_senders(senders, out, real=real, jobs=jobs)
     for number, row in enumerate(grid, 1):

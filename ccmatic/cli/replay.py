@@ -48,7 +48,8 @@ def replay_command(trace, plot, html, csv_file, allow_code, as_json):
 def estimate(trace, model, buffer, jitter, horizon, plot, allow_code, as_json):
     """Find what a sender can know of its path: the least and most that is possible, given what it has seen, exactly,
     beside its beliefs. The network is the trace's where options do not say another."""
-    from ccmatic import estimation, records, traces
+    from ccmatic import records, traces
+    from ccmatic.learning import estimation
     from ccmatic.traces import Trace
 
     if plot:

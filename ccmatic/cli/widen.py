@@ -18,8 +18,8 @@ from ccmatic.cli import options
 def widen(controller, query, step, most, out, solver, timeout, seed, as_json):
     """Find all maximal envelopes around a controller that ensure a query's property."""
     from ccmatic import api, records
+    from ccmatic.analysis.widening import ABOUT, to_json, trace_name, unfinished
     from ccmatic.synthesis import Folder
-    from ccmatic.widening import ABOUT, to_json, trace_name, unfinished
 
     asked = api.load_query(query)
     loaded = api.load_controller(controller, asked)
@@ -57,8 +57,8 @@ def widen(controller, query, step, most, out, solver, timeout, seed, as_json):
 
 def _envelopes(found, folder, traces):
     """The line of each maximal envelope, which is written."""
+    from ccmatic.analysis.widening import envelope_name, said_of
     from ccmatic.records import EnvelopeLine
-    from ccmatic.widening import envelope_name, said_of
 
     for number, point in enumerate(found.maximal, start=1):
         source = found.grid.source(point, said_of(found, number))

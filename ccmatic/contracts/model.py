@@ -37,7 +37,7 @@ class Model:
     columns: what its executions have besides A, S, L, Ld and r. TOKENS; of LAST and FIRST the delays that it reads;
     and any `Column`s of its own, which its laws read as `x.NAME[t]`, and without laws may be any numbers.
     runtime: names of C headers beside its file that compute its beliefs, each NAME.h with functions NAME_start,
-    NAME_move and NAME_time_out (`ccmatic.codegen`); none if a real sender cannot know what they read."""
+    NAME_move and NAME_time_out (`ccmatic.exporting`); none if a real sender cannot know what they read."""
 
     name: str
     beliefs: Sequence[Belief] = ()

@@ -1,43 +1,28 @@
-"""Environments for learners: many links at once, as fluids; Gymnasium's and PettingZoo's interfaces (docs/learning.md).
+"""Learning: environments, agents, trained policies, adversaries, and what a sender can know of its path.
 
-Importing it registers `ccmatic/Link-v0`. It needs the extra `rl`.
+The names of `ccmatic.learning.envs` are here as well. They are imported when they are first used, for they need JAX,
+and policies and estimation do not. Importing this package registers `ccmatic/Link-v0` with Gymnasium, if that is
+installed.
 """
 
-from ccmatic.base import InputError
+from importlib import import_module
+from importlib.util import find_spec
 
-try:
-    import gymnasium  # noqa: F401
-    import jax  # noqa: F401
-    import pettingzoo  # noqa: F401
-except ImportError as error:
-    raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
 
-from ccmatic.learning.backends import Fluid
-from ccmatic.learning.environment import Environment, State
-from ccmatic.learning.gym import LEARNED, LinkEnv, LinkParallelEnv, LinkVectorEnv, environment, spaces
-from ccmatic.learning.links import Asked
-from ccmatic.learning.rollout import Episode, Lawful, Policy, lawful, rollout, stateless
-from ccmatic.learning.senders import network, remembering, sender, trained
+def __getattr__(name):
+    if not name.startswith("_") and find_spec(f"ccmatic.learning.{name}") is None:
+        envs = import_module("ccmatic.learning.envs")
+        if name in envs.__all__:
+            return getattr(envs, name)
+    raise AttributeError(f"module 'ccmatic.learning' has no attribute '{name}'")
 
-__all__ = [
-    "LEARNED",
-    "Asked",
-    "Environment",
-    "Episode",
-    "Fluid",
-    "Lawful",
-    "LinkEnv",
-    "LinkParallelEnv",
-    "LinkVectorEnv",
-    "Policy",
-    "State",
-    "environment",
-    "lawful",
-    "network",
-    "remembering",
-    "rollout",
-    "sender",
-    "spaces",
-    "stateless",
-    "trained",
-]
+
+def _register(gymnasium):
+    link, links = "ccmatic.learning.envs:LinkEnv", "ccmatic.learning.envs:LinkVectorEnv"
+    gymnasium.register("ccmatic/Link-v0", entry_point=link, vector_entry_point=links)
+    real = {"backend": "emulator"}
+    gymnasium.register("ccmatic/RealLink-v0", entry_point=link, kwargs=real, nondeterministic=True)
+
+
+if find_spec("gymnasium"):
+    _register(import_module("gymnasium"))

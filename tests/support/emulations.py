@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from ccmatic.emulate import replay, run
+from ccmatic.emulation import replay, run
 
 
 def emulation(asked, flows, log, duration, spans=None, steps=None):

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ccmatic import policies, records
+from ccmatic import records
+from ccmatic.learning import policies
 
 
 def policy(

@@ -5,13 +5,13 @@ from itertools import accumulate
 from math import floor
 
 from ccmatic.base import CONDITION
-from ccmatic.codegen.stateful_library import Seen
-from ccmatic.codegen.update import ONE, kept
+from ccmatic.compilers.c.update import ONE, kept
 from ccmatic.contracts import Flow
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.execution import Windows
 from ccmatic.contracts.steps import Delay, Steps
 from ccmatic.language.stateful import Step, program
+from ccmatic.runtime.stateful_library import Seen
 from support.laws import cbrt, laws_in, that_follows_laws
 
 PACKET, HORIZON = 1500, 8

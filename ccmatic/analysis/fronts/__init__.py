@@ -1,0 +1,21 @@
+"""The front of what can be guaranteed on a network, and by whom of a template's controllers."""
+
+from ccmatic.analysis.fronts.command import Front, find
+from ccmatic.analysis.fronts.figure import draw
+from ccmatic.analysis.fronts.points import MEASURES, Member, Point, dominated
+from ccmatic.analysis.fronts.search import envelopes, members, network_of, prove_each, step_of
+
+__all__ = [
+    "MEASURES",
+    "Front",
+    "Member",
+    "Point",
+    "dominated",
+    "draw",
+    "envelopes",
+    "find",
+    "members",
+    "network_of",
+    "prove_each",
+    "step_of",
+]

@@ -1,0 +1,63 @@
+"""The pipeline of `ccmatic front`: synthesis, a proof for each member, maybe envelopes, and the figure."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccmatic import synthesis
+from ccmatic.analysis.fronts.figure import draw
+from ccmatic.analysis.fronts.points import dominated
+from ccmatic.analysis.fronts.search import envelopes, members, network_of, prove_each, step_of
+from ccmatic.base import writable_folder
+from ccmatic.logic import isolated_steps
+
+
+@dataclass(frozen=True)
+class Front:
+    """What the controllers of a query's classes guarantee.
+
+    Attributes:
+        points: A Point for each controller.
+        dominated: For each name of a point that is proved, the names of those that dominate it.
+        figure: The file of the figure; None if no point is proved.
+    """
+
+    points: list
+    dominated: dict
+    figure: Path | None
+
+
+def find(query, out, step, jobs, cluster, begun, decided, **asking):
+    """Find the Front of a query; see `ccmatic.api.find_front`. asking: of the solvers."""
+    step = step and step_of(step)
+    network_of(query)
+    folder = writable_folder(Path(out or f"{query.name}-front"))
+    run = folder / "synthesis.db"
+    begun(f"synthesising for {query.name}")
+    if not _solved(query, run, jobs, cluster, asking):
+        return Front([], {}, None)
+    where = {"folder": folder / "proofs", "jobs": jobs, "cluster": cluster, **asking}
+
+    def proved(each):
+        begun(f"proving {len(each)} controllers")
+        found = {}
+        for point in prove_each(query, each, **where):
+            found[point.name] = point
+            decided(point, len(found), len(each))
+        return [found[member.name] for member in each]
+
+    points = proved(members(query, synthesis.read_run(run)[1]))
+    if step:
+        best = [point for point in points if dominated(points).get(point.name) == []]
+        begun(f"widening {len(best)} controllers")
+        points += proved(list(envelopes(query, best, step, **asking)))
+    by = dominated(points)
+    figure = folder / "front.svg" if by else None
+    if figure:
+        draw([point for point in points if point.name in by], by, figure)
+    return Front(points, by, figure)
+
+
+def _solved(query, run, jobs, cluster, asking):
+    """Whether the query has a solution; the run keeps all that was decided."""
+    steps = isolated_steps(synthesis.synthesise(query, jobs, cluster, synthesis.Store(run, query), **asking))
+    return [now for now in steps if now.controller]

@@ -1,0 +1,159 @@
+"""What a widening leaves in a folder, and the check of it, which asks a solver only whether envelopes hold."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ccmatic import __version__, records
+from ccmatic import query as queries
+from ccmatic.analysis.widening.ends import Grid
+from ccmatic.analysis.widening.search import Known, as_wide, inside
+from ccmatic.base import InputError, exact, located, parse_json, read_text
+from ccmatic.language import parse
+from ccmatic.records import QueryRecord, WideningFile
+from ccmatic.traces import Trace
+from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace
+
+#: The file in the folder that says what the others are.
+ABOUT = "widening.json"
+
+
+def envelope_name(widening, number):
+    """What a maximal envelope, by its number from 1, is called."""
+    return f"{widening.grid.controller.name}_wider_{number}"
+
+
+def trace_name(number):
+    """The file of what breaks, by its number from 0."""
+    return f"breaks_{number + 1}.json"
+
+
+def said_of(widening, number):
+    """The docstring of a maximal envelope."""
+    around = f"{envelope_name(widening, number)}: around {widening.grid.controller.name}"
+    return f"{around}, found by ccmatic {__version__} for the query {widening.query.name}."
+
+
+def to_json(widening):
+    """The text of ABOUT."""
+    controller = widening.grid.controller
+    made = WideningFile(
+        made_by=f"ccmatic {__version__}",
+        query=records.convert(widening.query.record(), QueryRecord),
+        controller=controller.name,
+        source=controller.source,
+        step=widening.grid.step,
+        most=widening.grid.most,
+        envelopes={
+            f"{envelope_name(widening, n)}.py": list(point) for n, point in enumerate(widening.maximal, start=1)
+        },
+        breaking=[trace_name(number) for number in range(len(widening.breaking))],
+    )
+    return json.dumps(records.data(made), indent=1) + "\n"
+
+
+def unfinished(folder, query, controller, step, most):
+    """The Known that an interrupted search left in a folder; nothing if it left none, or was of something else."""
+    file = Path(folder) / ABOUT
+    if not file.exists():
+        return Known()
+    with located(str(file)):
+        about = records.convert(parse_json(read_text(file)), WideningFile, str(file), "not a whole widening")
+        asked = records.convert(query.record(), QueryRecord), controller.source, exact(step), exact(most)
+        if (about.query, about.source, about.step, about.most) != asked:
+            return Known()
+        traces = tuple(Trace.load(file.with_name(Path(name).name)) for name in about.breaking)
+    for trace in traces:
+        if check_trace(query, trace).outcome is not Outcome.BREAKS:
+            raise InputError("it breaks nothing; remove the folder", str(folder))
+    return Known(tuple(map(tuple, about.envelopes.values())), traces)
+
+
+@dataclass(frozen=True)
+class WideningReport:
+    """What the check of a folder found.
+
+    envelopes, traces: how many of each. grid: how many envelopes there are. faults: what is not as it says, a sentence
+    each. uncovered: the source of an envelope of which nothing shows whether it holds, or None. verified: whether those
+    that hold were verified again; undecided: the files of those that were not in time.
+    """
+
+    envelopes: int
+    traces: int
+    grid: int
+    faults: tuple[str, ...]
+    uncovered: str | None
+    verified: bool
+    undecided: tuple[str, ...] = ()
+
+    @property
+    def complete(self):
+        """Whether all maximal envelopes are there, if those that are said to hold do."""
+        return not self.faults and self.uncovered is None
+
+
+def check_widening(folder, allow_code=False, verify=None) -> WideningReport:
+    """The WideningReport on a folder that `ccmatic widen` wrote: that each trace breaks what it allows, by replay, and
+    that no other envelope of the grid is left. verify: the options of a Judge, which is then asked each maximal one
+    again; None: that they hold is believed. Raises InputError if it is none, or names code that is not allowed."""
+    folder = Path(folder)
+    file = folder / ABOUT
+    with located(str(file)):
+        about = records.convert(parse_json(read_text(file)), WideningFile, str(file), "not a whole widening")
+        query = queries.from_record(about.query, allow_code)
+        controller = parse(about.source, about.controller, str(file), query.units())
+        grid = Grid(controller, query.units(), about.step, about.most)
+    check = _Check(folder, query, grid)
+    for name in about.breaking:
+        check.read(name, check.breaks)
+    for name, point in about.envelopes.items():
+        check.read(name, lambda path, point=tuple(point): check.holds(path, point, verify))
+    left = np.argwhere(~(check.good | check.bad))
+    uncovered = grid.source(tuple(left[0].tolist()), "nothing shows whether this holds") if len(left) else None
+    sizes = len(about.envelopes), len(about.breaking), int(check.good.size)
+    return WideningReport(*sizes, tuple(check.faults), uncovered, verify is not None, tuple(check.undecided))
+
+
+class _Check:
+    """What the files of a folder show of a grid's envelopes."""
+
+    def __init__(self, folder, query, grid):
+        self._folder, self._query, self._grid = folder, query, grid
+        self.good, self.bad = np.zeros(grid.shape, bool), np.zeros(grid.shape, bool)
+        self.faults, self.undecided = [], []
+
+    def read(self, name, take):
+        """Check a file; what is wrong with it is kept."""
+        try:
+            if Path(name).name != name:
+                raise InputError("expected a file in the folder")
+            take(self._folder / name)
+        except InputError as error:
+            self.faults.append(f"{name}: {error.message}")
+
+    def breaks(self, path):
+        """A trace breaks all envelopes that allow its rates."""
+        trace = Trace.load(path)
+        report = check_trace(self._query, trace)
+        if report.outcome is not Outcome.BREAKS:
+            raise InputError(f"expected a trace that breaks the property; {report}")
+        self.bad[as_wide(self._grid.least(trace))] = True
+
+    def holds(self, path, point, verify):
+        """An envelope is the grid's at its point, no trace breaks it, and it holds, if that is asked."""
+        shape = self._grid.shape
+        if len(point) != len(shape) or any(not 0 <= i < n for i, n in zip(point, shape, strict=True)):
+            raise InputError(f"its point is {list(point)}; expected one of the grid's, {shape}")
+        envelope, there = self._grid.envelope(point), self._query.read(read_text(path))
+        if envelope.body != there.body:
+            raise InputError("it is not the envelope at its point")
+        if self.bad[point]:
+            raise InputError("a trace breaks it")
+        verdict = HOLDS if verify is None else Judge(self._query, **verify).judge(envelope).verdict
+        if verdict == VIOLATED:
+            raise InputError("the verifier finds a trace that breaks it")
+        if verdict != HOLDS:
+            self.undecided.append(path.name)
+        self.good[inside(point)] = True

@@ -1,0 +1,156 @@
+"""Finds all maximal envelopes on a grid that hold: an envelope inside one that holds holds, and a trace that breaks one
+breaks all that allow its rates."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import monotonic
+
+import numpy as np
+
+from ccmatic.analysis.widening.ends import End, Grid, Point
+from ccmatic.base import last_good
+from ccmatic.query import Query
+from ccmatic.traces import Trace
+from ccmatic.verification import HOLDS, VIOLATED, Judge
+
+
+@dataclass(frozen=True)
+class Breaking:
+    """A trace that breaks every envelope that is as wide as the one at `point`."""
+
+    point: Point
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class Widening:
+    """All maximal envelopes on a grid.
+
+    query: what they ensure. maximal: their points. breaking: why no other envelope does. undecided: of how many it
+    could not be told in time. questions: envelopes that were judged. seconds: all took.
+    """
+
+    grid: Grid
+    query: Query
+    maximal: tuple[Point, ...]
+    breaking: tuple[Breaking, ...]
+    undecided: int
+    questions: int
+    seconds: float
+
+    def beyond(self, point: Point) -> Iterator[tuple[End, int | None]]:
+        """Of an envelope's ends those that could be wider on the grid, each with the number of what breaks the next
+        wider one, or None if that is not known."""
+        for end, size in enumerate(self.grid.shape):
+            if point[end] + 1 < size:
+                wider = _moved(point, end, point[end] + 1)
+                numbers = (n for n, breaking in enumerate(self.breaking) if is_inside(breaking.point, wider))
+                yield self.grid.ends[end], next(numbers, None)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What an earlier search has found: points of envelopes that hold, and traces that break others."""
+
+    points: tuple[Point, ...] = ()
+    traces: tuple[Trace, ...] = ()
+
+
+def widen(grid, query, told=lambda point, left: None, keep=lambda found: None, known=Known(), **asking) -> Widening:
+    """The Widening of a controller. told: is given each envelope that is asked about, and of how many it is not known
+    yet. keep: is given the Widening as far as it has come, after each answer. known: a Known. asking: as of
+    `verification.Judge`. Raises InputError for what that refuses."""
+    search = _Search(grid, query, told, keep, asking)
+    search.take(known)
+    while (narrowest := search.narrowest()) is not None:
+        if search.holds(narrowest):
+            search.widen(narrowest)
+    return search.found()
+
+
+class _Search:
+    """What is known of a grid's envelopes: those of `good` hold, traces break those of `bad`."""
+
+    def __init__(self, grid, query, told, keep, asking):
+        self._grid, self._query, self._told, self._keep = grid, query, told, keep
+        self._judge = Judge(query, **asking)
+        self._breaking, self._questions, self._begun = [], 0, monotonic()
+        self._good, self._bad, self._late = (np.zeros(grid.shape, bool) for _ in range(3))
+
+    @property
+    def _unknown(self):
+        """The envelopes that are neither good nor bad."""
+        return ~(self._good | self._bad)
+
+    def found(self):
+        """The Widening, as far as it is known: the maximal of those that are known to hold."""
+        points = [tuple(point.tolist()) for point in np.argwhere(self._good)]
+        maximal = tuple(point for point in points if not any(self._good[wider] for wider in self._next(point)))
+        found = maximal, tuple(self._breaking), int(self._unknown.sum())
+        return Widening(self._grid, self._query, *found, self._questions, monotonic() - self._begun)
+
+    def _next(self, point):
+        """The envelopes that are wider by a step of one end."""
+        for end, size in enumerate(self._grid.shape):
+            if point[end] + 1 < size:
+                yield _moved(point, end, point[end] + 1)
+
+    def take(self, known):
+        """What an earlier search has found counts."""
+        for point in known.points:
+            self._good[inside(point)] = True
+        for trace in known.traces:
+            self._break(trace)
+
+    def narrowest(self):
+        """One of the narrowest envelopes that have not been asked about, or None."""
+        left = np.argwhere(self._unknown & ~self._late)
+        return tuple(left[left.sum(axis=1).argmin()].tolist()) if len(left) else None
+
+    def widen(self, point):
+        """Move each end of an envelope that holds until the next step breaks."""
+        for end, size in enumerate(self._grid.shape):
+            first = point[end]
+            steps = last_good(size - first, lambda i: self.holds(_moved(point, end, first + i)))  # noqa: B023
+            point = _moved(point, end, first + steps)
+
+    def holds(self, point):
+        """Whether an envelope holds, as far as is known; it is judged if need be."""
+        if not (self._good | self._bad | self._late)[point]:
+            self._ask(point)
+        return bool(self._good[point])
+
+    def _ask(self, point):
+        self._told(point, int((self._unknown & ~self._late).sum()))
+        judgement = self._judge.judge(self._grid.envelope(point))
+        self._questions += 1
+        if judgement.verdict == HOLDS:
+            self._good[inside(point)] = True
+        elif judgement.verdict == VIOLATED:
+            self._break(judgement.trace)
+        else:
+            self._late[as_wide(point)] = True
+        self._keep(self.found())
+
+    def _break(self, trace):
+        self._breaking.append(Breaking(self._grid.least(trace), trace))
+        self._bad[as_wide(self._breaking[-1].point)] = True
+
+
+def is_inside(narrow, wide):
+    """Whether one envelope is inside another, or is it."""
+    return all(a <= b for a, b in zip(narrow, wide, strict=True))
+
+
+def inside(point):
+    """The indices of all envelopes inside one."""
+    return tuple(slice(i + 1) for i in point)
+
+
+def as_wide(point):
+    """The indices of all envelopes that one is inside of."""
+    return tuple(slice(i, None) for i in point)
+
+
+def _moved(point, end, to):
+    return (*point[:end], to, *point[end + 1 :])

@@ -1,1 +1,0 @@
-"""Controllers as C: the decision generated from a controller's source, beliefs computed in integers, and targets."""

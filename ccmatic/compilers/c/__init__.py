@@ -1,0 +1,1 @@
+"""Terms as C: integers and fixed point."""

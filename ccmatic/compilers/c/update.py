@@ -1,0 +1,168 @@
+"""What a controller with state does once a step, and what it sends by, as C.
+
+Bytes and bytes per step are kept whole, times and numbers in 4096ths; conditions are 1 or 0. What a step computes is
+exact until it is kept, but for laws that are not linear (law.py): then it is rounded down, and up of an upper bound.
+"""
+
+from fractions import Fraction
+from math import ceil, floor
+
+from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
+from ccmatic.compilers.c.expression import Expression
+from ccmatic.compilers.c.law import Law, literal
+from ccmatic.language import AnyOf, Between, Bounded, Extreme, Impossible, Name, Past, as_sent, leaves
+
+#: How many of what is kept are one, by unit.
+ONE = {BYTES: 1, RATE: 1, TIME: 4096, NUMBER: 4096, CONDITION: 1}
+
+#: The most that is kept of a number, of either sign: more bytes than 100 Gbit/s carry in a day.
+LARGEST = 2**50
+
+#: Whole steps: a longer delay counts as such a one; a longer time is not reached in a week of steps of 1 us.
+LONGEST_DELAY, LONGEST_TIME = 255, 2**41
+
+#: More bytes in a step than any interface sends: what limits nothing. And the largest packet.
+LINE_RATE, LARGEST_PACKET = 2**38, 2**32
+
+#: How many steps before now an observation may be of.
+LONGEST_PAST = 64
+
+
+#: What observations are called in C, if not as in the language. `served` is read only where R_m is a step.
+_CALLED = {"served": "acked"}
+
+
+class Update(Expression):
+    """Writes C for a controller: `was` is its state before a step, `seen[n]` what it has observed n steps before now.
+
+    R, jitter: R_m and D in steps. `past` is the most steps before now that what was written reads; `laws` has of each
+    law that was written its line, the state that follows it, and its error in words."""
+
+    def __init__(self, controller, R, jitter):
+        known = {"R_m": Fraction(R), "D": Fraction(jitter), "step": Fraction(1), "line_rate": Fraction(LINE_RATE)}
+        super().__init__(known, controller.file)
+        self.observations = controller.observations
+        self.units = {memory.name: memory.unit for memory in controller.state}
+        self.upper = {memory.name for memory in controller.state if memory.is_upper}
+        self.past, self.laws = 0, {}
+        self.in_law = _InLaw(self)
+
+    def variable(self, leaf):
+        if leaf.name == "second":
+            raise InputError("reads `second` outside a law; expected it in `bounded(law, low, high)`", self.file)
+        if leaf.name == "MSS":
+            return "packet", 1, LARGEST_PACKET
+        if leaf.name in self.units:
+            return f"was.{leaf.name}", ONE[self.units[leaf.name]], LARGEST
+        if leaf.name == "ack_rate":
+            now, then = (self.seen(leaf, "acked", more) for more in (0, self.known["R_m"]))
+            return f"({now} - {then})", int(self.known["R_m"]), 2 * LARGEST
+        observation = self.observations[leaf.name]
+        most = LONGEST_DELAY if observation.few else LONGEST_TIME if observation.unit == TIME else LARGEST
+        return self.seen(leaf), 1, most
+
+    def truth(self, leaf):
+        if leaf.name == "before_trace":
+            return False  # a flow's trace begins with it
+        return f"was.{leaf.name}" if leaf.name in self.units else self.seen(leaf)
+
+    def presumed(self, comparison):
+        few = [leaf for leaf in leaves(comparison) if isinstance(leaf, Name) and self.is_few(leaf.name)]
+        return "".join(f"{name} >= 0 && " for name in dict.fromkeys(map(self.seen, few)))
+
+    def is_few(self, name):
+        return name in self.observations and self.observations[name].few
+
+    def seen(self, leaf, name=None, more=0):
+        """What was observed, under its own or another name, `more` steps before what a leaf says."""
+        back = more + (self.constant(leaf.back) if isinstance(leaf, Past) else 0)
+        if back.denominator != 1 or not 0 <= back <= LONGEST_PAST:
+            found = f"`{leaf.name}` of {back} steps before; expected a whole number of steps, from 0 to {LONGEST_PAST}"
+            raise InputError(found, self.file, getattr(leaf, "line", None))
+        self.past = max(self.past, int(back))
+        return f"seen[{back}].{name or _CALLED.get(leaf.name, leaf.name)}"
+
+    def update(self, tree):
+        """Statements that let state, `m`, become what the tree says, and return whether it is possible."""
+        return self.body(as_sent(tree), self.ended)
+
+    def ended(self, tree):
+        if isinstance(tree, Impossible):
+            return ["return false;"]
+        lines = []
+        for name, value in tree.values.items():
+            if isinstance(value, Bounded):
+                lines += self.followed(name, value, len(lines))
+            elif value != Name(name):
+                lines.append(self.kept(name, value))
+        return [*lines, "return true;"]
+
+    def followed(self, name, bounded, made):
+        """Statements that let state follow a law. made: how many may stand before."""
+        law = Law(self.in_law, bounded.line, made)
+        errors = {}
+        try:
+            law.require_exact_tests(bounded.law)
+            value = self.of_law(law, bounded.law, ONE[self.units[name]], name in self.upper, errors)
+        except InputError as error:
+            raise error if error.line else InputError(error.message, self.file, bounded.line) from None
+        self.past = max(self.past, self.in_law.past)
+        self.laws[bounded.line] = name, " or ".join(errors)
+        return [*law.lines, f"m->{name} = ccm_kept({value});"]
+
+    def of_law(self, law, tree, one, up, errors):
+        """one·tree, rounded down, or up, where tree is a law; each term of an extreme by itself. errors: gets how far
+        each is off."""
+        if isinstance(tree, Extreme):
+            return self.nested(tree.pick, [self.of_law(law, term, one, up, errors) for term in tree.terms])
+        _, most = law.exact(tree) or (1, 2**62)
+        if most * one < 2**62:
+            return self.in_law.rounded(tree, one, up)
+        found = law.number(tree)
+        errors[found.error] = None
+        word = found.word if one == 1 else f"ccm_times({found.word}, {literal(Fraction(one)).word})"
+        return f"-ccm_whole(ccm_negated({word}))" if up else f"ccm_whole({word})"
+
+    def returned(self, tree):
+        """Statements that return a term, rounded down."""
+        return self.body(tree, lambda term: [f"return {self.rounded(term)};"])
+
+    def kept(self, name, tree):
+        """An assignment; of what the network may choose from, of the first or least."""
+        match tree:
+            case AnyOf((first, *_)) | Between(low=first):
+                pass
+            case first:
+                pass
+        if self.units[name] == CONDITION:
+            condition = self.condition(first)
+            return f"m->{name} = {int(condition) if isinstance(condition, bool) else condition};"
+        return f"m->{name} = ccm_kept({self.rounded(first, ONE[self.units[name]], name in self.upper)});"
+
+    def rounded(self, tree, one=1, up=False):
+        """one·tree, rounded down, or up; each term of an extreme by itself, which has the smaller denominators."""
+        if isinstance(tree, Extreme):
+            return self.nested(tree.pick, [self.rounded(term, one, up) for term in tree.terms])
+        common = self.denominator(tree, factor=Fraction(one))
+        term = self.term(tree, Fraction((-one if up else one) * common))
+        rounded = term if common == 1 else f"ccm_floored({term}, {common})"
+        return f"-({rounded})" if up else rounded
+
+
+class _InLaw(Update):
+    """The same in a law, where a delay is the delay itself, and not its whole steps."""
+
+    def __init__(self, update):
+        vars(self).update(vars(update))
+        self.conditions = {}
+
+    def variable(self, leaf):
+        if self.is_few(leaf.name):
+            return self.seen(leaf, "waited"), ONE[TIME], LONGEST_DELAY * ONE[TIME]
+        return super().variable(leaf)
+
+
+def kept(memory, value):
+    """What exported code keeps of what a piece of state, a Memory, becomes: how many parts of one."""
+    parts = value * ONE[memory.unit]
+    return max(-LARGEST, min(LARGEST, ceil(parts) if memory.is_upper else floor(parts)))

@@ -1,0 +1,124 @@
+"""`ccmatic emulate`: from options to what was measured."""
+
+from fractions import Fraction
+from io import BytesIO
+from math import inf
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from ccmatic import guarantees, records
+from ccmatic.base import InputError, writable_folder, write_bytes, write_text
+from ccmatic.emulation import link as links
+from ccmatic.emulation import mm_log, picture
+from ccmatic.emulation.kinds import timetable
+from ccmatic.emulation.link import ENDLESS, SECOND
+from ccmatic.emulation.machine import require
+from ccmatic.emulation.measures import as_text, measures, warm_up
+from ccmatic.emulation.run import emulate
+from ccmatic.exporting.header import Export
+from ccmatic.trace_export import Holds, Schedule
+from ccmatic.traces import require as require_drawing
+
+__all__ = ["as_text", "run"]
+
+#: Seconds of a run that follows no schedule, and says nothing else.
+SECONDS = 10
+
+
+def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
+    """Emulate; a records.MeasuresFile.
+
+    link: options by name, as link.of_texts takes them, or a `schedule`: a file of a schedule or of holds alone, or a
+    link trace of mahimahi with what link.of_opportunities takes. flows: as kinds.timetable reads them. seconds: as long
+    as the schedule by default, else SECONDS, or as a link trace that is longer. warmup: seconds that are not measured,
+    by default as measures.warm_up says. out: a folder, in which the log (packets.npy, see run.RECORD), the measures
+    (measures.json) and the log as mm-link writes it (link.log) are kept. plot: a file to draw to. Raises InputError.
+    """
+    found = _link(**link)
+    seconds = seconds or _seconds(found)
+    if (warmup or 0) >= seconds:
+        raise InputError(f"a warm-up of {warmup:g} s; expected less than the run, {seconds:g} s")
+    if found.rates[-1][0] >= seconds * SECOND:
+        raise InputError(f"the link's rate changes after the run, which lasts {seconds:g} s")
+    if plot:
+        require_drawing(plot)
+    chosen = timetable(flows, seconds)
+    if (found.schedule or found.holds) and any(each.rtt for each in chosen):
+        raise InputError("a flow's rtt on a schedule, which says what is delivered when; expected none")
+    require()
+    folder = writable_folder(out) if out else None
+    emulation = emulate(found, chosen, seconds)
+    if warmup is None:
+        warmup = warm_up(emulation)
+    result = msgspec.structs.replace(measures(emulation, warmup), guarantees=list(proved(found, chosen)))
+    if folder:
+        _keep(folder, emulation, result)
+    if plot:
+        picture.draw(emulation, warmup, Path(plot))
+    return result
+
+
+def proved(link, flows):
+    """Yield a records.GuaranteeLine for what is proved of a flow that is alone on a link of one rate.
+
+    R_m is what the sender measures: the link's, and the time that the link takes for a packet.
+
+    link: a links.Link. flows: the flows.Asked of a run."""
+    exports = [getattr(each.flow, "export", None) for each in flows]
+    if len(flows) > 1 or not isinstance(exports[0], Export):
+        return
+    if link.schedule or link.holds or link.opportunities or len(link.rates) > 1:
+        return
+    (asked,), (export,) = flows, exports
+    rate = Fraction(link.rates[0][1], 8)
+    rtt = Fraction(link.rtt_of(0), SECOND) + link.mtu / rate
+    buffer = inf if link.buffer == ENDLESS else Fraction(link.buffer) / (rate * rtt)
+    path = guarantees.Path(export.jitter, rtt, rate, link.mtu, buffer)
+    for where, guarantee in export.guarantees(path):
+        line = guarantee.record(f"{asked.name}{where}", "the link as asked for")
+        if Fraction(link.jitter, SECOND) > export.jitter * rtt:
+            most = float(1000 * export.jitter * rtt)
+            line.missing.append(f"a jitter of {most:.4g} ms at most; it is of {link.jitter * 1000 / SECOND:g} ms")
+        yield msgspec.structs.replace(line, covered=not line.missing)
+
+
+def _seconds(link):
+    if link.schedule:
+        return link.schedule.duration / SECOND
+    return max(SECONDS, link.opportunities.period / 1000) if link.opportunities else SECONDS
+
+
+def _link(schedule, changes=(), **options):
+    given = {name: value for name, value in {**options, "change": changes or None}.items() if value is not None}
+    if schedule:
+        return _of_file(schedule, given)
+    missing = [f"--{name}" for name in ("rate", "rtt", "buffer") if name not in given]
+    if missing:
+        raise InputError(f"{', '.join(missing)} missing; expected --rate, --rtt and --buffer, or --schedule")
+    given.pop("change", None)
+    return links.of_texts(**given, changes=changes)
+
+
+def _of_file(schedule, given):
+    def refuse(said):
+        if said:
+            flags = ", ".join(f"--{name}" for name in said)
+            raise InputError(f"--schedule says what {flags} would; expected one or the other")
+
+    refuse([name for name in ("rate", "change") if name in given])
+    if Schedule.begins(schedule):
+        refuse(given)
+        return (links.of_holds if Holds.begins(schedule) else links.of_schedule)(schedule)
+    if "rtt" not in given:
+        raise InputError("--rtt missing; a link trace of mahimahi says nothing of propagation")
+    return links.of_opportunities(schedule, **given)
+
+
+def _keep(folder, emulation, result):
+    content = BytesIO()
+    np.save(content, emulation.log, allow_pickle=False)
+    write_bytes(folder / "packets.npy", content.getvalue())
+    write_text(folder / "measures.json", records.line(result) + "\n")
+    write_text(folder / "link.log", mm_log.text(emulation))

@@ -1,0 +1,118 @@
+"""Flows of what is exported: `udp:CONTROLLER.py` in user space, `bpf:CONTROLLER.py` in the kernel,
+`guard:ENVELOPE.py:NAME`, a congestion control of the kernel's within an envelope, and `policy:FILE`, trained, over
+UDP."""
+
+import subprocess
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from ccmatic.base import InputError
+from ccmatic.emulation import flows, machine
+from ccmatic.exporting import files, header, targets
+from ccmatic.learning import policies
+from ccmatic.runtime import build
+
+_BTF = Path("/sys/kernel/btf/vmlinux")
+
+
+class Udp:
+    """A controller that sends over UDP. On a schedule it takes the schedule's steps and beliefs, first sends its queue,
+    and no belief times out before the end. One that remembers takes the steps of holds, and what they say that it
+    remembers at first."""
+
+    def __init__(self, controller):
+        self.export = header.make(controller)
+
+    @contextmanager
+    def prepare(self, context):
+        """As `flows` says."""
+        schedule, export = context.link.schedule, self.export
+        if schedule and export.remembers:
+            raise InputError(f"{export.name} remembers, and a schedule says nothing of that; expected a link")
+        log = context.folder / f"udp-{context.port}.csv"
+        options = ["--packet", context.link.mtu, "--duration", context.seconds + 60, "--log", log]
+        if schedule:
+            export = replace(export, horizon=len(schedule.points) + 1, at_start=None)
+            known = {belief.name for belief in export.model.beliefs}
+            beliefs = {name: value for name, value in schedule.beliefs.items() if name in known}
+            options += ["--step", schedule.step, "--queue", schedule.queue, *_begins_with(beliefs)]
+        if context.link.holds and export.remembers:
+            options += _remembered(export, context.link.holds, context.number)
+        sender, receiver = build.build_udp(_written(export, "udp", context))
+        yield flows.Commands(
+            [receiver, context.port],
+            [sender, *options, context.address, context.port],
+            log=_log(export, log),
+        )
+
+
+class Policy(Udp):
+    """A trained policy that sends over UDP, with its network compiled into the sender."""
+
+    def __init__(self, file):
+        self.export = policies.exported(policies.load(file))
+
+
+def _remembered(export, holds, number):
+    """The steps of a flow's sender, and what it remembers at first."""
+    given = holds.state[number] if number < len(holds.state) else {}
+    return ["--step", holds.step // export.model.R, *_begins_with(export.kept(given))]
+
+
+def _begins_with(values):
+    return ["--start", ",".join(f"{name}={value}" for name, value in values.items())] if values else []
+
+
+class Bpf:
+    """A controller that the kernel runs. It is registered, for the whole machine, as long as its flow runs, under a
+    name of the flow's own, so that flows never run one another's code."""
+
+    def __init__(self, controller):
+        self.export = header.make(controller)
+
+    @contextmanager
+    def prepare(self, context):
+        """As `flows` says."""
+        if not _BTF.exists():
+            raise InputError("this kernel has no BTF; expected one built with CONFIG_DEBUG_INFO_BTF")
+        folder, name = _written(self.export, "bpf", context), targets.kernel_name(self.export.name, _place(context))
+        log = folder / "log.csv"
+        command = [*reversed(build.build_bpf(folder, name)), log]
+        with machine.Process(f"the loader of {name}", command, context.folder) as loader:
+            loader.wait_until_ready()
+            # No bursts of segments: each is paced by itself.
+            device = ["ip", "-n", context.senders, "link", "set", machine.DEVICE]
+            subprocess.run([*device, "gso_max_segs", "1"], check=True)
+            with flows.Kernel(name).prepare(context) as commands:
+                yield replace(commands, log=_log(self.export, log))
+
+
+class Guard(Bpf):
+    """What the kernel runs within an envelope: of the kernel's own, by name."""
+
+    def __init__(self, argument):
+        envelope, _, around = argument.rpartition(":")
+        if not envelope:
+            found = f"found 'guard:{argument}'; expected an envelope and what to put it around"
+            raise InputError(f"{found}, such as guard:cc_qdel_wide:cubic")
+        self.export = header.make_guard(envelope, around, horizon=policies.PROVED_HORIZON)
+        if not flows.in_kernel(around):
+            raise InputError(f"this kernel has no {around} to guard; expected one of {', '.join(flows.available())}")
+
+
+def _log(export, file):
+    """The flows.Log of beliefs, None of a controller that has none."""
+    if export.remembers:
+        return None
+    return flows.Log(file, export.model, export.horizon - 1, export.controller if export.is_envelope else None)
+
+
+def _place(context):
+    return f"{context.folder}:{context.port}"
+
+
+def _written(export, target, context):
+    folder = context.folder / f"{target}-{context.port}"
+    files.write(export, target, folder)
+    return folder

@@ -1,0 +1,61 @@
+"""Every kind of flow by its name: a table, to which other packages add as entry points in the group `ccmatic.flows`."""
+
+import re
+
+from ccmatic.base import InputError, definitions, installed, suggest
+from ccmatic.emulation.exported import Bpf, Guard, Policy, Udp
+from ccmatic.emulation.flows import Asked, Kernel, available, in_kernel
+from ccmatic.emulation.link import SECOND, nanoseconds
+
+#: Those that are no congestion control of the kernel's.
+KINDS = {"udp": Udp, "bpf": Bpf, "guard": Guard, "policy": Policy}
+
+
+#: FLOW, FLOW@START or FLOW@START-STOP, and then maybe ,rtt=R_m.
+_ASKED = re.compile(r"(?P<flow>[^@]+?)(?:@(?P<start>[^@,-]+)(?:-(?P<stop>[^@,-]+))?)?(?:,rtt=(?P<rtt>[^@,]+))?")
+
+
+def timetable(texts, seconds):
+    """The flows.Asked of each text, for a run of so many seconds. Raises InputError."""
+    flows = [asked(text) for text in texts]
+    for each in flows:
+        if max(each.start + 1, each.stop or 0) > seconds * SECOND:
+            raise InputError(f"the flow '{each.name}' goes on after the run, which lasts {seconds:g} s")
+    if flows and min(each.start for each in flows) > 0:
+        raise InputError("no flow is there at first; expected one from 0 on, when the first packet is sent")
+    return flows
+
+
+def asked(text):
+    """The flow that is asked for by a text such as `cubic`, `cubic@10s-30s` or `udp:cc_qdel@10s,rtt=80ms`. Raises
+    InputError."""
+    found = _ASKED.fullmatch(text)
+    if not found:
+        raise InputError(f"cannot read the flow '{text}'; expected such as cubic, cubic@10s-30s or cubic@10s,rtt=80ms")
+    start = nanoseconds(found["start"] or "0s", f"the start of flow '{text}':", least=0)
+    stop, rtt = (found[part] and nanoseconds(found[part], f"{part} of flow '{text}':") for part in ("stop", "rtt"))
+    if stop is not None and stop <= start:
+        raise InputError(f"the flow '{text}' stops before it starts; expected a later stop")
+    return Asked(text, flow(found["flow"]), start, stop, rtt)
+
+
+def flow(text):
+    """The flow of a text KIND or KIND:ARGUMENT. Raises InputError."""
+    kind, colon, argument = text.partition(":")
+    if kind in KINDS:
+        return KINDS[kind](argument)
+    if not colon and in_kernel(kind):
+        return Kernel(kind)
+    added = installed.points("flows", KINDS)
+    if kind in added:
+        return installed.load(added[kind])(argument)
+    if colon:
+        raise InputError(f"unknown kind of flow '{kind}' in '{text}'; known: {', '.join([*KINDS, *added])}")
+    if definitions.is_controller(text):
+        raise InputError(f"'{text}' is a controller, not a flow; did you mean 'udp:{text}' or 'bpf:{text}'?")
+    raise InputError(f"no congestion control '{kind}' in this kernel; {suggest(kind, [*available(), *KINDS, *added])}")
+
+
+def is_flow(text):
+    """Whether a flow is meant, rather than a controller."""
+    return text.partition(":")[0] in KINDS or (not definitions.is_controller(text) and in_kernel(text))

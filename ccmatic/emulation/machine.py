@@ -1,0 +1,264 @@
+"""What a run makes on this machine, and takes away: network namespaces, TUN devices, processes, a temporary folder.
+
+All of it bears the run's process id, so that what a killed run could not take away the next one does.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccmatic.base import InputError
+from ccmatic.emulation.link import MS
+
+DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"
+NAMESPACES = Path("/run/netns")
+
+#: What runs a command so that it ends with this process. (A `preexec_fn` would do, but where one is given Python loses
+#: interrupts while it forks.)
+TIED = Path(__file__).with_name("tied.c")
+
+#: The words of a line of `ss` before the congestion control: state, two queues, two addresses.
+_BEFORE_CONGESTION_CONTROL = 5
+
+#: What `ss --info` counts: bytes and whole ms.
+_NUMBER = re.compile(r"\b(bytes_sent|lastrcv|busy|rwnd_limited):(\d+)")
+
+#: Bytes at most by which iperf3 agrees on a test, over a connection that has the machine's congestion control.
+_TALK = 10_000
+
+#: Packets that may wait for the emulator in a device. It reads them at once unless it is starved.
+QUEUE = 100_000
+
+#: Nothing that TCP keeps from an earlier connection; no packets but those of the flows.
+SETTINGS = {"ipv6/conf/all/disable_ipv6": "1", "ipv4/tcp_no_metrics_save": "1"}
+
+
+def require():
+    """Raise InputError that says what to do if this machine or user cannot emulate a link."""
+    if os.geteuid() != 0:
+        raise InputError("emulation needs root, for network namespaces and TUN devices; run it with sudo")
+    for tool, package in {"ip": "iproute2", "cc": "gcc"}.items():
+        if not shutil.which(tool):
+            raise InputError(f"emulation needs `{tool}`; install {package}")
+    if not os.path.exists("/dev/net/tun"):
+        raise InputError("emulation needs /dev/net/tun; load the kernel's module with `modprobe tun`")
+
+
+def build(source, folder):
+    """Compile a C file into an executable in the folder; its path. Raises InputError."""
+    program = Path(folder) / Path(source).stem
+    _run(["cc", "-O2", "-o", str(program), str(source)], f"cannot compile {Path(source).name}")
+    return program
+
+
+@contextmanager
+def workplace(mtu, window):
+    """Two namespaces, each with a TUN device, and a folder: (senders, receivers, folder).
+
+    mtu: of the devices, bytes. window: how many bytes a TCP flow may have in flight. Raises InputError."""
+    remove_what_is_left()
+    mark = f"ccm-{os.getpid()}-"
+    names = mark + "a", mark + "b"
+    folder = Path(tempfile.mkdtemp(prefix=mark))
+    try:
+        build(TIED, folder)
+        for name, address in zip(names, (SENDER, RECEIVER), strict=True):
+            _make(name, address, mtu, window)
+        yield *names, folder
+    finally:
+        for name in names:
+            _remove(name)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_what_is_left():
+    """Remove the namespaces and folders, and end the processes, of runs that were killed."""
+    for place, remove in ((NAMESPACES, _remove), (Path(tempfile.gettempdir()), None)):
+        for name in os.listdir(place) if place.exists() else ():
+            found = re.fullmatch(r"ccm-(\d+)-.+", name)
+            if not found or alive(int(found[1])):
+                continue
+            if remove:
+                remove(name)
+            elif (place / name).lstat().st_uid == os.geteuid():
+                shutil.rmtree(place / name, ignore_errors=True)
+
+
+def alive(pid):
+    """Whether a process runs; one that has ended does not, though nobody has asked how."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _make(name, address, mtu, window):
+    _ip("netns", "add", name)
+    # A buffer of the kernel's holds what it notes about packets, too: four times their bytes are enough.
+    most = min(max(4 * window, 2**20), 2**30)
+    settings = SETTINGS | {"ipv4/tcp_rmem": f"4096 {most} {most}", "ipv4/tcp_wmem": f"4096 {2**18} {most}"}
+    script = "".join(f"[ ! -e /proc/sys/net/{key} ] || echo {value} > /proc/sys/net/{key}\n"
+                     for key, value in settings.items())  # fmt: skip
+    _ip("netns", "exec", name, "sh", "-ec", script)
+    _ip("-n", name, "tuntap", "add", "dev", DEVICE, "mode", "tun")
+    _ip("-n", name, "link", "set", "lo", "up")
+    _ip("-n", name, "address", "add", f"{address}/24", "dev", DEVICE)
+    _ip("-n", name, "link", "set", DEVICE, "mtu", str(mtu), "txqueuelen", str(QUEUE), "up")
+
+
+def _remove(name):
+    if (NAMESPACES / name).exists():
+        found = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout
+        for pid in map(int, found.split()):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        close_connections(name)
+        subprocess.run(["ip", "netns", "delete", name], capture_output=True)
+
+
+def close_connections(namespace, port=None):
+    """End the TCP connections of a namespace, or those to a port, now: what a process that has ended wrote the kernel
+    would else keep for minutes, and try to send, and the namespace with it."""
+    to = ["dport", "=", f":{port}"] if port else []
+    _sockets(namespace, "--kill", *to)
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A TCP connection of a sender that receives nothing. congestion_control: its name. lasted: ns since it was
+    established. idle: ns in which there was nothing to send, or no room at the receiver."""
+
+    congestion_control: str
+    lasted: int
+    idle: int
+
+
+def connection(namespace, port):
+    """The Connection of a namespace to a port that has sent the most; None if none has sent more than `_TALK` bytes."""
+    return busiest(_sockets(namespace, "--info", "dport", "=", f":{port}"))
+
+
+def busiest(told):
+    """The same of what `ss --info` prints."""
+    found = [(line.split(), dict(_NUMBER.findall(line))) for line in told.splitlines()]
+    words, numbers = max(found, key=lambda each: int(each[1].get("bytes_sent", 0)), default=((), {}))
+    if int(numbers.get("bytes_sent", 0)) <= _TALK:
+        return None
+    lasted, busy, no_room = (int(numbers.get(name, 0)) for name in ("lastrcv", "busy", "rwnd_limited"))
+    return Connection(words[_BEFORE_CONGESTION_CONTROL], MS * lasted, MS * max(0, lasted - busy + no_room))
+
+
+def _sockets(namespace, *options):
+    command = ["ip", "netns", "exec", namespace, "ss", "--tcp", "--all", "--numeric", "--no-header", "--oneline"]
+    return subprocess.run([*command, *options], capture_output=True, text=True).stdout
+
+
+def _ip(*words):
+    _run(["ip", *words], "cannot prepare the network")
+
+
+def _run(command, failure):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise InputError(f"{failure}: {' '.join(command[:6])}: {done.stderr.strip()}")
+
+
+class NotReady(InputError):
+    """What a flow or the link needs did not begin in time: the machine is busy, and may do better another time."""
+
+
+class Process:
+    """A command that runs in a process group of its own, in a namespace if one is named, and dies with this process.
+
+    what: its name in messages. folder: of the workplace; its outputs go to files there."""
+
+    def __init__(self, what, command, folder, namespace=None, stdin=subprocess.DEVNULL):
+        self.what = what
+        stem = Path(folder) / re.sub(r"\W+", "-", what)
+        self._out, self._err = (stem.with_suffix(end) for end in (".out", ".err"))
+        within = ["ip", "netns", "exec", namespace] if namespace else []
+        command = [Path(folder) / TIED.stem, *within, *command]
+        with open(self._out, "wb") as out, open(self._err, "wb") as err:
+            self._popen = subprocess.Popen(
+                list(map(str, command)), stdin=stdin, stdout=out, stderr=err, start_new_session=True
+            )
+        self._looks = None
+        self._stopped = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def end(self):
+        """End it, and all that it started, now."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._popen.pid, signal.SIGKILL)
+        self._popen.wait()
+
+    @property
+    def code(self):
+        """Its exit code, None while it runs."""
+        return self._popen.poll()
+
+    @property
+    def output(self):
+        """The lines that it has printed, whole ones."""
+        return self._out.read_text(errors="replace").split("\n")[:-1]
+
+    def look(self):
+        """Note whether it is stopped, and for how long it has waited for a processor: for `held`."""
+        with suppress(OSError, IndexError):
+            folder = Path(f"/proc/{self._popen.pid}")
+            state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+            now, waited = time.monotonic_ns(), int((folder / "schedstat").read_text().split()[1])
+            first, (before, _) = self._looks or ((now, waited), (now, waited))
+            self._stopped += now - before if state in "Tt" else 0
+            self._looks = first, (now, waited)
+
+    @property
+    def held(self):
+        """(ns in which it was stopped or waited for a processor, ns from the first look to the last)"""
+        if not self._looks:
+            return 0, 0
+        (begin, before), (end, waited) = self._looks
+        return self._stopped + waited - before, end - begin
+
+    def wait_until_ready(self, seconds=20):
+        """Wait for its first line. Raises InputError if it ends, NotReady if it is silent for too long."""
+        end = time.monotonic() + seconds
+        while not self.output:
+            self.check()
+            if time.monotonic() > end:
+                raise NotReady(f"{self.what} is not ready after {seconds} s")
+            time.sleep(0.005)
+
+    def check(self):
+        """Raise InputError, with what it says, if it has ended."""
+        if self.code is not None:
+            said = self._err.read_text(errors="replace").strip().splitlines()
+            raise InputError(f"{self.what} ended with code {self.code}: {said[-1] if said else 'it says nothing'}")
+
+
+@contextmanager
+def stopping_cleanly():
+    """Let a request to terminate interrupt this process as Ctrl-C does, so that all is taken away."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    heeded = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heeded}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,43 @@
+"""The pipeline of `ccmatic evaluate`: the missing runs of a grid, each beside what is proved, and the figures."""
+
+from msgspec.structs import replace
+
+from ccmatic import traces
+from ccmatic.base import InputError
+from ccmatic.emulation.kinds import is_flow
+from ccmatic.evaluation import bounds, figures, runs
+
+
+class Grid:
+    """The runs of senders on the paper's grid of links; see `ccmatic.api.evaluate_senders`.
+
+    Iterate over it for a ResultRecord of each run that was missing; its `outside` says what is outside the proved
+    bounds. `count`: how many were missing when it was made.
+    """
+
+    def __init__(self, senders, out, real=False, jobs=1):
+        if real and jobs > 1:
+            raise InputError("--real measures time; expected one job")
+        flows = [] if real else [sender for sender in senders if is_flow(sender)]
+        if flows:
+            found = f"'{flows[0]}' is a flow of `ccmatic emulate`, expected a controller"
+            raise InputError(f"{found}; did you mean --real?")
+        traces.require()
+        runs.require(senders, real)
+        self._senders, self._jobs = senders, jobs
+        self._scenarios = list((runs.real_grid if real else runs.grid)())
+        self._evaluation = runs.Evaluation(out)
+        self.count = len(self._evaluation.missing(senders, self._scenarios))
+
+    def __iter__(self):
+        for row in self._evaluation.complete(self._senders, self._scenarios, self._jobs):
+            yield replace(row, outside=list(bounds.broken(row)))
+
+    @property
+    def is_outside(self):
+        """Whether any run in the folder is outside the proved bounds."""
+        return any(any(bounds.broken(row)) for row in self._evaluation.rows)
+
+    def draw(self):
+        """Draw the figures of all runs in the folder; returns their files."""
+        return figures.draw(self._evaluation.rows, self._evaluation.folder)

@@ -1,0 +1,298 @@
+"""Exported controllers on the grid of links of section 6.4 and Appendix H, packet by packet: simulated, with the
+exported C called from the simulator, or emulated on this machine, with real stacks beside them.
+
+A controller's step is R_m + D, as its C has it. So is the simulated step, and what the model calls jitter is the path's
+propagation R_m, and up to D more where acknowledgements are aggregated. That of a controller with state is R_m.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from ccmatic import records
+from ccmatic.base import InputError, parse_json, read_text, writable_folder
+from ccmatic.emulation.kinds import asked
+from ccmatic.emulation.link import SECOND, Link, of_texts
+from ccmatic.emulation.measures import summed_up, warm_up
+from ccmatic.emulation.run import RECORD, Emulation, emulate
+from ccmatic.exporting import header
+from ccmatic.records import ResultRecord
+from ccmatic.runtime.library import Library
+from ccmatic.runtime.stateful_library import StatefulSender
+from ccmatic.simulation import NEVER, Path, Simulation, WindowFlow
+from ccmatic.synthesis import Team
+
+#: Whose links the paper's grid has, and the bytes of their packets.
+LINK, PACKET = "cbr_delay", 1500
+
+#: Mbit/s, milliseconds, and BDPs (C·R_m): the paper's.
+RATES, RTTS = (24, 48, 96), (20, 40, 80)
+BUFFERS = tuple(Fraction(2) ** power for power in range(-4, 5))
+
+#: Whether a path delays by its propagation only, or aggregates acknowledgements, too, for up to D = R_m.
+JITTERS = ("none", "aggregation")
+
+#: Seconds of a run; those at its beginning that are left out; those between changes of the link rate.
+SECONDS, WARM_UP, BETWEEN = 60, 20, 20
+
+#: Seconds of a run on a real stack.
+REAL_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """rates: of the link, Mbit/s, each for BETWEEN seconds if there are more than one. rtt: R_m in ms. buffer: in C·R_m
+    at the largest rate. jitter: one of JITTERS. stack: `simulated` or `real`."""
+
+    rates: tuple
+    rtt: int
+    buffer: Fraction
+    jitter: str
+    stack: str = "simulated"
+
+    @property
+    def name(self):
+        """To tell it from others, in files and messages."""
+        rates = "-".join(map(str, self.rates))
+        return f"{self.stack} {rates}mbit {self.rtt}ms {self.buffer}bdp {self.jitter}"
+
+    @property
+    def buffer_bytes(self):
+        """β."""
+        return int(_bytes(max(self.rates)) * Fraction(self.rtt, 1000) * self.buffer)
+
+
+def grid():
+    """The paper's grid, with and without jitter, then links whose rate doubles or halves (Figures 18 and 19)."""
+    for rate, rtt, buffer, jitter in product(RATES, RTTS, BUFFERS, JITTERS):
+        yield Scenario((rate,), rtt, buffer, jitter)
+    for rates in ((24, 48, 96), (96, 48, 24)):
+        yield Scenario(rates, 80, Fraction(1), "none")
+
+
+def real_grid():
+    """What of it the emulator runs in minutes."""
+    for rate, buffer, jitter in product((24, 96), (Fraction(1, 4), Fraction(2), Fraction(8)), JITTERS):
+        yield Scenario((rate,), 40, buffer, jitter, "real")
+
+
+def require(senders, real):
+    """Raises InputError for what cannot send, on a real stack or simulated."""
+    for sender in senders:
+        (asked if real else header.make)(sender)
+
+
+def run(sender, scenario):
+    """One run, a ResultRecord. sender: a controller's file or shipped name; on a real stack a flow of
+    `ccmatic emulate`."""
+    return ResultRecord(
+        sender=sender,
+        scenario=scenario.name,
+        stack=scenario.stack,
+        rates_mbit=list(scenario.rates),
+        R_m_ms=scenario.rtt,
+        buffer_bdp=float(scenario.buffer),
+        jitter=scenario.jitter,
+        **(simulated if scenario.stack == "simulated" else emulated)(sender, scenario),
+    )
+
+
+def simulated(controller, scenario):
+    """The fields of a ResultRecord that are measured of a simulated run, by name."""
+    built = _library(controller)
+    kind = _Window if built.export.remembers else _Beliefs
+    step = Fraction(scenario.rtt, 1000) * kind.step_in_rtts
+    path = Path(LINK, _bytes(scenario.rates[0]), step, PACKET, 1, scenario.buffer_bytes)
+    simulation = Simulation(path, 1, jitter=kind.patterns[scenario.jitter], rates=map(_bytes, scenario.rates))
+    flow = kind(built, simulation)
+    for number in range(int(SECONDS / step)):
+        rate = _bytes(_rate_at(scenario, number * step))
+        if rate != simulation.path.rate:
+            simulation.change_rate(rate)
+        flow.step()
+    done = _as_emulation(simulation.run(), kind.lag, controller, scenario)
+    return {
+        **summed_up(done, WARM_UP),
+        **of_steps(done, int(step * SECOND)),
+        "at_start": flow.at_start,
+        "delivered_mbit": throughput(done),
+    }
+
+
+def emulated(name, scenario):
+    """The same of a flow on this machine's stack, as `ccmatic emulate` names it."""
+    jitter = None if scenario.jitter == "none" else f"{scenario.rtt}ms"
+    link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
+    done = emulate(link, [asked(name)], REAL_SECONDS)
+    start = warm_up(done)
+    summary = summed_up(done, start)
+    return summary | {"from_seconds": start, "faults": done.faults, "delivered_mbit": throughput(done)}
+
+
+def of_steps(done, step):
+    """What lemmas speak of, after the warm-up, for steps of so many ns: the most packets lost in a step, and the most
+    inflight at a step's end, in C·R_m."""
+    edges = np.arange(WARM_UP * SECOND, SECONDS * SECOND + 1, step)
+    lost, kept = done.log[done.log["lost"] != 0], done.log[done.log["lost"] == 0]
+    released = np.sort(np.where(kept["released"] < 0, done.duration + 1, kept["released"]))
+    out = np.searchsorted(kept["arrival"], edges, side="right") - np.searchsorted(released, edges, side="right")
+    return {
+        "lost_max_in_step": int(np.histogram(lost["arrival"], edges)[0].max()),
+        "inflight_max_bdp": float(out.max() * PACKET / done.link.bdp),
+    }
+
+
+def throughput(done):
+    """Mbit/s delivered in each half second."""
+    log = done.log[(done.log["lost"] == 0) & (done.log["released"] >= 0)]
+    edges = np.arange(0, done.duration + 1, SECOND // 2)
+    return [round(float(size) * 16e-6, 3) for size in np.histogram(log["released"], edges, weights=log["size"])[0]]
+
+
+def line(row, as_json):
+    """A ResultRecord for people, or as a JSON line; its `outside` says how it is outside what is proved."""
+    if as_json:
+        return records.line(row)
+    parts = [
+        f"{row.sender:<18}{row.scenario:<46}", f"utilisation {row.utilisation:6.1%}",
+        f"queue p95 {row.queueing_delay_rm.p95 or 0:5.2f} R_m", f"lost in R_m {row.lost_max_in_rm:4d}",
+    ]  # fmt: skip
+    parts += [f"not valid: {fault}" for fault in row.faults or ()]
+    return "  ".join([*parts, *(f"OUTSIDE: {each}" for each in row.outside or ())])
+
+
+class Evaluation:
+    """The results in a folder, a ResultRecord a line, so that an interrupted evaluation goes on; of two of the same run
+    the later counts."""
+
+    def __init__(self, folder):
+        self.folder = writable_folder(folder)
+        self.file = self.folder / "results.jsonl"
+        self._rows = dict(self._read()) if self.file.exists() else {}
+
+    @property
+    def rows(self):
+        """A ResultRecord for each run."""
+        return list(self._rows.values())
+
+    def _read(self):
+        for number, line in enumerate(read_text(self.file).splitlines(keepends=True), 1):
+            if line.endswith("\n"):
+                try:
+                    row = records.convert(parse_json(line), ResultRecord)
+                except InputError as error:
+                    raise InputError(f"not a line of results: {error.message}", str(self.file), number) from None
+                yield (row.sender, row.scenario), row
+
+    def missing(self, senders, scenarios):
+        """The (sender, scenario) without a row, or whose run was not valid."""
+        known = {key for key, row in self._rows.items() if not row.faults}
+        return [pair for pair in product(senders, scenarios) if (pair[0], pair[1].name) not in known]
+
+    def add(self, row):
+        """Keep a row. A line that was being written when an earlier evaluation was killed is written over."""
+        self._rows[row.sender, row.scenario] = row
+        with open(self.file, "ab+") as file:
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+            file.write(records.line(row).encode() + b"\n")
+
+    def complete(self, senders, scenarios, jobs):
+        """Run what is missing, each row kept and yielded as it is known."""
+        todo = self.missing(senders, scenarios)
+        team = Team(jobs)
+        try:
+            while todo or team:
+                while todo and len(team) < jobs:
+                    team.submit(todo[0], run, *todo.pop(0))
+                for _, row in team.results():
+                    self.add(row)
+                    yield row
+        finally:
+            team.close()
+
+
+@cache
+def _library(controller):
+    return Library(header.make(controller))
+
+
+def _bytes(rate):
+    """Mbit/s as bytes per second."""
+    return Fraction(rate * 10**6, 8)
+
+
+def _rate_at(scenario, second):
+    return scenario.rates[min(int(second // BETWEEN), len(scenario.rates) - 1)]
+
+
+def _as_emulation(done, lag, name, scenario):
+    """A simulated Run as the emulator would log it; lag: for how many steps all is on its way besides."""
+    per_tick = float(done.path.propagation) * SECOND / done.path.step
+    log = np.zeros(len(done.sent), RECORD)
+    released = np.where(done.released == NEVER, NEVER, done.released + lag * done.path.step)
+    for column, instants in (("arrival", done.sent), ("admitted", done.started), ("planned", released)):
+        log[column] = np.where(instants == NEVER, -1, instants * per_tick)
+    log["released"] = np.where(log["planned"] < SECONDS * SECOND, log["planned"], -1)
+    log["size"], log["lost"] = PACKET, done.lost
+    rates = tuple((i * BETWEEN * SECOND, rate * 10**6) for i, rate in enumerate(scenario.rates))
+    link = Link(rates, scenario.rtt * SECOND // 1000, scenario.buffer_bytes)
+    return Emulation(link, (name,), SECONDS * SECOND, log, False, 0.0, 0, ((0, SECONDS * SECOND),), (None,))
+
+
+def _propagation(rng, bound, step):
+    """R_m, half of what the model calls jitter."""
+    return lambda now: now + bound // 2
+
+
+def _aggregation(rng, bound, step):
+    """R_m, then what passes in a random part of D is delivered at once (Appendix H)."""
+    until = 0
+
+    def ask(now):
+        nonlocal until
+        while until < now:
+            until += max(1, int(rng.random() * (bound // 2)))
+        return until + bound // 2
+
+    return ask
+
+
+#: How a path delays what has left the bottleneck: by R_m and D, and by D alone.
+_PATTERNS = {"none": _propagation, "aggregation": _aggregation}
+_BEHIND = {"none": "none", "aggregation": "bursts"}
+
+
+class _Beliefs:
+    """A flow of a controller of beliefs: a step is R_m + D, and what the model calls jitter is both."""
+
+    step_in_rtts, lag = 2, 0
+    patterns = _PATTERNS
+
+    def __init__(self, built, simulation):
+        if built.export.step != self.step_in_rtts:
+            raise InputError("the links of the grid have D = R_m; expected a controller exported for a jitter of 1")
+        self.simulation, self.sender = simulation, built.sender(PACKET)
+        self.sender.over = simulation.path.propagation
+
+    def step(self):
+        self.simulation.step(self.sender(self.simulation.observation))
+
+    @property
+    def at_start(self):
+        return self.sender.at_start
+
+
+class _Window(WindowFlow):
+    """A flow of a controller with state: a step is R_m, which acknowledgements take after all that the path does."""
+
+    step_in_rtts, lag = 1, 1
+    patterns = _BEHIND
+    at_start = False
+
+    def __init__(self, built, simulation):
+        rtt = round(simulation.path.propagation * SECOND)
+        super().__init__(simulation, StatefulSender(built, PACKET, rtt))

@@ -1,0 +1,272 @@
+"""A controller as one C header: its decision, the beliefs that its model declares, and a sender around them."""
+
+import inspect
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+from ccmatic import guarantees, language
+from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, read_text, shown, suggest
+from ccmatic.compilers.c.decision import LARGEST, decision
+from ccmatic.contracts import Model, is_bound, load_definition
+from ccmatic.exporting import stateful
+from ccmatic.exporting.parts import constants, power, title
+from ccmatic.exporting.targets import AROUND
+from ccmatic.language import Controller
+from ccmatic.runtime import shipped
+
+#: More bytes in a step than any link for which beliefs are claimed serves (100 Gbit/s for 22 s).
+MOST = 2**38
+
+#: The largest numerator and denominator of a step in R_m: their product with the longest R_m has 58 bits.
+LARGEST_PART = 2**24
+
+#: Packets lost in a step that end the start (section 6.4): true beliefs lose fewer.
+LARGE_LOSS = 2
+
+
+@dataclass(frozen=True)
+class Export:
+    """What is exported.
+
+    controller: a Controller; at_start: another, that runs until a large loss, or None.
+    model:      the network model (`ccmatic.contracts.model`) whose beliefs they read.
+    horizon:    T; beliefs time out every T-1 steps.
+    jitter:     the most that non-congestive delay may vary on the path, in R_m: a step is R_m + that.
+    around:     of an envelope in the kernel, which of its congestion controls says what rate is wanted; else None.
+    """
+
+    controller: Controller
+    at_start: Controller | None
+    model: object
+    horizon: int
+    jitter: Fraction
+    around: str | None = None
+
+    library, remembers = "library.c", False
+
+    @property
+    def is_envelope(self):
+        """Whether it leaves a choice of rates, at its start or later."""
+        return any(each.is_envelope for each in (self.controller, self.at_start) if each)
+
+    @property
+    def kernel_program(self):
+        """The program that the kernel runs, and what it includes. Raises InputError for an envelope around nothing."""
+        if self.is_envelope and not self.around:
+            raise _no_rate(self)
+        return ("guard.c", "paced.h", *AROUND[self.around]) if self.around else ("bpf.c", "paced.h")
+
+    @property
+    def name(self):
+        """Of the controller, and of its files."""
+        return self.controller.name
+
+    @property
+    def source(self):
+        """Of what it was made, as text."""
+        return self.controller.source
+
+    def within(self):
+        """Yields C that chooses in the envelope, in the sender itself: there is none."""
+        yield from ()
+
+    def header(self):
+        """The text of NAME.h. Raises InputError for what C cannot hold."""
+        parts = [
+            title(self.name, f"the model {self.model.name}", self.source, "\n\n".join(self.promises())),
+            constants(self.name, self.constants),
+            self._beliefs(),
+        ]
+        parts += [shipped("arithmetic.h"), shipped("window.h"), *self._runtimes(), self._model()]
+        parts += [*self._decisions(), *self.within()]
+        parts += [shipped(f"{name}.h") for name in ("sender", "step", "pacing")]
+        parts += [self._names(), "#endif\n"]
+        return "\n".join(parts)
+
+    @property
+    def step(self):
+        """The length of a step in R_m: what the model's jitter takes in D steps is all delay but for queueing."""
+        return (1 + self.jitter) / self.model.default_jitter
+
+    def guarantees(self, path=None):
+        """Yield (where, Guarantee) for the controller, and for the one at its start, if a shipped proof is about it.
+
+        path: the guarantees.Path, whose jitter is the export's; None: one of which nothing else is known. Of several
+        proofs it is the first whose conditions the path meets."""
+        path = path or guarantees.Path(self.jitter)
+        for where, controller in (("", self.controller), (" at its start", self.at_start)):
+            proofs = guarantees.of_controller(controller, self.horizon, self.model.default_jitter) if controller else ()
+            found = [guarantees.translate(result, path) for result in proofs]
+            if found:
+                yield where, min(found, key=lambda each: bool(each.missing))
+
+    def promises(self):
+        """Yield what is proved of it, in sentences, for a path of which nothing else is known."""
+        found = list(self.guarantees())
+        for where, guarantee in found:
+            yield f"Proved of {self.name}{where} by {guarantee.result.file.stem}: {guarantee.sentence()}"
+        if not found:
+            yield f"No shipped proof is about {self.name} in windows of {self.horizon - 1} steps."
+
+    @property
+    def constants(self):
+        """C's constants, by name, each with its value and maybe a comment."""
+        return {
+            "CCM_D": f"{self.model.default_jitter} /* the model's jitter, in steps */",
+            "CCM_STEPS": f"{self.horizon} /* a window and the step before it: beliefs time out once a window */",
+            "CCM_STEP_NUMERATOR": f"{self.step.numerator} /* a step in R_m */",
+            "CCM_STEP_DENOMINATOR": self.step.denominator,
+            "CCM_MOST": f"{power(MOST)} /* bytes per step that no link exceeds */",
+            "CCM_LARGEST": f"{power(LARGEST)} /* of any belief */",
+            "CCM_HAS_START": f"{int(self.at_start is not None)} /* another controller runs until a large loss */",
+            "CCM_ENVELOPE": f"{int(self.is_envelope)} /* it leaves a choice of rates: see ccm_want */",
+            "CCM_COLUMNS": f'"{",".join(["begun_again", *(belief.name for belief in self.model.beliefs)])}"',
+            "CCM_REORDERING": "1 /* packets later than one of which an acknowledgement tells that it is lost */",
+            "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* packets in a step, more than which end the start */",
+        }
+
+    def _beliefs(self):
+        names = ", ".join(belief.name for belief in self.model.beliefs)
+        return f"/* In bytes per step, bytes and whole steps. */\nstruct ccm_beliefs {{\n    uint64_t {names};\n}};\n"
+
+    def _runtimes(self):
+        return [read_text(path) for path in _runtime_files(self.model)]
+
+    def _model(self):
+        parts = [path.stem for path in _runtime_files(self.model)]
+        rescale = "ccm_rescale(const struct ccm_window *w, struct ccm_beliefs *b, uint64_t to, uint64_t from)"
+
+        def each(signature, call):
+            calls = "".join(f"    {part}_{call};\n" for part in parts)
+            return f"static inline void {signature}\n{{\n{calls}}}\n"
+
+        return "\n".join(
+            [
+                each("ccm_start_beliefs(const struct ccm_window *w, struct ccm_beliefs *b)", "start(w, b)"),
+                each("ccm_move(struct ccm_window *w, unsigned t)", "move(w, t)"),
+                each("ccm_time_out(const struct ccm_window *w, struct ccm_beliefs *after)", "time_out(w, after)"),
+                each(rescale, "rescale(w, b, to, from)"),
+            ]
+        )
+
+    def _decisions(self):
+        yield shipped("decision.h")
+        yield self._decision("ccm_decide", self.controller)
+        yield self._decision("ccm_decide_at_start", self.at_start or self.controller)
+
+    def _decision(self, function, controller):
+        lines = [f"/* The rate of {controller.name}, bytes per step. */"]
+        parameters = "const struct ccm_beliefs *b, uint64_t packet, uint64_t wanted"
+        lines += [f"static inline uint64_t {function}({parameters})", "{"]
+        body = decision(controller, self.model.default_jitter)
+        for name in controller.parameters:
+            if name in CONSTANTS and name != "MSS":
+                continue
+            if any(name in line for line in body):
+                lines.append(f"    const int64_t {name} = (int64_t){'packet' if name == 'MSS' else f'b->{name}'};")
+        lines += ["    (void)b, (void)packet, (void)wanted;", *body, "}", ""]
+        return "\n".join(lines)
+
+    def _names(self):
+        names = ", ".join(f'"{belief.name}"' for belief in self.model.beliefs)
+        return shipped("names.h").replace("CCM_BELIEF_NAMES", names)
+
+
+def rounded(belief, value):
+    """What exported code keeps of a belief's value: lower bounds rounded down, upper bounds up, at most MOST."""
+    return Fraction(min(MOST, belief.whole(value))) if is_bound(belief) else value
+
+
+def make_guard(controller, around, model=None, horizon=10, jitter=Fraction(1)):
+    """An Export of an envelope around one of AROUND, as `make`."""
+    export = make(controller, model, horizon, jitter, guarding=True)
+    if export.remembers or not export.is_envelope:
+        message = f"{export.name} is no envelope; expected a controller that returns `between(low, high)`"
+        raise InputError(f"{message} to put around {around}", export.controller.file)
+    if around not in AROUND:
+        raise InputError(f"there is no guard around '{shown(around)}'; {suggest(shown(around), AROUND)}")
+    return replace(export, around=around)
+
+
+def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False):
+    """An Export of a controller file (a path or a shipped name), or a StatefulExport. model: a name or a path; by
+    default the one of fewest beliefs that has those which are read, or one whose senders send by a window. jitter: also
+    as text. guarding: whether it may be an envelope, as something says what rate in it is wanted. Raises InputError."""
+    given = load_definition("models", "MODEL", model, allow_code=True) if model else None
+    path = definitions.find_file(definitions.CONTROLLERS, controller, ".py")
+    if language.is_stateful(read_text(path)):
+        return stateful.make(path, given, _jitter(jitter))
+    units = {belief.name: belief.unit for belief in given.beliefs} if given else language.shipped_beliefs()
+    loaded = _load(controller, units)
+    at_start = _load(_beside(loaded), units) if loaded.start else None
+    reads = {name for each in (loaded, at_start) if each for name in each.parameters if name not in CONSTANTS}
+    found = given or _smallest(reads)
+    if not found.runtime:
+        raise InputError(f"the beliefs of {found.name} cannot be exported: the model names no C headers (`runtime`)")
+    for name in (*(belief.name for belief in found.beliefs), *(Path(file).stem for file in found.runtime)):
+        c_name(name, f"of the model {found.name}:")
+    export = Export(loaded, at_start, found, horizon, _jitter(jitter))
+    if export.is_envelope and not guarding:
+        raise _no_rate(export)
+    for each in (loaded, at_start):
+        language.require_order(each, found.default_jitter)
+    if max(export.step.as_integer_ratio()) > LARGEST_PART:
+        message = f"with a jitter of '{jitter}' a step is {export.step} R_m, too many digits for integers of 64 bits"
+        raise InputError(f"{message}; expected a numerator and a denominator of at most {LARGEST_PART}, as 1/3 has")
+    return export
+
+
+def _no_rate(envelope):
+    found = envelope.name if definitions.is_controller(envelope.name) else envelope.controller.file
+    message = f"{envelope.name} is an envelope, which has no rate of its own to send at; expected something within it"
+    return InputError(
+        f"{message}, such as cubic: `export --around cubic`, `--flow guard:{found}:cubic`",
+        envelope.controller.file,
+    )
+
+
+def _beside(controller):
+    """The start of a controller: its path is from the controller's folder."""
+    if definitions.is_path(controller.start):
+        return str(Path(controller.file).parent / controller.start)
+    return controller.start
+
+
+def _jitter(text):
+    try:
+        jitter = exact(text)
+    except InputError:
+        jitter = -1
+    if not 0 <= jitter <= 1000:
+        raise InputError(f"the jitter is '{shown(text)}'; expected a number from 0 to 1000, in R_m")
+    return jitter
+
+
+def _load(name, units):
+    controller = language.load(name, units)
+    c_name(controller.name, "the controller's name", controller.file)
+    return controller
+
+
+def _smallest(reads):
+    models = definitions.every("models", "MODEL")
+    fitting = [model for model in models if model.runtime and reads <= {belief.name for belief in model.beliefs}]
+    return min(fitting, key=lambda model: len(model.beliefs))
+
+
+def _runtime_files(model):
+    """Each is beside the model's file, or that of a model of which it is one."""
+    folders = [_folder(kind) for kind in type(model).__mro__ if issubclass(kind, Model)]
+    found = {name: next((f / name for f in folders if (f / name).is_file()), None) for name in model.runtime}
+    for name, path in found.items():
+        if path is None:
+            raise InputError(f"there is no {name}, which the model {model.name} names for its C", str(folders[0]))
+    return list(found.values())
+
+
+def _folder(kind):
+    """Where a class is defined. Python cannot tell of a class of a file that was loaded by its path, but its functions
+    can."""
+    written = next((member.__code__ for member in vars(kind).values() if hasattr(member, "__code__")), None)
+    return Path(written.co_filename if written else inspect.getfile(kind)).parent

@@ -1,0 +1,33 @@
+"""The network as an adversary: links whose rate is chosen, within a budget, against a sender (docs/adversaries.md). It
+needs the extra `rl`."""
+
+from ccmatic.learning.adversaries.attack import Attack
+from ccmatic.learning.adversaries.levels import Bandwidth, Jitter, LeastRtt, anything
+from ccmatic.learning.adversaries.played import Played, baseline, following, play, worst
+from ccmatic.learning.adversaries.target import Target, target
+from ccmatic.learning.adversaries.trained import LINKS, OPTIONS, Adversary, attack, constrained, load
+from ccmatic.learning.adversaries.transfer import along, transfer, written
+
+__all__ = [
+    "LINKS",
+    "OPTIONS",
+    "Adversary",
+    "Attack",
+    "Bandwidth",
+    "Jitter",
+    "LeastRtt",
+    "Played",
+    "Target",
+    "along",
+    "anything",
+    "attack",
+    "baseline",
+    "constrained",
+    "following",
+    "load",
+    "play",
+    "target",
+    "transfer",
+    "worst",
+    "written",
+]

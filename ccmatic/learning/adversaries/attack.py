@@ -1,0 +1,163 @@
+"""The network as an agent: CCLab's adversary ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based
+Congestion Controllers"), which acts once an interval, against one sender."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from ccmatic.base import InputError, shown, suggest
+from ccmatic.learning.adversaries.levels import Bandwidth, Chosen, Jitter, LeastRtt
+from ccmatic.learning.adversaries.target import Target
+from ccmatic.learning.envs import State as LinkState
+from ccmatic.learning.envs.capacity import MBIT
+from ccmatic.learning.envs.signals import orca_reward
+
+#: Over how many of the last intervals the two mean delays are that CCLab's Eq. 5 compares with its threshold.
+LONG, SHORT = 10, 2
+
+#: The most intervals of all episodes that are played, and that the observations of an episode have.
+MOST_INTERVALS = 10**7
+
+
+class State(NamedTuple):
+    """An episode under way. chosen: last, and on which links; target: as of its environment; memory: its own; delays:
+    (LONG, n) seconds; history: (n, 1, k, features)."""
+
+    chosen: Chosen
+    target: LinkState
+    memory: Any
+    delays: Array
+    history: Array
+
+    @property
+    def interval(self):
+        """How many are over."""
+        return self.target.interval
+
+    @property
+    def links(self):
+        """With the capacity that was chosen so far."""
+        return self.chosen.links
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """What an adversary learns in: an environment as of ccmatic.learning, whose actions, from -1 to 1, are a level's.
+
+    target:    who sends. reward: `utilisation`, CCLab's Eqs. 4 to 7: that the link is used little while the queueing
+               delay is some threshold at least; or `naive`, its Eq. 3: less Orca's reward.
+    threshold: in seconds; CCLab's is the mean of what there is unharmed. penalty: what an interval costs without any
+               delay (Eq. 6); the whole link is worth 1.
+    history:   k, vectors of an observation. runs: episodes of what is played. level: what is chosen. Raises InputError.
+    """
+
+    target: Target
+    reward: str = "utilisation"
+    threshold: float = 0.0
+    penalty: float = 2.0
+    history: int = 5
+    runs: int = 30
+    level: Bandwidth | LeastRtt | Jitter = field(default_factory=Bandwidth)
+
+    bounds = (-1.0, 1.0)
+
+    def __post_init__(self):
+        if self.reward not in REWARDS:
+            raise InputError(f"unknown reward '{self.reward}' of an adversary; {suggest(self.reward, REWARDS)}")
+        for name in ("history", "runs"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise InputError(f"{name} is {shown(value)}; expected a whole number, at least 1")
+        if max(self.history, self.runs) * self.asked.steps > MOST_INTERVALS:
+            found = f"{shown(self.runs)} runs of {self.asked.steps} steps, with a history of {shown(self.history)}"
+            raise InputError(f"{found}; expected at most {MOST_INTERVALS} intervals of either")
+        if isinstance(self.penalty, bool) or not isinstance(self.penalty, int | float) or not 0 <= self.penalty < 1e6:
+            raise InputError(f"penalty is {shown(self.penalty)}; expected a number, at least 0, such as 10")
+
+    @property
+    def asked(self):
+        """Which links."""
+        return self.target.asked
+
+    @property
+    def features(self):
+        """How many numbers a vector of the history has."""
+        return self.level.features + 5
+
+    @property
+    def size(self):
+        """How many numbers an observation has."""
+        return self.history * self.features
+
+    def reset(self, key, n):
+        """n links and their first State, (Links, State), as Environment.reset; the Links are those at first."""
+        links, target = self.target.environment.reset(key, n)
+        return links, State(
+            chosen=self.level.begin(self.asked, links),
+            target=target,
+            memory=self.target.policy.begin(links),
+            delays=jnp.zeros((LONG, n)),
+            history=jnp.zeros((n, 1, self.history, self.features)),
+        )
+
+    def observation(self, state):
+        """(n, 1, size): of each of the last intervals, the oldest first, what the level tells, what was acknowledged
+        and what was out, of the most that was asked for; delays in R_m; losses."""
+        return state.history.reshape(*state.history.shape[:2], self.size)
+
+    def step(self, links, state, action):
+        """One interval: (State, observation, reward (n, 1)). action: (n, 1)."""
+        state, reward, _ = self.watched(state, action)
+        return state, self.observation(state), reward
+
+    def watched(self, state, action):
+        """One interval: (State, reward (n, 1), bytes served (n))."""
+        chosen = self.level.choose(self.asked, state.chosen, state.interval, jnp.clip(action[:, 0], -1, 1))
+        links = chosen.links
+        memory, target, seen = self.target.step(links, state.memory, state.target, chosen.wrong)
+        known = target.known
+        delays = jnp.concatenate([(known.smoothed - known.least_rtt)[:1], state.delays[:-1]])
+        served = seen.served.sum(0)
+        capacity = jax.lax.dynamic_slice_in_dim(links.capacity, state.interval * self.asked.slots, self.asked.slots)
+        reward = self.rewarded(served / jnp.maximum(capacity.sum(0), 1), delays, known)
+        vector = jnp.stack([*self.level.told(self.asked, chosen), *self._network(links, known, delays[0])], axis=-1)
+        history = jnp.concatenate([state.history[:, :, 1:], vector[:, None, None]], axis=2)
+        return State(chosen, target, memory, delays, history), reward[:, None], served
+
+    def rewarded(self, used, delays, known):
+        """(n), of the share of the link that was used, (n), the last queueing delays, (LONG, n) the latest first, and
+        what the target Known."""
+        return REWARDS[self.reward](self, used, delays, known)
+
+    def wanting(self, rates):
+        """The actions that want these rates, Mbit/s."""
+        low, high = self.asked.rate.ends
+        return (rates - low) / (high - low) * 2 - 1
+
+    def totals(self, links, state):
+        """As Environment.totals, of the target."""
+        return self.target.environment.totals(state.links, state.target)
+
+    def _network(self, links, known, delay):
+        now, high = known.now, self.asked.rate.ends[1] * MBIT
+        rtt = links.rtt[0] * links.slot
+        late = (now.rtt_end[0] - known.least_rtt[0]) / rtt
+        return [now.throughput[0] / high, now.out[0] / (high * rtt), delay / rtt, late, now.loss[0]]
+
+
+def _utilisation(attack, used, delays, known):
+    """CCLab's Eq. 7: less the share that is used, and less a penalty (Eq. 6) for what the long mean of the queueing
+    delay is below the threshold, or the short one (Eq. 5)."""
+    least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
+    return -used - attack.penalty * jnp.maximum(0, 1 - least / jnp.maximum(attack.threshold, 1e-6))
+
+
+def _naive(attack, used, delays, known):
+    """CCLab's Eq. 3: less the reward of Orca's training."""
+    return -orca_reward(known)[0]
+
+
+REWARDS = {"utilisation": _utilisation, "naive": _naive}

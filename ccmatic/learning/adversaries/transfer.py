@@ -1,0 +1,101 @@
+"""What traces that were chosen to harm one sender do to others (CCLab's Table III)."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import jax
+import numpy as np
+
+from ccmatic.base import InputError, writable_folder, write_text
+from ccmatic.learning.adversaries.attack import Attack
+from ccmatic.learning.adversaries.levels import Bandwidth
+from ccmatic.learning.adversaries.played import baseline, following, play
+from ccmatic.learning.adversaries.target import target
+from ccmatic.learning.envs.capacity import MBIT
+from ccmatic.records import AttackLine
+from ccmatic.trace_export import OPPORTUNITY
+
+
+def transfer(adversaries, senders, folder=None):
+    """Yield AttackLines: of each sender on random traces, and on the worst trace of each Adversary. senders: by name;
+    those attacked are among them whether they are named or not. folder: where these traces go, as link traces of
+    mahimahi; None: nowhere. Of Adversaries that choose no traces: of each target unharmed, and the mean of what they
+    do. Raises InputError where the Adversaries are not of the same links and level, where others than their targets
+    are to be tried on what they choose, or where two of their traces would go to one file."""
+    first = adversaries[0].attack
+    for each in adversaries:
+        if (each.attack.asked, each.attack.level) != (first.asked, first.level):
+            raise InputError(
+                f"the adversaries against {first.target.name} and {each.attack.target.name} are of other "
+                "links or another level; expected adversaries of the same, one after the other"
+            )
+    if isinstance(first.level, Bandwidth):
+        yield from _traces(adversaries, senders, folder)
+    elif senders or folder:
+        raise InputError("adversaries at 'feature' or 'jitter' choose no traces; expected neither --on nor --out")
+    else:
+        yield from _measured(adversaries)
+
+
+def _traces(adversaries, senders, folder):
+    """Of adversaries that choose traces."""
+    twice = [stem for stem, count in Counter(map(_stem, adversaries)).items() if count > 1]
+    if folder and twice:
+        expected = "adversaries of other names of targets, or other seeds, or one after the other"
+        raise InputError(f"the traces of two adversaries would go to {folder}/{twice[0]}.mahimahi; expected {expected}")
+    folder = writable_folder(folder) if folder else None
+    first = adversaries[0].attack
+    names = list(dict.fromkeys([each.attack.target.name for each in adversaries] + list(senders)))
+    for name in names:
+        yield _line(name, baseline(Attack(target(name, first.asked), "naive", runs=first.runs)))
+    chosen = [each.trace() for each in adversaries]
+    rates = np.stack([trace for trace, _ in chosen], axis=1)
+    found = [play(*along(name, first.asked, rates), len(chosen)) for name in names]
+    for number, (adversary, (trace, constrained)) in enumerate(zip(adversaries, chosen, strict=True)):
+        file = written(folder, _stem(adversary), trace, first.asked)
+        for name, every in zip(names, found, strict=True):
+            here = jax.tree.map(lambda column, number=number: column[..., number], every)
+            yield _line(name, here, adversary, constrained, file)
+
+
+def _stem(adversary):
+    """Of the file of its trace."""
+    return f"{Path(adversary.attack.target.name).stem}-{adversary.file.seed}"
+
+
+def along(name, asked, rates):
+    """The Attack on a sender, by its name, and what decides in it, on links at given rates, (steps, n) Mbit/s, one
+    after the other, whatever they change by: a trace keeps the budget by itself."""
+    attack = Attack(target(name, replace(asked, budget=asked.rate.ends[1], window=1)), "naive")
+    return attack, following(attack, rates)
+
+
+def _measured(adversaries):
+    """Of adversaries that choose what is measured or held back."""
+    for attack in {each.attack.target.name: each.attack for each in adversaries}.values():
+        yield _line(attack.target.name, baseline(attack))
+    for adversary in adversaries:
+        found = adversary.played()
+        constrained = bool(found.delay.mean() >= adversary.attack.threshold)
+        yield _line(adversary.attack.target.name, found, adversary, constrained)
+
+
+def _line(sender, found, adversary=None, constrained=True, file=None):
+    used, delay, p95, lost = (float(np.mean(each)) for each in (found.used, found.delay, found.p95, found.lost))
+    about = (None, None) if adversary is None else (adversary.attack.target.name, adversary.file.seed)
+    return AttackLine(sender, *about, used, delay * 1000, p95 * 1000, lost, constrained, file)
+
+
+def written(folder, name, rates, asked):
+    """The path of the link trace of rates in Mbit/s, one for each interval: an opportunity at the millisecond in which
+    its last byte can be served, rounded up."""
+    if folder is None:
+        return None
+    interval = float(asked.interval) * asked.rtt.ends[0] / 1000
+    served = np.concatenate(([0], np.cumsum(rates * MBIT * interval)))
+    last_bytes = np.arange(1, int(served[-1] / OPPORTUNITY) + 1) * OPPORTUNITY
+    seconds = np.interp(last_bytes, served, np.arange(len(served)) * interval)
+    path = folder / f"{name}.mahimahi"
+    write_text(path, "".join(f"{ms:.0f}\n" for ms in np.ceil(seconds * 1000)))
+    return str(path)

@@ -1,0 +1,80 @@
+"""Training, an episode after the other: each begins from what was learned and from seeds of its own, so that a training
+that was cut off goes on as if it had not been."""
+
+import time
+from pathlib import Path
+
+import jax
+import numpy as np
+from skrl import config
+from skrl.trainers.jax import SequentialTrainer
+
+from ccmatic import records
+from ccmatic.base import InputError
+from ccmatic.learning import policies
+from ccmatic.learning.agents import agent as learner
+from ccmatic.learning.agents import checkpoint, networks
+from ccmatic.learning.agents.links import Links
+
+#: After how many seconds what was learned is written again.
+EVERY = 5
+
+
+def train(training, seed, out, told=lambda line: None):
+    """Train what is asked for, and write its policy, or adversary, to the file `out`. seed: of all that is random.
+    told: is given a TrainingLine after each episode. While it lasts OUT.checkpoint keeps what was learned, from which
+    the same call goes on. Raises InputError."""
+    asked, kept = training.agent, Path(f"{out}.checkpoint")
+    about = {"query": training.sections, "seed": seed}
+    config.jax.key = seed
+    links = Links(training.environment, asked.parallel, asked.device)
+    agent = learner.make(links, asked, training.lag, training.initial)
+    steps = {"timesteps": training.environment.asked.steps, "headless": True, "disable_progressbar": True}
+    trainer = SequentialTrainer(env=links, agents=agent, cfg={**steps, "close_environment_at_exit": False})
+    curve = checkpoint.read(kept, agent, about)
+    began, written = time.monotonic() - (curve[-1].seconds if curve else 0), time.monotonic()
+    for episode in range(len(curve), asked.episodes):
+        _begin(links, agent, seed, episode)
+        trainer.train()
+        curve.append(_line(links, agent, episode, asked.episodes, time.monotonic() - began))
+        told(curve[-1])
+        if time.monotonic() - written > EVERY:
+            checkpoint.write(kept, agent, about, curve)
+            written = time.monotonic()
+    policies.save(_file(training, seed, agent, curve), out)
+    kept.unlink(missing_ok=True)
+
+
+def _begin(links, agent, seed, episode):
+    """All that is random in an episode is of the seed and its number."""
+    links.seed, choices = (int(drawn) for drawn in np.random.SeedSequence([seed, episode]).generate_state(2))
+    np.random.seed(choices)  # by which skrl chooses batches
+    agent.begin(jax.random.key_data(jax.random.key(choices)))
+
+
+def _line(links, agent, episode, episodes, seconds):
+    reward, utilisation, rtt = links.measures()
+    deviation = agent.deviation
+    if not np.isfinite([reward, deviation]).all():
+        what = f"reward is {reward:g}, and the deviation of its actions {deviation:g}"
+        raise InputError(f"in episode {episode + 1} the mean {what}; expected numbers: choose another reward or rate")
+    intervals = (episode + 1) * links.environment.asked.steps * links.num_envs
+    rounded = (round(value, 4) for value in (seconds, reward, utilisation, rtt, deviation))
+    return records.TrainingLine(episode + 1, episodes, intervals, *rounded)
+
+
+def _file(training, seed, agent, curve):
+    layers = [
+        records.LayerRecord(np.asarray(weights).tolist(), np.asarray(bias).tolist())
+        for weights, bias in networks.layers(agent.policy)
+    ]
+    environment = training.environment
+    if training.attacks:
+        return records.AdversaryFile(
+            query=training.sections, seed=seed, threshold=environment.threshold, layers=layers, curve=curve
+        )
+    names = {name: getattr(environment, name) for name in ("observe", "act", "reward", "history", "delay")}
+    interval = str(environment.asked.interval)
+    return policies.with_guarantees(
+        records.PolicyFile(query=training.sections, seed=seed, **names, interval=interval, layers=layers, curve=curve)
+    )

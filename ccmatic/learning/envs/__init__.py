@@ -1,0 +1,43 @@
+"""Environments for learners: many links at once, as fluids; Gymnasium's and PettingZoo's interfaces (docs/learning.md).
+
+It needs the extra `rl`.
+"""
+
+from ccmatic.base import InputError
+
+try:
+    import gymnasium  # noqa: F401
+    import jax  # noqa: F401
+    import pettingzoo  # noqa: F401
+except ImportError as error:
+    raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
+
+from ccmatic.learning.envs.backends import Fluid
+from ccmatic.learning.envs.environment import Environment, State
+from ccmatic.learning.envs.gym import LEARNED, LinkEnv, LinkParallelEnv, LinkVectorEnv, make_environment, spaces
+from ccmatic.learning.envs.links import Asked
+from ccmatic.learning.envs.rollout import Episode, Lawful, Policy, lawful, rollout, stateless
+from ccmatic.learning.envs.senders import network, remembering, sender, trained
+
+__all__ = [
+    "LEARNED",
+    "Asked",
+    "Environment",
+    "Episode",
+    "Fluid",
+    "Lawful",
+    "LinkEnv",
+    "LinkParallelEnv",
+    "LinkVectorEnv",
+    "Policy",
+    "State",
+    "lawful",
+    "make_environment",
+    "network",
+    "remembering",
+    "rollout",
+    "sender",
+    "spaces",
+    "stateless",
+    "trained",
+]

@@ -1,0 +1,149 @@
+"""What an episode runs on: the fluid simulator, or the packet simulator; the emulator is in `emulated`. One interface:
+`reset` gives Links, a State and an observation, `step` takes them and an action."""
+
+from fractions import Fraction
+from functools import partial
+from math import ceil
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ccmatic.base import InputError, definitions
+from ccmatic.learning.envs import capacity
+from ccmatic.learning.envs.environment import State
+from ccmatic.learning.envs.signals import Interval
+from ccmatic.simulation import Path, Simulation
+
+#: A changing link has whole multiples, up to so many, of one rate, so that all of them serve packets in whole ticks.
+MULTIPLES = 12
+
+
+class Simulated:
+    """What runs by itself: nothing is to be ended, nothing can be wrong with a run."""
+
+    faults = None
+
+    def close(self):
+        """Nothing is open."""
+
+
+class Fluid(Simulated):
+    """n links of an Environment in the fluid simulator, compiled. device: `cpu`, `gpu` …; None: JAX's default. Raises
+    InputError where there is no such device."""
+
+    def __init__(self, environment, n=1, device=None):
+        self.environment, self.n = environment, n
+        self._device = _found(device)
+        self._reset = jax.jit(partial(environment.reset, n=n))
+        self._step = jax.jit(environment.step, donate_argnums=1)
+        self._observe = jax.jit(environment.observation)
+
+    def reset(self, seed):
+        """(Links, State, observation (n, f, size)) of an episode. seed: of all that is random in it."""
+        key = jax.random.key(seed)
+        links, state = self._reset(key if self._device is None else jax.device_put(key, self._device))
+        return links, state, self._observe(state)
+
+    def step(self, links, state, action):
+        """One interval, as Environment.step; the State that is given is not to be used again."""
+        return self._step(links, state, jnp.asarray(action, jnp.float32))
+
+
+def _found(device):
+    try:
+        return None if device is None else jax.devices(device)[0]
+    except RuntimeError:
+        there = ", ".join(sorted({each.platform for each in jax.devices()}))
+        raise InputError(f"no device '{device}' here; JAX has {there}") from None
+
+
+class Packets(Simulated):
+    """As `Fluid`, of one link with one flow. A step of the simulation is a monitor interval; R_m, and what
+    jitter may hold besides, are the delay behind the bottleneck. The rate is rounded to whole packets in an interval,
+    on a changing link to multiples of a twelfth of the highest. Raises InputError for links of other kinds, and
+    flows."""
+
+    def __init__(self, environment):
+        self.environment = environment
+        if environment.asked.flows != 1:
+            raise InputError(f"{environment.asked.flows} flows packet by packet; expected one")
+        for each in environment.asked.mix:
+            if not isinstance(each, capacity.Constant | capacity.Changing):
+                name = type(each).__name__.lower()
+                raise InputError(f"{name} links packet by packet; expected constant or changing ones")
+        self._reset = jax.jit(partial(environment.reset, n=1))
+        self._act, self._learn = jax.jit(environment.acted), jax.jit(environment.learn)
+        self._observe = jax.jit(environment.observation)
+
+    def reset(self, seed):
+        """As Fluid.reset."""
+        links, state = self._reset(jax.random.key(seed))
+        self._random = np.random.default_rng(seed)
+        self._begin(links, seed)
+        state = state._replace(queues=None)
+        return links, state, self._observe(state)
+
+    def step(self, links, state, action):
+        """As Fluid.step."""
+        state = self._act(links, state, jnp.asarray(action, jnp.float32))
+        now = self._send(float(state.rate[0, 0]), int(state.interval), state.known.now)
+        known, history, reward = self._learn(state.known, state.history, now)
+        state = State(state.interval + 1, state.rate, None, known, history)
+        return state, self._observe(state), reward
+
+    def _begin(self, links, seed):
+        asked = self.environment.asked
+        packet, slots = asked.packet, asked.slots
+        self._seconds = float(links.slot[0]) * slots
+        each = np.asarray(links.capacity)[:, 0].reshape(asked.steps, slots).sum(1) / packet
+        unit = 1 if np.ptp(each) < 1 else max(1, ceil(each.max() / MULTIPLES))
+        self._capacity = np.maximum(1, np.round(each / unit).astype(int)) * unit
+        rtt, held = float(links.rtt[0, 0]) / slots, float(links.jitter[0]) / slots
+        self._path = Path(
+            definitions.chosen("models", "EMULATED"),
+            rate=int(self._capacity[0]) * packet,
+            packet=packet,
+            jitter=ceil(rtt + held),
+            buffer=max(packet, int(links.buffer[0])),
+        )
+        jitter = _holding(rtt, held, asked.pattern)
+        rates = {Fraction(int(count) * packet) for count in self._capacity}
+        self._simulation = Simulation(self._path, seed, jitter=jitter, rates=rates)
+        self._loss, self._carry, self._unlucky, self._told = float(links.loss[0]), 0.0, [0], (0, 0)
+
+    def _send(self, rate, interval, before):
+        """Send at a rate, bytes per second, for an interval; the Interval that was measured."""
+        simulation, packet = self._simulation, self.environment.asked.packet
+        if interval and self._capacity[interval] != self._capacity[interval - 1]:
+            simulation.change_rate(Fraction(int(self._capacity[interval]) * packet))
+        budget = self._carry + rate * self._seconds / packet
+        count = max(1, int(budget))
+        self._carry = max(0.0, budget - count)
+        unlucky = int(self._random.binomial(count, self._loss)) if self._loss else 0
+        simulation.send(count - unlucky)
+        self._unlucky.append(self._unlucky[-1] + unlucky)
+        seen = simulation.observation
+        known = seen.delivered, seen.lost + packet * self._unlucky[-2]
+        acked, lost = (new - old for new, old in zip(known, self._told, strict=True))
+        self._told = known
+        end = before.rtt_end if seen.delay is None or not acked else _one(float(seen.delay) * self._seconds)
+        rtt = (before.rtt_end + end) / 2 if acked else before.rtt
+        counts = [_one(value) for value in (count * packet, acked, lost)]
+        return Interval(_one(self._seconds), *counts, rtt, end, before.out + counts[0] - counts[1] - counts[2])
+
+
+def _holding(rtt, held, pattern):
+    """A jitter pattern of the simulation: R_m, and of what D allows a random part or all; both in steps."""
+
+    def make(rng, bound, step):
+        least, most = int(rtt * step), int(held * step)
+        if pattern == "latest":
+            return lambda now: now + least + most
+        return lambda now: now + least + (rng.randint(0, most) if most else 0)
+
+    return make
+
+
+def _one(value):
+    return jnp.full((1, 1), value, jnp.float32)

@@ -1,0 +1,176 @@
+"""As `backends.Fluid`, in real packets and real time: one flow over a link that is emulated on this machine, by the
+sender over UDP, which is told its rate and measures."""
+
+import os
+import time
+import weakref
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from select import select
+
+import jax
+import numpy as np
+
+from ccmatic.base import InputError
+from ccmatic.emulation import machine
+from ccmatic.emulation.flows import Asked, Commands
+from ccmatic.emulation.link import MTU, SECOND, Link
+from ccmatic.emulation.run import started
+from ccmatic.exporting import files
+from ccmatic.learning import policies
+from ccmatic.learning.envs.environment import State
+from ccmatic.learning.envs.signals import Interval
+from ccmatic.runtime import build
+
+#: Seconds: for how long to wait for a sender that says nothing, and for how long the link is there after an episode.
+PATIENCE, AFTER = 15, 0.2
+
+
+class Emulated:
+    """As `Fluid`, of one link with one flow. An interval begins and ends by the clock: while an agent thinks the last
+    rate goes on, and of one that thinks for longer than an interval the next observation is of all that passed. An
+    episode is over when its time is.
+
+    faults: why the last episode is none on the link that was asked for, as of `ccmatic emulate`; None while it lasts.
+    Raises InputError where this machine or user cannot emulate, and for links that the emulator has not.
+    """
+
+    def __init__(self, environment):
+        machine.require()
+        _check(environment.asked)
+        self.environment, self.faults = environment, None
+        self._reset = jax.jit(partial(environment.reset, n=1))
+        self._act, self._learn = jax.jit(environment.acted), jax.jit(environment.learn)
+        self._observe = jax.jit(environment.observation)
+        self._stack, self._run = ExitStack(), None
+        weakref.finalize(self, self._stack.close)
+
+    def reset(self, seed):
+        """As Fluid.reset. Nothing is sent before the first step."""
+        self.close()
+        links, state = self._reset(jax.random.key(seed))
+        state = state._replace(queues=None)
+        self.faults, self._seed = None, seed
+        self._learn(state.known, state.history, state.known.now)  # so that it is compiled before time counts
+        return links, state, self._observe(state)
+
+    def step(self, links, state, action):
+        """As Fluid.step. Raises InputError if a process failed."""
+        state = self._act(links, state, np.asarray(action, np.float32))
+        if self._run is None:
+            self._begin(links)
+        self._told.say(int(np.asarray(state.rate)[0, 0]))
+        passed, now = self._told.heard(self._run, state.known.now)
+        known, history, reward = self._learn(state.known, state.history, now)
+        state = State(np.int32(state.interval) + np.int32(passed), state.rate, None, known, history)
+        if state.interval >= self.environment.asked.steps:
+            self.faults = self._run.finished().faults
+            self.close()
+        return state, self._observe(state), reward
+
+    def close(self):
+        """End what is running."""
+        self._stack.close()
+        self._run = None
+
+    def _begin(self, links):
+        asked = self.environment.asked
+        step = round(float(links.slot[0]) * asked.slots * SECOND)
+        self._told = Told(step)
+        seconds = asked.steps * step / SECOND + AFTER
+        flows = [Asked("learner", self._told)]
+        self._run = self._stack.enter_context(started(_link(asked, links, self._seed), flows, seconds))
+
+
+def _check(asked):
+    kinds = [type(each).__name__.lower() for each in asked.mix]
+    wrong = [kind for kind in kinds if kind not in ("constant", "changing")]
+    for found, expected in (
+        (asked.flows != 1 and f"{asked.flows} flows", "one"),
+        (wrong and f"{wrong[0]} links", "constant or changing ones"),
+        (asked.loss.ends[1] and "random losses", "none"),
+        (asked.jitter.ends[1] and asked.pattern != "uniform" and f"the pattern '{asked.pattern}'", "uniform"),
+        (asked.packet != MTU and f"packets of {asked.packet} bytes", str(MTU)),
+    ):
+        if found:
+            raise InputError(f"{found} over the emulator; expected {expected}")
+
+
+def _link(asked, links, seed):
+    """The Link to emulate."""
+    slot = float(links.slot[0])
+    bits = np.round(np.asarray(links.capacity)[:, 0] * 8 / slot).astype(int)
+    changes = np.flatnonzero(np.diff(bits, prepend=-1))
+    jitter = round(float(links.jitter[0]) * slot * SECOND)
+    return Link(
+        rates=tuple((round(t * slot * SECOND), int(bits[t])) for t in changes),
+        rtt=round(float(links.rtt[0, 0]) * slot * SECOND),
+        buffer=max(MTU, int(links.buffer[0])),
+        jitter=jitter,
+        pattern="uniform" if jitter else "none",
+        seed=seed,
+    )
+
+
+class Told:
+    """A flow whose sender sends at the rate that it is told, and tells what it measured in each interval of `step`
+    ns."""
+
+    def __init__(self, step):
+        self._step, self._names, self._rows, self._rest = step, [], [], b""
+
+    @contextmanager
+    def prepare(self, context):
+        """As ccmatic.emulation.flows says."""
+        folder = context.folder / "learner"
+        files.write(policies.told(), "udp", folder)
+        sender, receiver = build.build_udp(folder)
+        told, tells = folder / "told", folder / "tells"
+        for pipe in (told, tells):
+            os.mkfifo(pipe)
+        self._out, self._in = os.open(told, os.O_RDWR), os.open(tells, os.O_RDWR)
+        options = ["--packet", context.link.mtu, "--duration", context.seconds + 60, "--step", self._step]
+        options += ["--policy", f"cat {told} & exec cat > {tells}"]
+        try:
+            yield Commands([receiver, context.port], [sender, *options, context.address, context.port])
+        finally:
+            os.close(self._out)
+            os.close(self._in)
+
+    def say(self, rate):
+        """Send at this rate, bytes per second."""
+        os.write(self._out, b"%d\n" % rate)
+
+    def heard(self, run, before):
+        """(how many intervals are over since it was heard last, one at least; the Interval that they are). run: within
+        which it sends; before: the Interval before. Raises InputError if it says nothing."""
+        known, end = max(1, len(self._rows)), time.monotonic() + PATIENCE
+        while len(self._rows) <= known:
+            run.follow()
+            self._read()
+            if time.monotonic() > end:
+                raise InputError(f"the sender has said nothing for {PATIENCE} s")
+        rows = {name: np.array([row[name] for row in self._rows[known - 1 :]]) for name in self._rows[0]}
+        passed = round((rows["time_ns"][-1] - rows["time_ns"][0]) / self._step)
+        each = np.diff(rows["acked"])
+        sent, acked, lost = (int(rows[name][-1] - rows[name][0]) for name in ("sent", "acked", "lost"))
+        rtt = _one(np.average(rows["rtt_ns"][1:], weights=each) / SECOND) if acked else before.rtt
+        rtt_end = _one(rows["rtt_end_ns"][-1] / SECOND) if acked else before.rtt_end
+        counts = map(_one, (passed * self._step / SECOND, sent, acked, lost))
+        return passed, Interval(*counts, rtt, rtt_end, _one(np.asarray(before.out) + sent - acked - lost))
+
+    def _read(self):
+        """What it has told, a line for each interval, within a moment."""
+        if not select([self._in], [], [], 0.02)[0]:
+            return
+        *lines, self._rest = (self._rest + os.read(self._in, 2**16)).split(b"\n")
+        for line in lines:
+            words = line.decode().split(",")
+            if not self._names:
+                self._names = words
+            else:
+                self._rows.append(dict(zip(self._names, map(int, words), strict=True)))
+
+
+def _one(value):
+    return np.full((1, 1), value, np.float32)  # no JAX: what JAX compiles would cost time that counts

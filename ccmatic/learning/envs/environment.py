@@ -1,0 +1,199 @@
+"""The environment, as pure functions of arrays: for training loops that JAX compiles, and what the other interfaces are
+made of."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from ccmatic.base import InputError, suggest
+from ccmatic.compilers.arrays import rates
+from ccmatic.learning import policies
+from ccmatic.learning.envs import cubic, fluid, signals
+from ccmatic.learning.envs.links import Asked
+from ccmatic.learning.estimation import beliefs, particles
+
+
+class State(NamedTuple):
+    """An episode under way. interval: how many intervals are over. rate: (f, n) of the next one, unless an action
+    changes it, bytes per second. queues: the links'. known: signals.Known. history: (n, f, k + d, features), the
+    latest last. wrong: (n) times what it is senders take the least RTT for; None: for what it is."""
+
+    interval: Array
+    rate: Array
+    queues: fluid.Queues
+    known: signals.Known
+    history: Array
+    wrong: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Environment:
+    """What is learned in.
+
+    asked:   which links, an Asked.
+    observe, act, reward: names in signals.OBSERVATIONS, ACTIONS and REWARDS; a reward may be a function of a Known. Or
+             act is `envelope:NAME`, of a controller that leaves a choice: -1 is its least rate, 1 its most.
+    history: k, vectors of an observation. delay: d, how many intervals old the latest of them is, beyond what the path
+             takes.
+    Raises InputError.
+    """
+
+    asked: Asked
+    observe: str = "custard"
+    act: str = "custard"
+    reward: object = "custard"
+    history: int = 10
+    delay: int = 0
+
+    def __post_init__(self):
+        for what, table in (("observe", signals.OBSERVATIONS), ("reward", signals.REWARDS)):
+            name = getattr(self, what)
+            if name not in table and not (what == "reward" and callable(name)):
+                raise InputError(f"unknown {what} '{name}'; {suggest(name, table)}")
+        if self.envelope is None and self.act not in signals.ACTIONS:
+            raise InputError(f"unknown act '{self.act}'; {suggest(self.act, [*signals.ACTIONS, 'envelope:NAME'])}")
+        for name, least in (("history", 1), ("delay", 0)):
+            if type(getattr(self, name)) is not int or getattr(self, name) < least:
+                raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number, at least {least}")
+
+    @cached_property
+    def features(self):
+        """How many numbers a vector of the history has."""
+
+        def vector(each):
+            bounds = beliefs.begin(each, each) if self.believes else None
+            return signals.OBSERVATIONS[self.observe](signals.first(each, each, bounds), each)
+
+        return len(jax.eval_shape(vector, jax.ShapeDtypeStruct((1, 1), jnp.float32)))
+
+    @property
+    def believes(self):
+        """Whether beliefs are formed."""
+        return self.observe == "beliefs" or self.reward == "ltp_beliefs" or self.envelope is not None
+
+    @property
+    def horizon(self):
+        """Steps of a window of beliefs, and the one before it: in an envelope those of its proof."""
+        return beliefs.HORIZON if self.envelope is None else policies.PROVED_HORIZON
+
+    @cached_property
+    def envelope(self):
+        """The controller whose choice an action is; None if it is none."""
+        return policies.envelope(self.act)
+
+    @property
+    def size(self):
+        """How many numbers an observation of one flow has, k · features: the oldest vector first."""
+        return self.history * self.features
+
+    @property
+    def bounds(self):
+        """The least and the largest action."""
+        most = signals.ACTIONS[self.act][1] if self.envelope is None else 1.0
+        return (0.0 if self.act == "rate" else -most), most
+
+    def reset(self, key, n):
+        """n links and their first State: (Links, State). key: of jax.random; of the links and all that is random."""
+        links, rate = self.asked.draw(key, n)
+        queues = fluid.begin(links, self.asked.longest, self.asked.longest_rtt, self.asked.longest_jitter)
+        rtt = links.rtt * links.slot
+        luck = jax.random.key_data(jax.random.fold_in(key, n))
+        known = signals.first(
+            self.seconds(links),
+            rtt,
+            beliefs.of_links(links, self.asked.slots, self.horizon) if self.believes else None,
+            particles.begin(luck, rtt) if self.reward == "ltp_particles" else None,
+            jnp.broadcast_to(jnp.mean(links.capacity, axis=0) / links.slot, rtt.shape),
+            cubic.begin(links) if self.act == "cubic" else None,
+        )
+        history = jnp.zeros((n, self.asked.flows, self.history + self.delay, self.features))
+        return links, State(jnp.int32(0), rate, queues, known, history)
+
+    def seconds(self, links):
+        """How long an interval is, (f, n)."""
+        return jnp.broadcast_to(links.slot * self.asked.slots, links.rtt.shape)
+
+    def observation(self, state):
+        """(n, f, size) of a State."""
+        seen = state.history[:, :, : self.history]
+        return seen.reshape(*seen.shape[:2], self.size)
+
+    def step(self, links, state, action):
+        """One interval: (State, observation (n, f, size), reward (n, f)). action: (n, f)."""
+        return self.watched(links, state, action)[:3]
+
+    def watched(self, links, state, action):
+        """As `step`, and then the fluid.Seen of each slot, the slots first."""
+        state = self.acted(links, state, action)
+        queues, now, seen = self.send(links, state)
+        known, history, reward = self.learn(state.known, state.history, now)
+        state = State(state.interval + 1, state.rate, queues, known, history)
+        return state, self.observation(state), reward, seen
+
+    def totals(self, links, state):
+        """Of the last interval, over all flows and links: bytes acknowledged, those that could be served, and seconds
+        that the first took, summed up over bytes."""
+        slots = self.asked.slots
+        served = jax.lax.dynamic_slice_in_dim(links.capacity, (state.interval - 1) * slots, slots)
+        now = state.known.now
+        return now.acked.sum(), served.sum(dtype=jnp.float32), (now.acked * now.rtt).sum()
+
+    def acted(self, links, state, action):
+        """The State with the rate of the next interval, by an action (n, f): at least a packet in it, at most as much
+        as is counted; and with CUBIC's window, where that is acted on. A flow that has not come yet stays as it is."""
+        known, most = state.known, fluid.MANY / (self.asked.flows * self.asked.slots * 4)
+        here = links.start <= state.interval * self.asked.slots
+        if known.cubic is not None:
+            known = known._replace(cubic=known.cubic.times(jnp.where(here, 2.0**action.T, 1)))
+        if self.envelope is None:
+            asked = signals.ACTIONS[self.act][0](action.T, state.rate, known)
+        else:
+            low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, known.bounds))
+            asked = (low + (jnp.clip(action.T, -1, 1) + 1) / 2 * (high - low)) / known.now.seconds
+        rate = jnp.clip(asked, links.packet / (links.slot * self.asked.slots), most / links.slot)
+        return state._replace(rate=jnp.where(here, rate, state.rate), known=known)
+
+    def send(self, links, state):
+        """Send at the rates of a State for an interval: the Queues after it, the signals.Interval that was measured,
+        and the fluid.Seen of each slot, the slots first."""
+        known, slots = state.known, self.asked.slots
+        queues, end, waited, sent, each = state.queues, known.now.rtt_end, 0, 0, []
+        for slot in range(slots):
+            t = state.interval * slots + slot
+            here = (links.start <= t) & (t < links.stop)
+            sending = jnp.where(here, jnp.floor(state.rate * links.slot), 0).astype(jnp.int32)
+            queues, seen = fluid.advance(links, queues, t, sending)
+            last = jnp.where(seen.acked > 0, (links.rtt + seen.delay) * links.slot, end)
+            waited += seen.acked * (end + last) / 2
+            end, sent = last, sent + sending
+            each.append(seen)
+        every = jax.tree.map(lambda *slots: jnp.stack(slots), *each)
+        acked, lost = jnp.sum(every.acked, axis=0), jnp.sum(every.lost, axis=0)
+        rtt = jnp.where(acked > 0, waited / jnp.maximum(acked, 1), known.now.rtt)
+        floats = (jnp.float32(bytes_) for bytes_ in (sent, acked, lost))
+        now = signals.Interval(self.seconds(links), *floats, rtt, end, known.now.out + sent - acked - lost)
+        return queues, now, every
+
+    def learn(self, known, history, now):
+        """What a sender knows after an interval, with the history and the reward (n, f)."""
+        known = known.after(now)
+        reward, vector = self._told(known)
+        return known, jnp.concatenate([history[:, :, 1:], vector], axis=2), reward.T
+
+    def misled(self, state, wrong):
+        """The State as it is to a sender that takes the least RTT for (n) times what it is, now that it has measured
+        the latest interval. (CUBIC whose window is acted on has its own.)"""
+        known = state.known._replace(least_rtt=state.known.least_rtt * wrong)
+        vector = jnp.where(state.interval > 0, self._told(known)[1], state.history[:, :, -1:])
+        history = jnp.concatenate([state.history[:, :, :-1], vector], axis=2)
+        return state._replace(known=known, history=history, wrong=wrong)
+
+    def _told(self, known):
+        """Of what is known after an interval: the reward (f, n), and the latest vector (n, f, 1, features)."""
+        reward = signals.REWARDS.get(self.reward, self.reward)(known)
+        vector = jnp.stack(signals.OBSERVATIONS[self.observe](known, reward), axis=-1)
+        return reward, jnp.swapaxes(vector, 0, 1)[:, :, None]

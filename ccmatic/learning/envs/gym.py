@@ -1,0 +1,210 @@
+"""Gymnasium's interface, an Env of one link and a VectorEnv of many that are simulated at once; and PettingZoo's, in
+which the flows of one link are agents that act at once."""
+
+from typing import ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from pettingzoo import ParallelEnv
+
+from ccmatic.base import InputError, suggest
+from ccmatic.learning.envs.backends import Fluid, Packets
+from ccmatic.learning.envs.capacity import MBIT
+from ccmatic.learning.envs.emulated import Emulated
+from ccmatic.learning.envs.environment import Environment
+from ccmatic.learning.envs.links import Asked
+
+#: On what an episode of a LinkEnv runs, by name.
+BACKENDS = {"fluid": Fluid, "packets": Packets, "emulator": Emulated}
+
+#: Options that say what is learned; the others say on which links.
+LEARNED = ("observe", "act", "reward", "history", "delay")
+
+
+def make_environment(options):
+    """The Environment of options by name: those of Environment and of Asked. Raises InputError."""
+    fields = [name for name, field in Asked.__dataclass_fields__.items() if field.init]
+    for name in options:
+        if name not in (*LEARNED, *fields):
+            raise InputError(f"unknown option '{name}'; {suggest(name, (*LEARNED, *fields))}")
+    learned = {name: options[name] for name in LEARNED if name in options}
+    return Environment(Asked(**{name: options[name] for name in fields if name in options}), **learned)
+
+
+def spaces(environment):
+    """(observations, actions) of one flow."""
+    low, high = environment.bounds
+    return Box(-np.inf, np.inf, (environment.size,), np.float32), Box(low, high, (1,), np.float32)
+
+
+def measured(links, known):
+    """What is measured in an interval, by name: arrays (n, f)."""
+    now = known.now
+    found = {"throughput_mbit": now.throughput / MBIT, "rtt_ms": now.rtt * 1000, "loss": now.loss}
+    return {name: np.asarray(value).T for name, value in found.items()}
+
+
+def whole(reward):
+    """The reward as NumPy has it. Raises InputError for one that is no number."""
+    reward = np.asarray(reward)
+    if not np.isfinite(reward).all():
+        raise InputError(f"the reward is {reward[~np.isfinite(reward)][0]}; expected a finite number")
+    return reward
+
+
+class LinkEnv(gymnasium.Env):
+    """One flow on one link, another one in each episode; docs/learning.md. backend: `fluid`, `packets` or
+    `emulator`."""
+
+    metadata: ClassVar = {"render_modes": []}
+
+    def __init__(self, render_mode=None, device=None, backend="fluid", **options):
+        self.render_mode = render_mode
+        self.environment = _alone(options)
+        self.observation_space, self.action_space = spaces(self.environment)
+        if backend not in BACKENDS:
+            raise InputError(f"unknown back end '{backend}'; {suggest(backend, BACKENDS)}")
+        given = {"device": device} if backend == "fluid" else {}
+        self._backend = BACKENDS[backend](self.environment, **given)
+        self._links = self._state = None
+
+    def reset(self, *, seed=None, options=None):
+        """As Gymnasium says."""
+        super().reset(seed=seed)
+        self._links, self._state, observation = self._backend.reset(_drawn(self))
+        return np.asarray(observation)[0, 0], self._told()
+
+    def step(self, action):
+        """As Gymnasium says; an episode is truncated after `steps` intervals."""
+        action = np.asarray(action).reshape(1, 1)
+        self._state, observation, reward = self._backend.step(self._links, self._state, action)
+        truncated = bool(self._state.interval >= self.environment.asked.steps)
+        return np.asarray(observation)[0, 0], float(whole(reward)[0, 0]), False, truncated, self._told()
+
+    def close(self):
+        """As Gymnasium says."""
+        self._backend.close()
+
+    def _told(self):
+        told = {name: float(value[0, 0]) for name, value in measured(self._links, self._state.known).items()}
+        return told if self._backend.faults is None else {**told, "faults": self._backend.faults}
+
+
+class LinkVectorEnv(VectorEnv):
+    """So many such links, simulated at once. All episodes are as long; when they end the next begin in the same step,
+    and `final_obs` has the last observations."""
+
+    metadata: ClassVar = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def __init__(self, num_envs=1, render_mode=None, device=None, **options):
+        self.environment = _alone(options)
+        if type(num_envs) is not int or num_envs < 1:
+            raise InputError(f"{num_envs!r} links; expected a whole number, at least 1")
+        self.num_envs, self.render_mode = num_envs, render_mode
+        self.single_observation_space, self.single_action_space = spaces(self.environment)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._backend = Fluid(self.environment, num_envs, device)
+        self._links = self._state = None
+
+    def reset(self, *, seed=None, options=None):
+        """As Gymnasium says."""
+        super().reset(seed=seed)
+        return self._begin(), self._told()
+
+    def step(self, actions):
+        """As Gymnasium says."""
+        self._state, observation, reward = self._backend.step(self._links, self._state, actions)
+        observation, told = np.asarray(observation)[:, 0], self._told()
+        over = np.full(self.num_envs, int(self._state.interval) >= self.environment.asked.steps)
+        if over[0]:
+            told |= {"final_obs": observation, "_final_obs": over}
+            observation = self._begin()
+        return observation, whole(reward)[:, 0], np.zeros(self.num_envs, bool), over, told
+
+    def _begin(self):
+        self._links, self._state, observation = self._backend.reset(_drawn(self))
+        return np.asarray(observation)[:, 0]
+
+    def _told(self):
+        each = {name: value[:, 0] for name, value in measured(self._links, self._state.known).items()}
+        return each | {f"_{name}": np.ones(self.num_envs, bool) for name in each}
+
+
+class LinkParallelEnv(ParallelEnv):
+    """Agents `flow_0`, `flow_1` …, each from the interval in which its flow comes until it goes; then it is terminated.
+    At the end of the episode those that are there are truncated."""
+
+    metadata: ClassVar = {"name": "ccmatic/Link-v0", "render_modes": []}
+
+    def __init__(self, render_mode=None, device=None, **options):
+        self.environment, self.render_mode = make_environment(options), render_mode
+        self.possible_agents = [f"flow_{number}" for number in range(self.environment.asked.flows)]
+        each = {agent: spaces(self.environment) for agent in self.possible_agents}
+        self.observation_spaces = {agent: observation for agent, (observation, _) in each.items()}
+        self.action_spaces = {agent: action for agent, (_, action) in each.items()}
+        self.agents = []
+        self._backend = Fluid(self.environment, device=device)
+        self._random = np.random.default_rng()
+        self._links = self._state = None
+
+    def observation_space(self, agent):
+        """As PettingZoo says."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent):
+        """As PettingZoo says."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed=None, options=None):
+        """As PettingZoo says."""
+        if seed is not None:
+            self._random = np.random.default_rng(seed)
+        self._links, self._state, observation = self._backend.reset(int(self._random.integers(2**31)))
+        self.agents = self._here()
+        return self._each(np.asarray(observation)[0], self.agents), self._told(self.agents)
+
+    def step(self, actions):
+        """As PettingZoo says. The actions of flows that are not there change nothing."""
+        action = np.zeros((1, len(self.possible_agents)), np.float32)
+        for agent, chosen in actions.items():
+            action[0, self.possible_agents.index(agent)] = np.asarray(chosen).item()
+        self._state, observation, reward = self._backend.step(self._links, self._state, action)
+        over = bool(self._state.interval >= self.environment.asked.steps)
+        here = self._here()
+        told = [agent for agent in self.possible_agents if agent in self.agents or agent in here]
+        terminated = {agent: agent not in here for agent in told}
+        truncated = {agent: over and agent in here for agent in told}
+        self.agents = [] if over else here
+        rewards = {agent: float(value) for agent, value in self._each(whole(reward)[0], told).items()}
+        return self._each(np.asarray(observation)[0], told), rewards, terminated, truncated, self._told(told)
+
+    def _here(self):
+        """The agents whose flows send in the coming interval, or in the last one."""
+        last = min(int(self._state.interval), self.environment.asked.steps - 1)
+        start, end = (number * self.environment.asked.slots for number in (last, last + 1))
+        come, gone = np.asarray(self._links.start)[:, 0] < end, np.asarray(self._links.stop)[:, 0] <= start
+        return [agent for agent, here in zip(self.possible_agents, come & ~gone, strict=True) if here]
+
+    def _told(self, agents):
+        values = {name: value[0] for name, value in measured(self._links, self._state.known).items()}
+        each = {name: self._each(value, agents) for name, value in values.items()}
+        return {agent: {name: float(value[agent]) for name, value in each.items()} for agent in agents}
+
+    def _each(self, values, agents):
+        return {agent: values[self.possible_agents.index(agent)] for agent in agents}
+
+
+def _alone(options):
+    made = make_environment(options)
+    if made.asked.flows != 1:
+        raise InputError(f"{made.asked.flows} flows; expected one here: several are agents of a LinkParallelEnv")
+    return made
+
+
+def _drawn(env):
+    """A seed for what is random in an episode."""
+    return int(env.np_random.integers(2**31))

@@ -1,0 +1,241 @@
+"""What links an environment has: which kinds in which ratios, of what rates, delays, buffers, losses and jitter; and
+links drawn from it."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import ceil
+
+import jax
+import jax.numpy as jnp
+
+from ccmatic.base import InputError, exact, shown, suggest
+from ccmatic.learning.envs import capacity
+from ccmatic.learning.envs.capacity import MBIT, Exported
+from ccmatic.learning.envs.fluid import MANY, Links
+from ccmatic.learning.envs.spread import spread
+
+#: The most slots of delay that are told apart.
+LONGEST = 128
+
+#: The most flows, monitor intervals, bytes of a packet and slots of a mean, so that a small file is little work.
+MOST = {"flows": 1000, "steps": 10**6, "packet": 65535, "window": 10**6}
+
+#: How jitter holds what is served: nothing, a random part of what it may hold, all of it.
+PATTERNS = ("uniform", "latest")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What links to draw. A number that may differ from link to link is a number, a list, or {"low", "high", "log"}.
+
+    links:   a kind, or a dict of kinds to ratios: `constant`, `changing` (another rate every `period` seconds),
+             `smooth` (CCLab's `budget` of Mbit/s, mean of `window` slots), `mahimahi:FILE`, `schedule:FILE`.
+    rate:    C, Mbit/s. rtt: R_m of each flow, ms. buffer: β in bytes, or buffer_bdp in C·R_m at the mean rate.
+    loss:    the share of packets lost at random. jitter: D in ms; pattern: one of PATTERNS.
+    flows:   that share a link. starts, lasts: of all but the first, when they come and for how long they stay, seconds.
+    interval: a monitor interval, in the least R_m of a link: 1, "1/2", 2 and so on. Other R_m are rounded to parts of
+        it.
+    steps:   monitor intervals in an episode. packet: bytes. first: the rate at which senders begin, in shares of the
+    link. Raises InputError.
+    """
+
+    links: object = "constant"
+    rate: object = field(default_factory=lambda: [16, 64])
+    rtt: object = field(default_factory=lambda: [16, 64])
+    buffer: object = None
+    buffer_bdp: object = None
+    loss: object = 0
+    jitter: object = 0
+    pattern: str = "uniform"
+    flows: int = 1
+    starts: object = 0
+    lasts: object = None
+    interval: object = 1
+    steps: int = 400
+    packet: int = 1500
+    first: object = field(default_factory=lambda: {"low": 0.3, "high": 1.5})
+    period: float = 5.0
+    budget: float = 2.0
+    window: int = 10
+
+    def __post_init__(self):
+        bounds = {"rate": {"above": True}, "rtt": {"above": True}, "loss": {"most": 1.0}, "first": {"above": True}}
+        for name in ("rate", "rtt", "loss", "jitter", "starts", "first"):
+            self._set(name, spread(getattr(self, name), name, **bounds.get(name, {})))
+        if (self.buffer is None) == (self.buffer_bdp is None):
+            if self.buffer is not None:
+                raise InputError("both buffer and buffer_bdp are given; expected one of them")
+            self._set("buffer", 500_000)
+        for name in ("buffer", "buffer_bdp", "lasts"):
+            if getattr(self, name) is not None:
+                self._set(name, spread(getattr(self, name), name, above=True))
+        for name, most in MOST.items():
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= most:
+                raise InputError(f"{name} is {shown(value)}; expected a whole number, at least 1 and at most {most}")
+        for name in ("period", "budget"):
+            self._set(name, spread(getattr(self, name), name, above=True).ends[0])
+        if self.pattern not in PATTERNS:
+            raise InputError(f"unknown pattern '{self.pattern}'; {suggest(self.pattern, PATTERNS)}")
+        self._set("interval", _interval(self.interval))
+        self._set("mix", _mix(self))
+        if self.largest_slot * self.longest + self.largest_buffer > MANY:
+            raise InputError(
+                f"up to {(self.largest_slot * self.longest + self.largest_buffer) / 1e9:g} GB may wait or be served in "
+                f"{self.longest} slots; expected at most {MANY / 1e9:g}: shorter intervals, or less rate, rtt or buffer"
+            )
+
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
+    @property
+    def per_rtt(self):
+        """Slots in the least R_m of a link."""
+        return self.interval.denominator
+
+    @property
+    def slots(self):
+        """Slots in a monitor interval."""
+        return self.interval.numerator
+
+    @cached_property
+    def longest_rtt(self):
+        """The most slots in R_m."""
+        low, high = self.rtt.ends
+        return self.per_rtt if self.flows == 1 else ceil(self.per_rtt * high / low)
+
+    @cached_property
+    def longest_jitter(self):
+        """The most whole slots in D, at least 1."""
+        return max(1, int(self.jitter.ends[1] * self.per_rtt / self.rtt.ends[0]))
+
+    @property
+    def longest_delay(self):
+        """The most that R_m and jitter take, in intervals."""
+        return (self.longest_rtt + self.jitter.ends[1] / self.rtt.ends[0] * self.per_rtt) / self.slots
+
+    @cached_property
+    def largest_slot(self):
+        """The most bytes that a link serves in a slot."""
+        ours = self.rate.ends[1] * MBIT * self.rtt.ends[1] / 1000 / self.per_rtt
+        files = [each for each in self.mix if hasattr(each, "schedule")]
+        tables = (int(each.tables(self.steps * self.slots, self.per_rtt)[0].max()) for each in files)
+        return max(ours, 0, *tables)
+
+    @cached_property
+    def largest_buffer(self):
+        """The most bytes that may wait."""
+        if self.buffer is not None:
+            return self.buffer.ends[1]
+        return self.buffer_bdp.ends[1] * self.largest_slot * self.per_rtt
+
+    @cached_property
+    def longest(self):
+        """H: the most slots of queueing delay that are told apart."""
+        if any(not isinstance(each, capacity.Constant) for each in self.mix) or self.buffer is not None:
+            least = self.rate.ends[0] * MBIT * self.rtt.ends[0] / 1000 / self.per_rtt
+            drains = self.largest_buffer / least
+        else:
+            drains = self.buffer_bdp.ends[1] * self.per_rtt
+        return min(LONGEST, ceil(drains) + self.longest_jitter + 2)
+
+    def draw(self, key, links):
+        """So many Links, and the rates at which their senders begin, (f, n) bytes a second."""
+        if type(links) is not int or links < 1:
+            raise InputError(f"{links!r} links; expected a whole number, at least 1")
+        total, shape = self.steps * self.slots, (self.flows, links)
+        once, often = jax.random.split(key)
+        luck = dict(zip(_DRAWN, jax.random.uniform(once, (len(_DRAWN), *shape)), strict=True))
+        which = jnp.searchsorted(jnp.cumsum(jnp.array([*self.mix.values()][:-1])), luck["links"][0], side="right")
+        rate = self.rate.at(luck["rate"][0]) * MBIT
+        rtt = self.rtt.at(luck["rtt"]) / 1000
+        slot = jnp.min(rtt, axis=0) / self.per_rtt
+        for number, each in enumerate(self.mix):
+            if isinstance(each, Exported):
+                slot = jnp.where(which == number, each.schedule.step / 1e9 / self.per_rtt, slot)
+                rtt = jnp.where(which == number, slot * self.per_rtt, rtt)
+        lossy, shaky = bool(self.loss.ends[1]), bool(self.jitter.ends[1])
+        tables = jax.random.uniform(often, (total, len(self.mix) + shaky + lossy * self.flows, links))
+        rates = [each.rates(self, rate, slot, tables[:, number]) for number, each in enumerate(self.mix)]
+        rates = rates[0] if len(rates) == 1 else jnp.select([which == i for i in range(len(rates))], rates)
+        mean = jnp.mean(rates, axis=0)
+        buffer = (self.buffer or self.buffer_bdp).at(luck["buffer"][0])
+        if self.buffer is None:
+            buffer *= mean * slot * self.per_rtt
+        held = tables[:, len(self.mix)] if self.pattern == "uniform" else jnp.ones((total, links))
+        drawn = Links(
+            slot=slot,
+            capacity=jnp.floor(rates * slot).astype(jnp.int32),
+            buffer=jnp.floor(buffer).astype(jnp.int32),
+            queue=jnp.zeros(links, jnp.int32),
+            rtt=jnp.round(rtt / slot).astype(jnp.int32),
+            **self._stays(luck, slot, total),
+            jitter=self.jitter.at(luck["jitter"][0]) / 1000 / slot,
+            held=held if shaky else None,
+            loss=self.loss.at(luck["loss"][0]),
+            luck=tables[:, -self.flows :] if lossy else None,
+            keeps=None,
+            released=None,
+            packet=jnp.int32(self.packet),
+        )
+        return self._exported(drawn, which), self.first.at(luck["first"]) * mean / self.flows
+
+    def _stays(self, luck, slot, total):
+        """When flows come and go, in slots."""
+        others = jnp.arange(self.flows)[:, None] > 0
+        start = jnp.where(others, self.starts.at(luck["starts"]) / slot, 0)
+        stop = start + self.lasts.at(luck["lasts"]) / slot if self.lasts else jnp.full_like(start, total)
+        return {
+            "start": start.astype(jnp.int32),
+            "stop": jnp.where(others, stop, total).astype(jnp.int32),
+        }
+
+    def _exported(self, links, which):
+        """The links with what exported schedules say of those that follow one."""
+        for number, each in enumerate(self.mix):
+            if not isinstance(each, Exported):
+                continue
+            here, total = which == number, links.capacity.shape[0]
+            if links.keeps is None:
+                none = jnp.zeros_like(here)
+                links = links._replace(keeps=none, released=jnp.full_like(links.capacity, MANY))
+            admitted, released = (jnp.array(table)[:, None] for table in each.tables(total, self.per_rtt))
+            buffer = MANY if each.schedule.buffer is None else each.schedule.buffer
+            links = links._replace(
+                capacity=jnp.where(here, admitted, links.capacity),
+                buffer=jnp.where(here, buffer, links.buffer),
+                queue=jnp.where(here, each.schedule.queue, links.queue),
+                jitter=jnp.where(here, 0, links.jitter),
+                keeps=links.keeps | here,
+                released=jnp.where(here, released, links.released),
+            )
+        return links
+
+
+#: What is drawn once for each flow of each link, or for each link.
+_DRAWN = ("links", "rate", "rtt", "buffer", "jitter", "loss", "starts", "lasts", "first")
+
+
+def _interval(given):
+    try:
+        interval = exact(str(given))
+    except InputError:
+        interval = 0
+    if interval <= 0 or max(interval.as_integer_ratio()) > 64:
+        raise InputError(f"interval is {shown(given)}; expected such as 1, 2 or 1/2, of whole numbers up to 64")
+    return interval
+
+
+def _mix(asked):
+    """The kinds of links and their ratios."""
+    given = asked.links if isinstance(asked.links, dict) else {asked.links: 1}
+    if not given:
+        raise InputError("links is empty; expected a kind of link at least")
+    found = {}
+    for name, ratio in given.items():
+        if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 0 <= ratio <= 1:
+            raise InputError(f"the ratio of {name} links is {ratio!r}; expected a number from 0 to 1")
+        found[capacity.kind(name, asked.period, asked.budget, asked.window)] = ratio
+    if abs(sum(found.values()) - 1) > 1e-6:
+        raise InputError(f"the ratios of links sum up to {sum(found.values()):g}; expected 1")
+    return {each: ratio for each, ratio in found.items() if ratio}

@@ -1,0 +1,115 @@
+"""Episodes of a policy, from beginning to end; and the check that what happened in them is an execution of a model."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ccmatic import query as queries
+from ccmatic.base import InputError, definitions
+from ccmatic.contracts import load_definition
+from ccmatic.learning.envs import fluid, signals
+from ccmatic.simulation import delays, sampled
+from ccmatic.verification import check_trace
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Who acts. begin: from Links to what it remembers at first, arrays. act: from that, Links, a State and its
+    observation to what it remembers next and its action, (n, f)."""
+
+    begin: Callable[[fluid.Links], Any]
+    act: Callable
+
+
+def stateless(decide):
+    """The Policy that remembers nothing: a function from observations, (n, f, size), to actions, (n, f)."""
+    return Policy(lambda links: (), lambda memory, links, state, observation: (memory, decide(observation)))
+
+
+class Episode(NamedTuple):
+    """What happened on n links. known: the signals.Known after each interval, with the intervals first. reward: (steps,
+    n, f). seen: the fluid.Seen of each slot, the slots first."""
+
+    links: fluid.Links
+    known: signals.Known
+    reward: jax.Array
+    seen: fluid.Seen
+
+
+def rollout(environment, policy, key, n):
+    """An Episode of n links, as one compiled loop."""
+
+    def play(key):
+        links, state = environment.reset(key, n)
+
+        def interval(carry, _):
+            memory, state = carry
+            memory, action = policy.act(memory, links, state, environment.observation(state))
+            state, _, reward, seen = environment.watched(links, state, action)
+            return (memory, state), (state.known, reward, seen)
+
+        _, (known, reward, seen) = jax.lax.scan(interval, (policy.begin(links), state), None, environment.asked.steps)
+        return Episode(links, known, reward, jax.tree.map(jnp.concatenate, seen))
+
+    return jax.tree.map(np.asarray, jax.jit(play)(key))
+
+
+@dataclass(frozen=True)
+class Lawful:
+    """What the check of an Episode found. windows: how many were checked. broken: how often which law was broken, by
+    its name; none should be."""
+
+    windows: int
+    broken: Counter
+
+
+def lawful(episode, windows=20, horizon=10, seed=0):
+    """Replay windows of an Episode, drawn at random, against every law of a model: `ideal` where no jitter was asked
+    for, else CBR-delay with the jitter that was, in slots, rounded up. All flows together are the sender; what is lost
+    at random is taken for not sent. A window is of one rate of its link, which it had while what is delivered in it was
+    under way. Raises InputError where there is no such window, as on exported schedules, whose tokens wait."""
+    rng, broken = np.random.default_rng(seed), Counter()
+    places = [place for link in range(len(episode.links.slot)) for place in _windows(episode, link, horizon)]
+    if not places:
+        raise InputError(f"no link has one rate for {horizon} slots; expected one that has, and no schedule")
+    chosen = rng.choice(len(places), min(windows, len(places)), replace=False)
+    for link, start in (places[number] for number in chosen):
+        broken.update(fault.split(" ")[0] for fault in _faults(episode, link, start, horizon))
+    return Lawful(len(chosen), broken)
+
+
+def _windows(episode, link, horizon):
+    """(link, start) of each window of a link that can be checked."""
+    links = episode.links
+    if links.keeps is not None and links.keeps[link]:
+        return
+    capacity = links.capacity[:, link]
+    changed = np.flatnonzero(np.diff(capacity, prepend=-1))
+    came = _cumulative(episode.seen.accepted.sum(1)[:, link])
+    gone = _cumulative(episode.seen.released.sum(1)[:, link])
+    for first, end in zip(changed, [*changed[1:], len(capacity)], strict=True):
+        clear = np.searchsorted(gone, came[first], side="left") + ceil(links.jitter[link]) + 1
+        yield from ((link, start) for start in range(max(1, int(clear)), int(end) - horizon + 1))
+
+
+def _faults(episode, link, start, horizon):
+    """The laws that a window breaks."""
+    links, seen = episode.links, episode.seen
+    jitter = ceil(links.jitter[link])
+    name = definitions.chosen("models", "EMULATED" if jitter else "WITHOUT_JITTER")
+    model = load_definition("models", "MODEL", name)
+    came, dropped, S = (_cumulative(column.sum(1)[:, link]) for column in (seen.accepted, seen.dropped, seen.released))
+    samples = {"A": came + dropped, "L": dropped, "K": _cumulative(seen.served[:, link]), "S": S, **delays(came, S)}
+    rate, buffer = int(links.capacity[start, link]), int(links.buffer[link])
+    trace = sampled(samples, model, jitter, rate, buffer, start, horizon).measuring(model.measures)
+    return check_trace(queries.from_record(trace.query), trace).faults
+
+
+def _cumulative(column):
+    return np.concatenate(([0], np.cumsum(column, dtype=np.int64)))

@@ -1,0 +1,170 @@
+"""Senders as policies of an environment: those that are not learned, whose actions are rates (controllers of ccmatic, a
+constant rate, and one that knows the link), and those that were trained."""
+
+import operator
+from functools import partial
+from math import ceil
+
+import jax
+import jax.numpy as jnp
+
+from ccmatic.base import CONDITION, InputError, definitions, read_text
+from ccmatic.compilers.arrays import Counted, Values, rates, to_float, where
+from ccmatic.language import Past, as_sent, is_stateful, load, parts
+from ccmatic.learning.envs import cubic
+from ccmatic.learning.envs.capacity import MBIT
+from ccmatic.learning.envs.environment import Environment
+from ccmatic.learning.envs.rollout import Policy, stateless
+from ccmatic.learning.estimation import beliefs
+
+
+def sender(name, environment):
+    """The Policy of a sender: `constant:MBIT`, in Mbit/s; `oracle`, which sends at the rate of the link, a share of it
+    if it has several flows; `cubic`, RFC 9438's; or a controller, by its path or the name of one that ccmatic ships.
+    Raises InputError."""
+    if environment.act != "rate":
+        raise InputError(f"the sender '{name}' says rates; expected act='rate', not '{environment.act}'")
+    word, _, number = name.partition(":")
+    if word == "constant":
+        return _constant(name, number)
+    if word == "oracle":
+        return Policy(lambda links: (), _knows_the_link(environment.asked))
+    if word == "cubic":
+        return Policy(cubic.begin, _cubic)
+    path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
+    if is_stateful(read_text(path)):
+        model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
+        return remembering(load(name, observations=model.observations), environment.asked)
+    return _believing(load(name), environment.asked)
+
+
+def trained(policy, asked):
+    """The Environment in which a policies.Policy observes, acts and is rewarded as in its training, on links as asked
+    for; and its Policy there, whose actions are clipped as there."""
+    learned = {each: getattr(policy.file, each) for each in ("observe", "act", "reward", "history", "delay")}
+    environment = Environment(asked, **learned)
+    return environment, stateless(lambda seen: jnp.clip(network(policy.layers, seen), *environment.bounds))
+
+
+def network(layers, x):
+    """What a network of (weights, bias) says of observations (…, numbers): a number for each, (…)."""
+    for weights, bias in layers[:-1]:
+        x = jnp.tanh(x @ weights + bias)
+    weights, bias = layers[-1]
+    return (x @ weights + bias)[..., 0]
+
+
+def _constant(name, number):
+    try:
+        rate = float(number) * MBIT
+    except ValueError:
+        rate = -1.0
+    if not 0 < rate < float("inf"):
+        raise InputError(f"cannot read the sender '{name}'; expected constant:MBIT, Mbit/s above 0")
+    return Policy(lambda links: (), lambda memory, links, state, seen: (memory, jnp.full(seen.shape[:2], rate)))
+
+
+def _knows_the_link(asked):
+    def act(memory, links, state, seen):
+        start = state.interval * asked.slots
+        bytes_ = jnp.sum(jax.lax.dynamic_slice_in_dim(links.capacity, start, asked.slots), axis=0)
+        return memory, jnp.broadcast_to((bytes_ / asked.slots / links.slot / asked.flows)[:, None], seen.shape[:2])
+
+    return act
+
+
+def _cubic(memory, links, state, seen):
+    memory = memory.learned(state.known)
+    return memory, memory.rate(state.known.now).T
+
+
+def _believing(controller, asked):
+    """A controller of beliefs: a step is an interval. It has no other controller at first, whatever it says."""
+
+    def act(bounds, links, state, seen):
+        after = bounds.learned(state.known)
+        bounds = jax.tree.map(lambda new, old: jnp.where(state.interval > 0, new, old), after, bounds)
+        low, _ = rates(controller, bounds)
+        return bounds, (low / state.known.now.seconds).T
+
+    return Policy(lambda links: beliefs.of_links(links, asked.slots), act)
+
+
+def remembering(controller, asked):
+    """The Policy of a controller with state, which it remembers first: a step is an interval. It sends its window in
+    the RTT that it measured last, or at its rate where that is less; no timeout fires. Raises InputError where R_m is
+    no whole number of intervals."""
+    if asked.slots != 1:
+        raise InputError(f"{controller.name} needs R_m to be whole intervals; expected an interval of 1, 1/2, 1/3 …")
+    rtt = asked.per_rtt
+    jitter = ceil(asked.jitter.ends[1] / asked.rtt.ends[0] * rtt)
+    fixed = {"R_m": float(rtt), "D": float(jitter), "step": 1.0, "MSS": float(asked.packet)}
+    update = as_sent(controller.update)
+    past = [round(float(Values(fixed).of(each.back))) for each in _pasts(update)]
+    kept = max([0, *past]) + rtt + 1
+    conditions = {memory.name for memory in controller.state if memory.unit == CONDITION}
+
+    def begin(links):
+        values, none = Values(fixed), jnp.zeros(links.rtt.shape, jnp.float32)
+        state = {memory.name: none + values.of(memory.chosen) for memory in controller.state}
+        state = {name: value > 0 if name in conditions else Counted.of(value) for name, value in state.items()}
+        column = jnp.zeros((kept, *none.shape))
+        return state, {name: Counted.of(column) if name in _COUNTED else column for name in _KEPT}
+
+    def act(memory, links, state, seen):
+        now, (remembered, counted) = state.known.now, memory
+        wrong = 1.0 if state.wrong is None else state.wrong
+        waited = jnp.maximum(0, (now.rtt_end - links.rtt * links.slot * wrong) / now.seconds)
+        latest = {name: _back(counted[name], 0) + getattr(now, name) for name in _COUNTED}
+        latest |= {"delay": jnp.floor(waited + 1e-4), "waited": waited, "measured": jnp.where(now.acked > 0, 1.0, 0.0)}
+        counted = {name: jax.tree.map(_then, counted[name], latest[name]) for name in counted}
+        taken = {**fixed, "R_m": fixed["R_m"] * wrong}
+        known = {**taken, **remembered, **_observed(counted, now, state.interval, rtt), "second": 1 / now.seconds}
+        in_law = {**known, "delay": known["waited"]}
+        values = Values(known, Values(fixed), Values(in_law, Values(fixed)))
+        after = values.becomes(update, remembered)
+        after = {name: where(state.interval > 0, after[name], remembered[name]) for name in remembered}
+        sent = Values({**taken, **after, "line_rate": jnp.inf})
+        window = jnp.inf if controller.window is None else to_float(sent.of(controller.window)) / now.rtt_end
+        rate = jnp.inf if controller.rate is None else to_float(sent.of(controller.rate)) / now.seconds
+        return (after, counted), jnp.broadcast_to(jnp.maximum(0.0, jnp.minimum(window, rate)), now.sent.shape).T
+
+    return Policy(begin, act)
+
+
+#: What a controller with state observes, as columns: the latest first. The first of them are bytes since the beginning.
+_COUNTED = ("acked", "lost", "sent")
+_KEPT = (*_COUNTED, "delay", "waited", "measured")
+
+
+def _back(column, steps):
+    """What stands in a column so many steps before the latest."""
+    return jax.tree.map(operator.itemgetter(steps), column)
+
+
+def _then(column, latest):
+    return jnp.concatenate([jnp.broadcast_to(latest, column.shape[1:])[None], column[:-1]])
+
+
+def _observed(counted, now, interval, rtt):
+    """What such a controller observes, by name: arrays, or functions from steps back to arrays. What is served it
+    takes to be what is acknowledged, as a sender does."""
+    no = jnp.zeros(now.sent.shape, bool)
+    return {name: partial(_back, column) for name, column in counted.items()} | {
+        "served": partial(_back, counted["acked"]),
+        "admitted": _back(counted["sent"], 0) - _back(counted["lost"], 0),
+        "ack_rate": lambda back: (_back(counted["acked"], back) - _back(counted["acked"], back + rtt)) / rtt,
+        "measured": lambda back: counted["measured"][back] > 0,
+        "timeout": no,
+        "before_trace": no,
+        "time": jnp.float32(interval),
+        "line_rate": jnp.inf,
+    }
+
+
+def _pasts(tree):
+    """The Pasts in a tree."""
+    if isinstance(tree, Past):
+        yield tree
+    for part in parts(tree):
+        yield from _pasts(part)

@@ -1,1 +1,0 @@
-"""What senders on many links estimate of them: bounds that they believe, and particles."""

@@ -1,0 +1,26 @@
+"""What a sender can know of its path (docs/estimates.md)."""
+
+from ccmatic.learning.estimation.estimate import Estimate, estimates, network_of
+from ccmatic.learning.estimation.exact import ANY, Possible, Range, possible
+from ccmatic.learning.estimation.particle_filter import ParticleFilter, gap_of_all, gap_of_one
+from ccmatic.learning.estimation.picture import draw
+from ccmatic.learning.estimation.report import line, text
+from ccmatic.learning.estimation.signals import Signals, signals
+
+__all__ = [
+    "ANY",
+    "Estimate",
+    "ParticleFilter",
+    "Possible",
+    "Range",
+    "Signals",
+    "draw",
+    "estimates",
+    "gap_of_all",
+    "gap_of_one",
+    "line",
+    "network_of",
+    "possible",
+    "signals",
+    "text",
+]

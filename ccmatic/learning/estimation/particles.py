@@ -1,0 +1,116 @@
+"""The particle filter of Learn-to-Probe, of all flows of many links at once, for training.
+
+Its steps are those of `ParticleFilter`. Where that keeps some of too many particles at random, this one keeps those at
+even places, and percentiles are of places, too.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from ccmatic.learning.estimation import particle_filter as one
+
+#: How many, unless more are asked for: the paper's thousand take longer than all else of a training.
+COUNT = 100
+
+#: The least rate that is told from none, in C: logarithms are of what is above.
+LEAST = 0.01
+
+
+class Told(NamedTuple):
+    """What was seen of what was acknowledged in an interval, (f, n, 1): RTT of the last byte, s; bytes per second; the
+    share that is lost. sent: the rate of the interval before, in which that was sent."""
+
+    rtt: Array
+    throughput: Array
+    loss: Array
+    sent: Array
+
+
+class Particles(NamedTuple):
+    """state: a State of (f, n, particles). last: Told of the interval before; most_rtt: so far, s. key: of all that is
+    random."""
+
+    state: one.State
+    last: Told
+    most_rtt: Array
+    key: Array
+
+    def learned(self, known):
+        """Those after the latest interval of a signals.Known."""
+        now, before = known.now, known.before
+        told = Told(*(column[..., None] for column in (now.rtt_end, now.throughput, now.loss, before.rate)))
+        most_rtt = jnp.maximum(self.most_rtt, told.rtt)
+        key, drawn = jax.random.split(self.key)
+        heard = (now.acked > 0)[..., None] & (self.last.throughput > 0) & (self.last.sent > 0)
+        after = self._filtered(drawn, known, told, most_rtt)
+        state = jax.tree.map(lambda new, old: jnp.where(heard, new, old), after, self.state)
+        return Particles(state, told, most_rtt, key)
+
+    def _filtered(self, key, known, told, most_rtt):
+        count = self.state.own.shape[-1]
+        luck = jax.random.uniform(key, (10, *self.state.own.shape))
+        factor = told.sent / jnp.maximum(self.last.sent, 1)
+        gradient, seconds = one.GRADIENT * (2 * luck[0] - 1), known.now.seconds[..., None]
+        now = one.moved(self.state, factor, gradient, seconds)
+        least_rtt = known.least_rtt[..., None]
+        longest = now.delay >= most_rtt - least_rtt
+        before = _twice(self.state, self.state.full, self.state.full)
+        now = _twice(now, longest, jnp.zeros_like(longest))
+        last = self.last._replace(throughput=jnp.maximum(self.last.throughput, 1))
+        jitter = [one.LOSS_JITTER * jnp.concatenate([luck[i], luck[i + 1]], axis=-1) for i in (1, 3)]
+        extremes = least_rtt, jnp.maximum(known.most[..., None], 1)
+        discarded = one.gap_of_all(one.gaps(before, now, last, told, extremes, jitter))
+        stays = jnp.concatenate([luck[5], luck[6]], axis=-1) >= discarded
+        stays &= jnp.concatenate([jnp.ones_like(longest), longest], axis=-1)
+        left = stays.sum(-1, keepdims=True)
+        kept = _resampled(now, stays, left, luck[7:], count)
+        return jax.tree.map(lambda some, none: jnp.where(left > 0, some, none), kept, first(luck[:4]))
+
+    def widths(self):
+        """From the 10th to the 90th percentile (Eqs. 9 and 10), (f, n): how much longer, s, the queueing delay is
+        and by what factor, as logarithms, the own rate and that of others are higher."""
+        own, others = (jnp.log(jnp.maximum(rate, LEAST)) for rate in (self.state.own, self.state.others))
+        return tuple(_width(values) for values in (self.state.delay, own, others))
+
+
+def first(luck):
+    """A State of particles at first, by numbers from 0 to 1, (4, …)."""
+    own, others, delay = luck[0] * one.FIRST_RATE, luck[1] * one.FIRST_RATE, luck[2] * one.FIRST_DELAY
+    return one.State(own, jnp.where(luck[3] < 0.5, 0, others), delay, jnp.zeros(own.shape, bool))
+
+
+def begin(key, rtt, count=COUNT):
+    """The Particles of flows, (f, n), that know nothing of their links but R_m. key: of jax.random; rtt: (f, n) s."""
+    drawn, key = jax.random.split(key)
+    state, none = first(jax.random.uniform(drawn, (4, *rtt.shape, count))), jnp.zeros((*rtt.shape, 1))
+    return Particles(state, Told(none, none, none, none), rtt[..., None], key)
+
+
+def _twice(state, full, again):
+    """All particles twice, full at first as said, then as said again."""
+    both = (jnp.concatenate([column, column], axis=-1) for column in state[:3])
+    return one.State(*both, jnp.concatenate([full, again], axis=-1))
+
+
+def _resampled(now, stays, left, luck, count):
+    """As many as `count`: those that stay, then mutations of some of them; where more stay, some."""
+    place = jnp.arange(count)
+    drawn = jnp.floor(luck[0] * left)
+    wanted = jnp.where(left > count, jnp.floor((place + luck[0]) * left / count), jnp.where(place < left, place, drawn))
+    chosen = jax.vmap(jax.vmap(jnp.searchsorted))(jnp.cumsum(stays, axis=-1), wanted.astype(jnp.int32) + 1)
+    own, others, delay, full = (jnp.take_along_axis(column, chosen, axis=-1) for column in now)
+    new = place >= left
+    return one.State(
+        jnp.where(new, own * (1 + one.RATE_JITTER * (2 * luck[0] - 1)), own),
+        jnp.where(new, others * (1 + one.RATE_JITTER * (2 * luck[1] - 1)), others),
+        jnp.where(new, jnp.maximum(0, delay + one.DELAY_JITTER * (2 * luck[2] - 1)), delay),
+        full,
+    )
+
+
+def _width(values):
+    tail = values.shape[-1] // 10
+    return jax.lax.top_k(values, tail + 1)[0][..., -1] + jax.lax.top_k(-values, tail + 1)[0][..., -1]

@@ -1,0 +1,36 @@
+"""Trained policies: their files, their networks in NumPy, and their export to C and to ONNX. Nothing here needs JAX."""
+
+from ccmatic.learning.policies.export import GuidedExport, PolicyExport, export, exported, told, with_guarantees
+from ccmatic.learning.policies.onnx_file import write_onnx
+from ccmatic.learning.policies.policy import (
+    ACTIONS,
+    OBSERVATIONS,
+    PROVED_HORIZON,
+    Policy,
+    arrays,
+    check_layers,
+    envelope,
+    load,
+    rewards,
+    save,
+)
+
+__all__ = [
+    "ACTIONS",
+    "OBSERVATIONS",
+    "PROVED_HORIZON",
+    "GuidedExport",
+    "Policy",
+    "PolicyExport",
+    "arrays",
+    "check_layers",
+    "envelope",
+    "export",
+    "exported",
+    "load",
+    "rewards",
+    "save",
+    "told",
+    "with_guarantees",
+    "write_onnx",
+]

@@ -1,0 +1,148 @@
+"""A policy as one C header: its network, and a sender around it that measures intervals; in an envelope that envelope's
+sender, in which the network chooses."""
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+import msgspec
+
+from ccmatic import records
+from ccmatic.base import InputError, c_name, writable_folder
+from ccmatic.exporting import files, header
+from ccmatic.exporting import parts as headers
+from ccmatic.learning.policies import network
+from ccmatic.learning.policies.onnx_file import write_onnx
+from ccmatic.learning.policies.policy import OBSERVATIONS, PROVED_HORIZON, Policy, envelope, load
+from ccmatic.runtime import shipped
+
+_MATH = "#include <math.h>\n"
+
+
+@dataclass(frozen=True)
+class PolicyExport:
+    """What is exported."""
+
+    policy: Policy
+
+    library, remembers, around, is_envelope = "policy_library.c", True, None, False
+
+    @property
+    def name(self):
+        """Of the policy's file, and of what is written."""
+        return self.policy.name
+
+    @property
+    def kernel_program(self):
+        """There is none. Raises InputError."""
+        raise _no_fractions(self.name)
+
+    def header(self):
+        """The text of NAME.h."""
+        about = f"{self.policy.file.observe} observations"
+        text = [headers.title(self.name, about, self.policy.about), _MATH, headers.constants(self.name, self._values())]
+        text += [shipped("arithmetic.h"), *network.parts(self.policy)]
+        text += [shipped(f"{name}.h") for name in ("policy", "step")]
+        return "\n".join([*text, "#endif\n"])
+
+    def _values(self):
+        interval = self.policy.interval
+        return network.constants(self.policy) | {
+            "CCM_ACT": f"ccm_act_{self.policy.file.act}",
+            "CCM_INTERVAL_NUMERATOR": f"{interval.numerator} /* an interval in R_m */",
+            "CCM_INTERVAL_DENOMINATOR": interval.denominator,
+            "CCM_ENVELOPE": "0 /* it leaves no choice of rates */",
+            "CCM_COLUMNS": '"rtt_ns,rtt_end_ns"',
+            "CCM_REORDERING": "3 /* packets later than one of which acknowledgements tell that it is lost */",
+        }
+
+
+@dataclass(frozen=True)
+class _Told(PolicyExport):
+    """Of a network that never changes the rate."""
+
+    def _values(self):
+        return super()._values() | {"CCM_ENVELOPE": "1 /* of rates that are told */", "CCM_TOLD": 1}
+
+
+def told():
+    """The PolicyExport whose sender over UDP sends at the rates that `--policy COMMAND` writes, from when they come,
+    and tells what it measured in each interval."""
+    still = records.LayerRecord([[0.0]] * OBSERVATIONS["aurora"], [0.0])
+    names = dict.fromkeys(("observe", "act", "reward"), "aurora")
+    file = records.PolicyFile(query={}, seed=0, **names, history=1, delay=0, interval="1", layers=[still], curve=[])
+    return _Told(Policy(file, "told"))
+
+
+@dataclass(frozen=True)
+class GuidedExport(header.Export):
+    """An envelope in which a policy chooses: once a step, of the rates that it leaves."""
+
+    policy: Policy = field(kw_only=True)
+
+    library = "guided_library.c"
+
+    @property
+    def name(self):
+        """Of the policy's file, and of what is written."""
+        return self.policy.name
+
+    @property
+    def source(self):
+        """What is said of the policy, and the envelope."""
+        return f"{self.policy.about}\n\nIt chooses in an envelope:\n\n{self.controller.source}"
+
+    @property
+    def kernel_program(self):
+        """There is none. Raises InputError."""
+        raise _no_fractions(self.name)
+
+    @property
+    def constants(self):
+        """As header.Export.constants."""
+        chosen = {"CCM_ENVELOPE": "0 /* the network chooses in it */", "CCM_NETWORK": 1}
+        return super().constants | network.constants(self.policy) | chosen
+
+    def within(self):
+        """As header.Export.within: the network."""
+        yield _MATH
+        yield from network.parts(self.policy)
+
+
+def exported(policy):
+    """The PolicyExport or the GuidedExport of a Policy. Raises InputError if C cannot hold it."""
+    c_name(policy.name, "the name of the policy's file")
+    if policy.file.act == "cubic":
+        raise InputError(f"{policy.name} multiplies CUBIC's window, which C has not; expected another act, or onnx")
+    if policy.envelope is None:
+        return PolicyExport(policy)
+    made = header.make(policy.envelope.file, horizon=PROVED_HORIZON, guarding=True)
+    jitter = policy.interval * made.model.default_jitter - 1  # so that a step is an interval
+    if jitter < 0:
+        expected = "an R_m at least, as the beliefs of envelopes are of what happens in one"
+        raise InputError(f"{policy.name} measures intervals of {policy.interval} R_m; expected {expected}")
+    given = {each.name: getattr(made, each.name) for each in fields(made)}
+    return GuidedExport(**{**given, "jitter": jitter}, policy=policy)
+
+
+def with_guarantees(file):
+    """A PolicyFile with what is proved of the policy, in sentences, if it is in an envelope that C can hold."""
+    if envelope(file.act) is None:
+        return file
+    try:
+        return msgspec.structs.replace(file, guarantees=list(exported(Policy(file, "policy")).promises()))
+    except InputError:
+        return file
+
+
+def export(file, target, out=None) -> list[Path]:
+    """Write a policy's file for a target, `c`, `udp` or `onnx`, to a folder: one of its name if that is None. The paths
+    of what is written. Raises InputError."""
+    policy = load(file)
+    folder = out or policy.name
+    if target == "onnx":
+        return [write_onnx(policy, writable_folder(folder) / f"{policy.name}.onnx")]
+    return files.write(exported(policy), target, folder)
+
+
+def _no_fractions(name):
+    return InputError(f"{name} computes with fractions, which the kernel has not; expected --target udp or c")

@@ -1,0 +1,21 @@
+"""The C core of senders: link, sender, pacing and arithmetic; how it is built, and how Python calls it."""
+
+from ccmatic.runtime.build import build_bpf, build_udp
+from ccmatic.runtime.library import Called, Library, Sender, compile_c
+from ccmatic.runtime.sources import LONGEST_RTT, LONGEST_STEP, library_sources, shipped
+from ccmatic.runtime.stateful_library import Seen, StatefulSender
+
+__all__ = [
+    "LONGEST_RTT",
+    "LONGEST_STEP",
+    "Called",
+    "Library",
+    "Seen",
+    "Sender",
+    "StatefulSender",
+    "build_bpf",
+    "build_udp",
+    "compile_c",
+    "library_sources",
+    "shipped",
+]

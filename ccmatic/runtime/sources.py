@@ -1,0 +1,19 @@
+"""The C sources of the runtime: what surrounds a generated header."""
+
+from importlib import resources
+
+#: The longest R_m in ns; and the longest step, of that R_m and the largest jitter.
+LONGEST_RTT, LONGEST_STEP = 2**34, 2**44
+
+
+def shipped(name):
+    """Return the text of a C file of this package."""
+    return resources.files("ccmatic.runtime").joinpath(name).read_text(encoding="utf-8")
+
+
+def library_sources(export):
+    """Return the texts of NAME.h and NAME.c, by file name: an exported sender that is called event by event."""
+    return {
+        f"{export.name}.h": export.header(),
+        f"{export.name}.c": "\n".join(map(shipped, ("events.c", export.library))).replace("NAME", export.name),
+    }

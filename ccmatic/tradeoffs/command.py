@@ -1,0 +1,281 @@
+"""What `ccmatic tradeoff` does: each finding as soon as it is made, as data and as text."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from math import floor
+
+from ccmatic import language, traces
+from ccmatic import query as queries
+from ccmatic.base import InputError, exact, shown, writable_folder, write_text
+from ccmatic.contracts import load_definition
+from ccmatic.records import (
+    AllowanceLine,
+    CounterexampleLine,
+    FamilyLine,
+    FileLine,
+    PathLine,
+    Record,
+    RoundTripsLine,
+    RuleLine,
+    TableFileLine,
+)
+from ccmatic.tradeoffs import cycle, family, family_figure, figures, steps
+from ccmatic.tradeoffs.allowances.allowance import Allowance, Path
+from ccmatic.tradeoffs.allowances.enclosure import compiled
+from ccmatic.tradeoffs.allowances.growth import closed_form, inverse_class
+from ccmatic.tradeoffs.allowances.least import least
+from ccmatic.tradeoffs.allowances.rules import RULES
+from ccmatic.tradeoffs.probe_slow import LEAST_RATE
+from ccmatic.verification import HOLDS, VIOLATED, Judge
+
+#: The allowances of the figure, unless others are given.
+DEFAULT = ("1", "log(C)", "sqrt(C)", "C/10", "C")
+
+#: The solver is asked about, and cc_probe_slow follows, at most so many round trips; the solver, where tangents are
+#: needed, about fewer.
+MOST_ASKED, MOST_TANGENTS = 1000, 250
+
+#: cc_probe_slow may lose f(C) rounded down to so small a part of a packet.
+PART = 1024
+
+#: The controller of section 6.2's counterexample, and where it is verified: β = C·D.
+ADDITIVE = "blind_additive"
+NETWORK = {"model": "cbr_delay", "buffer": "1", "horizon": "7"}
+
+
+@dataclass(frozen=True)
+class Found:
+    """Something that was found. row: a record, for JSON. text: for people. good: whether it is as the theorem says,
+    None if that could not be told."""
+
+    row: Record
+    text: str
+    good: bool | None = True
+
+
+def read(allowances, buffer_time, start, end):
+    """([Allowance, …], Path) of a command's text. Raises InputError for what is no number or no allowance, and for what
+    the theorem does not allow."""
+    path = Path(number(start, "C_0"), number(end, "C"), number(buffer_time, "β_s"))
+    read = [Allowance.parse(text) for text in allowances or DEFAULT]
+    for allowance in read:
+        allowance.require(path)
+    return read, path
+
+
+def number(text, name):
+    """An exact number of text such as "3/2" or "0.1". Raises InputError."""
+    try:
+        return exact(text, 300)
+    except InputError:
+        expected = "a number of at most 300 digits, such as 1000, 0.5 or 1/2"
+        raise InputError(f"{name} is '{shown(text)}'; expected {expected}") from None
+
+
+def run(allowances, path, out):
+    """Every Found, its files written to the folder `out`: Figure 7 and its table, what the solver finds, real
+    controllers, the family of cc_probe_slow, Figure 8, Table 3, the counterexample, the proof step by step. Raises
+    InputError."""
+    rates = table_rates(path)
+    inverses = {allowance: allowance.inverse(path, rates) for allowance in allowances}
+    probing = {rule: _probing(rule, path, rates) for rule in RULES}
+    folder = writable_folder(out)
+    yield from _convergence(inverses, probing, path, rates, folder)
+    yield from _family(inverses, probing, path, folder)
+    yield from _beliefs(folder)
+    yield from _table_3(folder)
+    yield from _counterexample(folder)
+    yield from _proof(folder)
+
+
+def _probing(rule, path, rates):
+    """A rule's allowance and its F⁻¹ at the rates."""
+    allowance = rule.allowance(path)
+    allowance.require(path)
+    return allowance, allowance.inverse(path, rates)
+
+
+def _convergence(inverses, probing, path, rates, folder):
+    yield Found(
+        PathLine(path.start, path.end, path.buffer_time),
+        f"Round trips to ramp up from C_0 = {path.start}, in packets per R_m; β_s = {path.buffer_time} R_m",
+    )
+    columns, curves, ramps = {}, [], []
+    for allowance, inverse in inverses.items():
+        columns[allowance.text] = inverse
+        curves.append((allowance.text, list(enumerate(_reached(allowance, path)))))
+        yield _allowance(allowance, path, inverse)
+    for rule, (allowance, inverse) in probing.items():
+        columns[rule.name] = {rate: rule.round_trips(probes) for rate, probes in inverse.items()}
+        reached = _reached(allowance, path)
+        ramps.append((rule.name, [(rule.round_trips(probes), rate) for probes, rate in enumerate(reached)]))
+        yield _rule(rule, allowance, path, columns[rule.name][path.end])
+    counts = {name: {str(rate): n for rate, n in column.items()} for name, column in columns.items()}
+    yield Found(RoundTripsLine(7, counts), table(rates, columns))
+    file = folder / "figure_7.png"
+    figures.draw_convergence(curves, ramps, path, file)
+    yield _file(file, "Figure 7")
+
+
+def table_rates(path):
+    """The rates of the table: 1, 2, 5, 10, … between C_0 and C, and C."""
+    series = (Fraction(digit) * Fraction(10) ** power for power in range(-300, 301) for digit in (1, 2, 5))
+    return [*[rate for rate in series if path.start < rate < path.end][-12:], path.end]
+
+
+def _reached(allowance, path):
+    """F(0), F(1), …, C."""
+    return [min(low, path.end) for low, _ in allowance.ramp(path)]
+
+
+def _allowance(allowance, path, inverse):
+    form, grows, end = closed_form(allowance, path), inverse_class(allowance), inverse[path.end]
+    most = MOST_ASKED if allowance.affine else MOST_TANGENTS
+    asked = [rate for rate, n in inverse.items() if n is not None and n <= most]
+    solver, good = _ask(allowance, path, inverse, asked)
+    row = AllowanceLine(
+        allowance=allowance.text,
+        F=None if form is None else str(form),
+        grows=grows,
+        round_trips=end,
+        time_rm=end and end * (1 + path.buffer_time),
+        solver=solver,
+    )
+    text = f"f = {allowance.text:<8} F⁻¹({path.end}) = {_count(end)}"
+    text += f", Θ({grows})" if grows and end is not None else ""
+    text += f"; F(k) = {form}" if form is not None else ""
+    return Found(row, f"{text}; {solver}", good)
+
+
+def _ask(allowance, path, inverse, asked):
+    """What the solver finds, in words, and whether it is F⁻¹."""
+    if allowance.affine is None and not allowance.concave:
+        return "solver not asked: f is neither linear nor concave", True
+    if not asked:
+        never = inverse[path.end] is None
+        return f"solver not asked: {'F never gets there' if never else 'too many round trips'}", True
+    found = least(allowance, path, asked, MOST_ASKED)
+    wrong = [rate for rate in asked if found[rate] and found[rate].steps != inverse[rate]]
+    if wrong:
+        return f"the solver finds {found[wrong[0]].steps} for C = {wrong[0]}, not {inverse[wrong[0]]}", False
+    if None in found.values():
+        return "the solver cannot tell", None
+    return f"the solver's least k is the same for {len(asked)} of {len(inverse)} C's", True
+
+
+def _rule(rule, allowance, path, round_trips):
+    least = float(compiled(allowance.f, 64)((path.end, path.end))[0])
+    return Found(
+        RuleLine(rule.name, rule.increase, rule.every, rule.source, round_trips, round(least, 3)),
+        f"{rule.name}: {round_trips} round trips; to be as fast for sure is to risk f(C) = {least:.3g} "
+        f"packets; {rule.source}",
+    )
+
+
+def table(rates, columns):
+    """Round trips by rate and allowance or controller, Markdown."""
+    lines = ["", f"| C | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
+    lines += [f"| {rate} | {' | '.join(_count(column[rate]) for column in columns.values())} |" for rate in rates]
+    return "\n".join([*lines, ""])
+
+
+def _count(n):
+    return "never" if n is None else str(n)
+
+
+def _family(inverses, probing, path, folder):
+    """cc_probe_slow_k for each allowance and three T*, beside the bound, and where the controllers stand."""
+    if path.start < LEAST_RATE:
+        yield Found(FamilyLine(None), f"cc_probe_slow left out: it needs C_0 of at least {LEAST_RATE}")
+        return
+    exact = {
+        allowance.text: partial(_allowed, compiled(allowance.f, 64))
+        for allowance, inverse in inverses.items()
+        if inverse[path.end] and inverse[path.end] <= MOST_ASKED
+    }
+    points = []
+    for point in family.points(exact, rate=path.end, start=path.start, buffer=path.buffer_time):
+        points.append(point)
+        good = point.convergence >= point.bound and point.loss <= 2 * point.allowed
+        yield Found(FamilyLine("cc_probe_slow", **vars(point)), "", good)
+    others = [
+        (
+            rule.name,
+            compiled(allowance.f, 64)((path.end, path.end))[0],
+            rule.round_trips(inverse[path.end]) * (1 + path.buffer_time),
+        )
+        for rule, (allowance, inverse) in probing.items()
+    ]
+    file = folder / "family.png"
+    family_figure.draw(points, file, others)
+    yield Found(
+        FileLine(str(file), "the family cc_probe_slow_k"),
+        f"\ncc_probe_slow_k, by exact executions\n\n{family.markdown(points)}\ndrawn: {file}",
+    )
+
+
+def _allowed(f, rate):
+    return Fraction(floor(f((rate, rate))[0] * PART), PART)
+
+
+def _beliefs(folder):
+    for row in figures.beliefs():
+        yield Found(
+            row,
+            f"{row.path}: C = {row.C}, β = {row.buffer}; a probe over T* loses {row.lost_by_probe}, "
+            f"one over T*/2 {row.lost_by_short_probe}",
+        )
+    file = folder / "figure_8.png"
+    figures.draw_beliefs(file)
+    yield _file(file, "Figure 8")
+
+
+def _table_3(folder):
+    made = cycle.table_3()
+    text = cycle.markdown(made)
+    for row in cycle.rows(made):
+        yield Found(row, "")
+    write_text(folder / "table_3.md", text)
+    yield Found(TableFileLine(3, str(folder / "table_3.md")), f"\nTable 3\n\n{text}", made.same)
+
+
+def _counterexample(folder):
+    query = queries.make(**NETWORK, thresholds={"constrain_loss": "always"})
+    judgement = Judge(query).judge(language.load(ADDITIVE, query.units()))
+    if judgement.verdict != VIOLATED:
+        yield Found(
+            CounterexampleLine(ADDITIVE, judgement.verdict),
+            f"{ADDITIVE}: {judgement.verdict}",
+            False if judgement.verdict == HOLDS else None,
+        )
+        return
+    trace, file = judgement.trace, folder / f"{ADDITIVE}.json"
+    trace.save(file)
+    traces.draw_trace(trace, file.with_suffix(".png"))
+    lost = trace.columns["L"][-1] - trace.columns["L"][0]
+    sent = trace.columns["A"][-1] - trace.columns["A"][0]
+    yield Found(
+        CounterexampleLine(ADDITIVE, judgement.verdict, lost, sent, str(file)),
+        f"{ADDITIVE} (section 6.2): violated; of {float(sent):.3g} C·R_m sent, {float(lost):.3g} are "
+        f"lost; trace: {file}",
+    )
+
+
+def _proof(folder):
+    proof = load_definition("proofs", "STEPS", "loss_convergence")
+    checked = []
+    for each in steps.check(proof):
+        checked.append(each)
+        yield Found(steps.row(each), steps.line(each), each.good if _decided(each) else None)
+    write_text(folder / "proof.md", steps.markdown(checked))
+    yield _file(folder / "proof.md", "the proof, step by step")
+
+
+def _decided(checked):
+    findings = (checked.finding, *(found for *_, found in checked.broken))
+    return all(found.verdict in (HOLDS, VIOLATED) for found in findings)
+
+
+def _file(file, what):
+    return Found(FileLine(str(file), what), f"{what}: {file}")

@@ -1,0 +1,107 @@
+"""A proof's steps checked one by one, and the report: each step's verdict, and what each hypothesis keeps out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from re import fullmatch
+
+from ccmatic.records import BrokenRecord, StepLine
+from ccmatic.tradeoffs.statements import Finding, Step
+from ccmatic.verification import HOLDS, VIOLATED
+
+#: Of the solver's witnesses the report shows columns; elsewhere numbers are listed one by one.
+COLUMN = r"(\w+?)_(\d+)"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A step's finding. broken: (hypothesis, in words how it is broken, Finding) for each."""
+
+    step: Step
+    finding: Finding
+    broken: tuple
+
+    @property
+    def good(self):
+        """The step holds, and without any one of its hypotheses it does not."""
+        return self.finding.verdict == HOLDS and all(found.verdict == VIOLATED for *_, found in self.broken)
+
+    @property
+    def seconds(self):
+        """Of everything that was asked."""
+        return self.finding.seconds + sum(found.seconds for *_, found in self.broken)
+
+
+def check(proof, timeout=None) -> Iterator[Checked]:
+    """Each Step of a proof, as soon as it is decided. timeout: seconds for a question to a solver."""
+    for step in proof:
+        finding = step.check(timeout)
+        broken = ((name, says, step.without(name, timeout)) for name, says in step.hypotheses_broken())
+        yield Checked(step, finding, tuple(broken))
+
+
+def row(checked):
+    """The StepLine of a Checked."""
+    step, finding = checked.step, checked.finding
+    return StepLine(
+        step=step.name,
+        says=step.says,
+        equation=step.equation,
+        theorem=step.theorem,
+        covers=step.covers,
+        verdict=finding.verdict,
+        seconds=round(finding.seconds, 3),
+        witness=_exact(finding.witness),
+        broken=[
+            BrokenRecord(name, says, found.verdict, round(found.seconds, 3), _exact(found.witness))
+            for name, says, found in checked.broken
+        ],
+        good=checked.good,
+    )
+
+
+def line(checked):
+    """For people."""
+    step, finding = checked.step, checked.finding
+    kept = [name for name, _, found in checked.broken if found.verdict != VIOLATED]
+    needs = f"not shown to need: {', '.join(kept)}" if kept else f"needs each of its {len(checked.broken)} hypotheses"
+    return f"{finding.verdict:<9} {checked.seconds:6.1f} s  {step.name}: {step.says}; {needs}"
+
+
+def markdown(found):
+    """The report on steps that were checked, Markdown."""
+    return "\n".join(_report(list(found))) + "\n"
+
+
+def _report(found):
+    yield "| step | the paper | Coq | checked of | verdict | s |"
+    yield "|---|---|---|---|---|---|"
+    for checked in found:
+        step = checked.step
+        theorem = f"`{step.theorem}`" if step.theorem else ""
+        yield (
+            f"| {step.name} | {step.equation} | {theorem} | {step.covers} | {checked.finding.verdict} "
+            f"| {checked.seconds:.1f} |"
+        )
+    for checked in found:
+        yield f"\n### {checked.step.name}\n"
+        yield f"{checked.step.says}."
+        if checked.finding.witness:
+            yield f"\nViolated: {_listed(checked.finding.witness)}"
+        yield "\n| broken | how | verdict | witness |"
+        yield "|---|---|---|---|"
+        for name, says, broken in checked.broken:
+            yield f"| {name} | {says} | {broken.verdict} | {_listed(broken.witness)} |"
+
+
+def _listed(witness):
+    """Numbers by name; name_0, name_1, … as one row."""
+    rows = {}
+    for name, value in (witness or {}).items():
+        column = fullmatch(COLUMN, name)
+        rows.setdefault(column[1] if column else name, {})[int(column[2]) if column else 0] = str(Fraction(value))
+    return "; ".join(f"{name} = {', '.join(cells[t] for t in sorted(cells))}" for name, cells in rows.items())
+
+
+def _exact(witness):
+    return witness and {name: Fraction(value) for name, value in witness.items()}
