@@ -2,42 +2,21 @@
 
 from support import learners  # noqa: F401, I001 (first: it may skip the rest)
 
-from fractions import Fraction
-from random import Random
 
 import jax
 import numpy as np
 import pytest
 
 from ccmatic.base import InputError, definitions
-from ccmatic.language import as_sent, is_stateful, load
+from ccmatic.language import as_sent, load
 from ccmatic.learning import Asked, Environment, lawful, sender, stateless
 from ccmatic.learning.envs import rollout
 from ccmatic.compilers.arrays import Counted, Values
-
-CONTROLLERS = [
-    name
-    for name in sorted({*definitions.shipped("synthesized"), *definitions.shipped("examples.controllers")})
-    if not is_stateful(definitions.find_file(definitions.CONTROLLERS, name, ".py").read_text())
-]
 
 
 def played(name, **options):
     asked = Asked(steps=150, rate=32, rtt=32, first=0.5, **options)
     return rollout(environment := Environment(asked, act="rate"), sender(name, environment), jax.random.key(1), 2)
-
-
-def test_controllers_are_what_their_own_python_is():
-    rng, compared = Random(5), 0
-    for name in CONTROLLERS:
-        controller = load(name)
-        for _ in range(20):
-            known = {parameter: Fraction(rng.randint(1, 40), 4) for parameter in controller.parameters}
-            low, high = controller.rates(known)
-            found = Values({parameter: float(value) for parameter, value in known.items()}).rates(controller.body)
-            assert [float(end) for end in found] == pytest.approx([float(low), float(high)]), name
-            compared += 1
-    assert compared >= 400
 
 
 @pytest.mark.parametrize("name, least, most", [

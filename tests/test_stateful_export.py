@@ -1,14 +1,12 @@
-"""Controllers with state as C: what a step makes of them is what the formula and their own Python say."""
+"""Controllers with state as C: in the kernel as in user space, from declared state on; and what is refused."""
 
 import shutil
 import subprocess
+from dataclasses import replace
 from fractions import Fraction
-from functools import cache
-from random import Random
+from functools import partial
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ccmatic.base import InputError
 from ccmatic.exporting import header
@@ -16,72 +14,44 @@ from ccmatic.exporting.files import write
 from ccmatic.exporting.stateful import StatefulExport
 from ccmatic.runtime.library import Library
 from ccmatic.runtime.stateful_library import StatefulSender
+from conformance.updates import STRICT, UPDATES, in_c, library
+from conformance.worlds import Cell, Disagreement, check
 from support import ROOT, kernel_updates
 from support.kernel_updates import Recorded
 from support.machine import needs_bpf, needs_compiler
-from support.sequences import HORIZON, PACKET, Agreement, Sequence
+from support.sequences import PACKET
 from support.window_senders import CONTROLLERS
 
-STRICT = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 ONE_THIRD = Fraction(4096 // 3, 4096)  # as it is kept
 
 every_controller = pytest.mark.parametrize("name", CONTROLLERS)
 
 
-@cache
-def built(name):
-    return Library(header.make(name), STRICT)
+def recorded(name, rng, count):
+    """Senders in C, whose steps through so many sequences agree with the controller's own Python."""
+    senders = []
 
+    def begin(library, packet):
+        senders.append(Recorded(library, packet))
+        return senders[-1]
 
-@cache
-def agreement(name):
-    return Agreement(built(name).export.controller)
-
-
-def agree(name, rng, sender=StatefulSender, **options):
-    """Its sender in C, and how many steps of a sequence were decided, alike by all."""
-    made = sender(built(name), PACKET)
-    return made, agreement(name).check(Sequence(rng), made, **options)
-
-
-@needs_compiler
-@every_controller
-def test_formula_python_and_c_agree(name):
-    decided = []
-
-    @settings(max_examples=15, deadline=None, derandomize=True, database=None)
-    @given(st.randoms(use_true_random=False))
-    def sequence(rng):
-        decided.append(agree(name, rng)[1])
-
-    sequence()
-    assert sum(decided) > 15
+    check(Cell(replace(UPDATES, worlds={"C": partial(in_c, begin=begin)}), name, "C"), rng, count)
+    return senders
 
 
 @needs_bpf
 @pytest.mark.parametrize("name", ["copa", "cubic", "illinois"])
 def test_the_kernel_agrees(name, tmp_path):
-    senders = [agree(name, Random(seed), Recorded, formula=())[0] for seed in range(50)]
-    kernel_updates.check(kernel_updates.build(built(name).export, tmp_path), senders)
+    kernel_updates.check(kernel_updates.build(library(name).export, tmp_path), recorded(name, 0, 50))
 
 
 @needs_bpf
 @pytest.mark.slow
 @every_controller
 def test_a_hundred_thousand_sequences(name, tmp_path):
-    """Of each, the formula is asked at one step."""
-    in_kernel, decided = kernel_updates.build(built(name).export, tmp_path), []
-
-    @settings(max_examples=200, deadline=None, derandomize=True, database=None)
-    @given(st.integers(0, 2**64))
-    def sequences(seed):
-        rng = Random(seed)
-        drawn = [agree(name, rng, Recorded, formula=(rng.randrange(HORIZON),)) for _ in range(500)]
-        kernel_updates.check(in_kernel, [sender for sender, _ in drawn])
-        decided.extend(count for _, count in drawn)
-
-    sequences()
-    assert len(decided) >= 10**5 and sum(decided) > 10**5
+    in_kernel = kernel_updates.build(library(name).export, tmp_path)
+    for seed in range(200):
+        kernel_updates.check(in_kernel, recorded(name, seed, 500))
 
 
 def refused(source, tmp_path, model=None):
@@ -229,7 +199,7 @@ def test_mistakes_are_found(name, right, wrong, monkeypatch):
     text = StatefulExport.header
     assert right in header.make(name).header()
     monkeypatch.setattr(StatefulExport, "header", lambda export: text(export).replace(right, wrong))
-    mistaken = Library(header.make(name))
-    with pytest.raises(AssertionError):
-        for seed in range(200):
-            agreement(name).check(Sequence(Random(seed)), StatefulSender(mistaken, PACKET), formula=())
+    library.cache_clear()
+    with pytest.raises(Disagreement):
+        check(Cell(UPDATES, name, "C"), 0, 200)
+    library.cache_clear()

@@ -1,5 +1,6 @@
 """Controllers for tests: points to ask them at, and what is printed of them as source again."""
 
+import re
 from fractions import Fraction
 
 from ccmatic.base.units import CONSTANTS
@@ -27,8 +28,8 @@ def as_python(pretty):
     """The printed form, as source again."""
     lines = []
     for line in pretty.splitlines():
-        start, assignment, term = line.partition("rate = ")
-        line = f"{start}return {term}" if assignment else line
+        line = re.sub(r"rate = (.*)", r"return \1", line)
+        line = re.sub(r"(\S.*) ≤ rate ≤ (.*)", r"return between(\1, \2)", line)
         for sign, op in ((" = ", " == "), ("≤", "<="), ("≥", ">="), ("≠", "!="), ("·", " * ")):
             line = line.replace(sign, op)
         lines.append(line)

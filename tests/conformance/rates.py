@@ -1,0 +1,214 @@
+"""Controllers without state: the rates that they allow, by beliefs."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+
+from ccmatic.base import definitions, read_text
+from ccmatic.contracts import load_definition
+from ccmatic.exporting import header
+from ccmatic.language import Between, If, is_stateful, load, parse
+from ccmatic.language.tree import value
+from ccmatic.logic import equal, real
+from ccmatic.runtime.library import Library
+from ccmatic.solving import SAT, Checker
+from conformance.worlds import Kind, Number
+from support.controllers import as_python
+
+PACKET = 1500
+CONSTANTS = {"R_m": 1, "D": 1, "MSS": PACKET}
+
+#: Forms of terms and of conditions that no shipped controller has.
+FORMS = {
+    "plain": "def rate(C_L):\n    return C_L",
+    "extremes": "def rate(C_L, C_U, MSS, R_m):\n    return max(C_L/3, min(2*C_U/7, C_L - MSS/R_m)) + MSS/R_m/5",
+    "negative": "def rate(C_L, C_U):\n    return 2*C_L - max(C_U/2, 3*C_L/4) * 2",
+    "conditional": "def rate(C_L, C_U):\n    return (C_L if C_U > 3*C_L/2 else C_U/2) * 2/3",
+    "ties": "def rate(C_L, C_U):\n    if C_L >= C_U:\n        return C_L\n    return C_U/2 if 2*C_L <= C_U else C_L/2",
+    "logic": """
+def rate(C_L, C_U, qdel_L, qdel_U, D):
+    if not (qdel_L > D or 2*C_L == C_U) and qdel_U <= 3*D and 1 < 2:
+        return 1.1*C_L
+    elif D > 2*D or qdel_L != 0:
+        return C_L/7
+    return C_U - C_L/3
+""",
+    "bytes": "def rate(C_Llambda, q_U, R_m, D):\n    return (3*C_Llambda*(R_m + D) - q_U/2)/(2*R_m) - q_U/D/3",
+    "large": "def rate(C_L):\n    return C_L * 5000000",
+}
+
+#: How many candidates of each template.
+CANDIDATES = 3
+
+
+def _shipped():
+    """The names of the shipped controllers without state."""
+    names = [name for kind in definitions.CONTROLLERS for name in definitions.shipped(kind)]
+    return [name for name in names if not is_stateful(read_text(_file(name)))]
+
+
+def _file(name):
+    return definitions.find_file(definitions.CONTROLLERS, name, ".py")
+
+
+def _candidates():
+    """Some candidates of each template of branches, as sources by name."""
+    for name in definitions.shipped("templates"):
+        template = load_definition("templates", "TEMPLATE", name)
+        sizes = [len(hole) for hole in template.holes()]
+        for number in range(CANDIDATES):
+            indices = [(number * 7919 + place * 104729) % size for place, size in enumerate(sizes)]
+            source = template.candidate(indices)
+            if not is_stateful(source):
+                yield f"{name} {number}", source
+
+
+SOURCES = FORMS | dict(_candidates())
+
+
+@cache
+def controller(name):
+    """The controller of this name."""
+    return parse(SOURCES[name], name) if name in SOURCES else load(name)
+
+
+def cases(name, rng, count) -> Iterator[dict]:
+    """Beliefs by name, whole bytes and steps: random, equal, at twice or half of each other, zero, large."""
+    names = [each for each in controller(name).parameters if each not in CONSTANTS]
+    for _ in range(count):
+        most = rng.choice((4, 10, 20 * PACKET, 10**6, 2**33))
+        first = rng.randint(0, most)
+        near = (0, 1, first, first, 2 * first, first // 2, 3 * first // 2, first + PACKET, PACKET, 2 * PACKET)
+        drawn = {each: rng.choice((*near, rng.randint(0, most), rng.randint(0, most))) for each in names}
+        delays = {each: rng.choice((0, 0, 1, 2, 3, rng.randint(0, 300))) for each in names if each.startswith("qdel")}
+        yield drawn | delays
+
+
+def exact(name):
+    """By the controller's own Python, on Fractions; no rate is below 0."""
+
+    def of(beliefs):
+        rates = controller(name).rates(CONSTANTS | beliefs)
+        return {"low": Number(max(Fraction(0), rates.low)), "high": Number(max(Fraction(0), rates.high))}
+
+    return of
+
+
+def in_c(name):
+    """The exported decision; of an envelope the rate nearest to a wanted one."""
+    built = Library(_export(name), ("-O0",))
+
+    def run(beliefs):
+        ends = {end: built.decide(beliefs, PACKET, wanted) for end, wanted in (("low", 0), ("high", 2**50))}
+        yield beliefs, ends
+
+    return run
+
+
+def _export(name):
+    if name not in SOURCES:
+        return header.make(name, guarding=True)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / f"{name.replace(' ', '_')}.py"
+        file.write_text(SOURCES[name])
+        export = header.make(str(file), guarding=True)
+    export.header()
+    return export
+
+
+def in_arrays(name):
+    """The same tree worked out in float32."""
+    import jax.numpy as jnp
+
+    from ccmatic.compilers import arrays
+
+    def run(beliefs):
+        given = {each: jnp.full((1, 1), float(number), jnp.float32) for each, number in beliefs.items()}
+        bounds = SimpleNamespace(named=lambda: given, D=1.0, packet=float(PACKET), C_L=jnp.zeros((1, 1)))
+        low, high = (max(0.0, float(end[0, 0])) for end in arrays.rates(controller(name), bounds))
+        yield beliefs, {"low": low, "high": high}
+
+    return run
+
+
+def in_text(name):
+    """What is printed, read again."""
+    again = parse(as_python(controller(name).pretty()))
+
+    def run(beliefs):
+        zeros = dict.fromkeys(again.parameters, 0)
+        rates = again.rates(zeros | CONSTANTS | beliefs)
+        yield beliefs, {"low": max(0, rates.low), "high": max(0, rates.high)}
+
+    return run
+
+
+def in_tree(name):
+    """The tree's own value."""
+
+    def ends(tree, known):
+        while isinstance(tree, If):
+            tree = tree.then if value(tree.test, known) else tree.other
+        return (tree.low, tree.high) if isinstance(tree, Between) else (tree, tree)
+
+    def run(beliefs):
+        known = {each: Fraction(number) for each, number in (CONSTANTS | beliefs).items()}
+        low, high = (max(0, value(end, known)) for end in ends(controller(name).body, known))
+        yield beliefs, {"low": low, "high": high}
+
+    return run
+
+
+#: Further from an end of an envelope than this, a rate is inside or outside.
+_HAIR = Fraction(1, 1000)
+
+
+def _are_the_ends(allows, rates):
+    """Whether what a formula allows is all from low to high; no rate is below 0."""
+    low, high = rates["low"], rates["high"]
+    return allows(low) and allows(high) and not allows(high + _HAIR) and (low < _HAIR or not allows(low - _HAIR))
+
+
+def in_formula(name):
+    """The encoding at numbers."""
+
+    def accepts(beliefs, rates):
+        values = {each: Fraction(number) for each, number in (CONSTANTS | beliefs).items()}
+        return _are_the_ends(lambda rate: controller(name).encode(values, rate, Fraction(0)) is True, rates)
+
+    return accepts
+
+
+def in_solver(name):
+    """The encoding of unknowns, which a solver sets to the numbers."""
+    rate, checker = real("rate"), Checker()
+    beliefs_read = [each for each in controller(name).parameters if each not in CONSTANTS]
+    unknowns = {each: real(each) for each in (*beliefs_read, "MSS")}
+    checker.add(controller(name).encode({**unknowns, "R_m": 1, "D": 1}, rate, 0))
+
+    def accepts(beliefs, rates):
+        def allows(number):
+            checker.push()
+            for unknown, each in ((rate, number), *((unknowns[n], v) for n, v in (beliefs | {"MSS": PACKET}).items())):
+                checker.add(equal(unknown, Fraction(each)))
+            found = checker.check()
+            checker.pop()
+            return found == SAT
+
+        return _are_the_ends(allows, rates)
+
+    return accepts
+
+
+CONTROLLERS = Kind(
+    name="controllers without state",
+    definitions=(*_shipped(), *SOURCES),
+    cases=cases,
+    exact=exact,
+    worlds={"tree": in_tree, "text": in_text, "C": in_c, "arrays": in_arrays},
+    accepts={"formula": in_formula, "solver": in_solver},
+    refused={("large", "C"): "64 bits"},
+)

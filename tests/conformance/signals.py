@@ -1,0 +1,146 @@
+"""What learners observe, what they are rewarded for, and what their actions mean."""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+
+from ccmatic.learning import policies
+from ccmatic.runtime.library import Called, Library
+from conformance.worlds import Kind, Number
+from support.policies import Interval, deciding, pointer, policy
+
+PACKET, SECONDS, RTT = 1500, 0.02, 0.02
+
+#: Bytes per second that the link serves, which some rewards know.
+CAPACITY = 10**6
+
+#: By name: observation, action and reward. Exported policies have those in C.
+TRIPLES = {
+    "custard": ("custard", "custard", "custard"),
+    "power": ("custard", "per_rtt", "power"),
+    "vivace_loss": ("custard", "custard", "vivace_loss"),
+    "relative": ("custard", "custard", "relative"),
+    "aurora": ("aurora", "aurora", "aurora"),
+    "orca": ("orca", "orca", "orca"),
+    "ltp": ("ltp", "ltp", "ltp"),
+    "ltp_fair": ("ltp", "ltp", "ltp_fair"),
+}
+
+
+class Measured(NamedTuple):
+    """A sequence of intervals, as Interval has them, an action after each; `number` of them are over."""
+
+    rows: tuple
+    actions: tuple
+    number: int
+
+
+def cases(name, rng, count) -> Iterator[Measured]:
+    """What a sender may measure: also nothing sent, nothing acknowledged for long, all lost, equal RTTs."""
+    most = policies.ACTIONS[TRIPLES[name][1]]
+    for _ in range(count):
+        rtt, rows, actions = RTT, [], []
+        for _ in range(8):
+            size = rng.choice((PACKET, 10**4, 10**6, 10**8))
+            sent, acked, lost, out = (rng.choice((0, size, rng.randint(0, size))) for _ in range(4))
+            first = rng.choice((rtt, RTT, RTT + 0.03 * rng.random(), RTT + rng.random()))
+            rtt = rng.choice((first, RTT + 0.03 * rng.random())) if acked else rtt
+            rows.append((SECONDS, sent, acked, lost, first if acked else rtt, rtt, out))
+            actions.append(rng.choice((-most, 0, most, rng.uniform(-most, most))))
+        yield Measured(tuple(rows), tuple(actions), len(rows))
+
+
+def _formulas(name, measured, doubles):
+    """Observation, reward and rate after each interval, by the formulas on arrays: (number of intervals, outputs)."""
+    import jax
+
+    with jax.enable_x64(True) if doubles else nullcontext(), jax.disable_jit():
+        yield from _worked_out(name, measured, np.float64 if doubles else np.float32)
+
+
+def _worked_out(name, measured, kind):
+    from ccmatic.learning.envs import signals
+
+    observe, act, reward = TRIPLES[name]
+    array = partial(np.full, (1, 1), dtype=kind)
+    known = signals.first(array(SECONDS), array(RTT), capacity=array(CAPACITY))
+    rate = array(10 * PACKET / RTT)
+    for number, (row, action) in enumerate(zip(measured.rows, measured.actions, strict=True), 1):
+        known = known.after(signals.Interval(*map(array, np.float32(row))))
+        found = signals.REWARDS[reward](known)
+        vector = signals.OBSERVATIONS[observe](known, found)
+        rate = np.maximum(signals.ACTIONS[act][0](array(np.float32(action)), rate, known), PACKET / SECONDS)
+        rate = np.minimum(rate, array(FASTEST))
+        outputs = {f"observation {place}": float(each[0, 0]) for place, each in enumerate(vector)}
+        yield measured._replace(number=number), outputs | {"reward": float(found[0, 0]), "rate": float(rate[0, 0])}
+
+
+#: Bytes per second, which no exported sender exceeds.
+FASTEST = 1e10
+
+
+@cache
+def _exactly(name, rows, actions):
+    measured = Measured(rows, actions, len(rows))
+    return [outputs for _, outputs in _formulas(name, measured, doubles=True)]
+
+
+def exact(name, of_c=False):
+    """The formulas in double precision."""
+
+    def of(measured):
+        outputs = _exactly(name, measured.rows, measured.actions)[measured.number - 1]
+        return {each: Number(value) for each, value in outputs.items() if not (of_c and each == "reward")}
+
+    return of
+
+
+def in_arrays(name):
+    """The formulas in float32."""
+    return partial(_formulas, name, doubles=False)
+
+
+def in_c(name):
+    """An exported policy that decides after each interval; its action is that of its network for what it observed."""
+    observe, act, reward = TRIPLES[name]
+    with TemporaryDirectory() as folder:
+        made = policy(Path(folder) / f"{name}.json", observe=observe, act=act, reward=reward, history=1, sizes=(4,))
+        library = Library(policies.exported(made), ("-O0",))
+    decide, size = deciding(library), policies.OBSERVATIONS[observe]
+
+    def run(measured):
+        sender, actions = Called(library, PACKET, int(RTT * 10**9)), []
+        for number, row in enumerate(measured.rows, 1):
+            observed = np.zeros(size, np.float32)
+            rate = decide(sender._pointer, Interval(*row), SECONDS, pointer(observed))
+            actions.append(float(np.clip(made(observed[None])[0], -made.most_action, made.most_action)))
+            outputs = {f"observation {place}": float(each) for place, each in enumerate(observed)}
+            now = Measured(measured.rows[:number], tuple(actions), number)
+            yield now, outputs | {"rate": rate}
+
+    return run
+
+
+SIGNALS = Kind(
+    name="observations, rewards and actions",
+    weight=4,
+    definitions=tuple(TRIPLES),
+    cases=cases,
+    exact=exact,
+    worlds={"arrays": in_arrays},
+)
+
+#: A policy in C observes and acts; its reward is seen only where it is observed.
+DEPLOYED_SIGNALS = Kind(
+    name="observations and actions of exported policies",
+    weight=3,
+    definitions=tuple(TRIPLES),
+    cases=cases,
+    exact=partial(exact, of_c=True),
+    worlds={"C floats": in_c},
+)
