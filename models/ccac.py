@@ -1,6 +1,7 @@
 """CCAC: a token bucket that may hide congestion, behind it a box that delays by at most D (section 3)."""
 
-from ccmatic.models.link_rate import link_rate, timeouts
+from ccmatic.models.beliefs.link_rate import link_rate
+from ccmatic.models.beliefs.queueing_delay import QUEUEING_DELAY
 
 from ccmatic.contracts import Model, overflow
 from ccmatic.logic import either, every, implies, some
@@ -14,7 +15,7 @@ class CCAC(Model):
     runtime = ("link_rate.h",)
 
     def __init__(self):
-        self.beliefs = link_rate(self)
+        self.beliefs = (*link_rate(self), *QUEUEING_DELAY)
 
     def network(self, x):
         """Tokens come at rate C; one is wasted only if nothing waits; what has a token leaves within D."""
@@ -30,10 +31,6 @@ class CCAC(Model):
     def losses(self, x):
         """Those of a drop-tail buffer."""
         return overflow(x, x.K)
-
-    def timeouts(self, x):
-        """Those of the link rate."""
-        return timeouts(x)
 
 
 def served_what_waited(x, t, tokens, variation=1):

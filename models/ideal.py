@@ -1,7 +1,8 @@
 """The ideal link: a first-in first-out queue, without jitter (section 3)."""
 
+from ccmatic.models.beliefs.link_rate import link_rate
+from ccmatic.models.beliefs.queueing_delay import QUEUEING_DELAY
 from ccmatic.models.ccac import served_what_waited
-from ccmatic.models.link_rate import link_rate, timeouts
 
 from ccmatic.contracts import LAST, Model, overflow
 from ccmatic.logic import either, is_min
@@ -13,14 +14,11 @@ class Ideal(Model):
     name = "ideal"
     bottleneck = "fixed rate"
     default_jitter = 0
+    sees_losses_at_once = True
     columns = (LAST,)
 
     def __init__(self):
-        self.beliefs = link_rate(self)
-
-    def loss_seen(self, x, t):
-        """Without jitter a loss is seen at once."""
-        return x.L[t]
+        self.beliefs = (*link_rate(self), *QUEUEING_DELAY)
 
     def network(self, x):
         """The link serves at rate C whenever anything waits."""
@@ -30,10 +28,6 @@ class Ideal(Model):
             served = is_min(x.S[t], (True, x.S[t - 1] + x.C), (True, waiting))
             yield "serves_at_link_rate", t, either(x.limited[t], served_what_waited(x, t, x.S), served)
         yield from overflow(x, x.S)
-
-    def timeouts(self, x):
-        """Those of the link rate."""
-        return timeouts(x)
 
 
 MODEL = Ideal()

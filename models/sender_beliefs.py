@@ -1,7 +1,7 @@
 """What a sender by a window believes of its path (section 5.1.1), as it works that out step by step.
 
 Each in the language of controllers, of what such a sender observes; samples are of four steps at most, and nothing
-times out. As elsewhere (models/link_rate.py), those of `link_rate` are true of a link that the sender has alone; those
+times out. As elsewhere (models/beliefs), those of `link_rate` are true of a link that the sender has alone; those
 of `beside_others` where others send as well (docs/flows.md).
 """
 

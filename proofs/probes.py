@@ -1,13 +1,13 @@
 """What controllers by C_Llambda and q_U guarantee on CBR-delay with a buffer of any size: beliefs come to be true, the
 queue is drained, then C_Llambda converges, and the link is used. No constant is chosen.
 
-Where what was seen contradicts C_Llambda and q_U, they time out (models/cbr_delay.py). Where a state may be left sooner
-or later, what is said of it is found first, then how soon it is left; a front has that for less as well.
+Where what was seen contradicts C_Llambda and q_U, they time out (models/beliefs/probing.py). Where a state may be
+left sooner or later, what is said of it is found first, then how soon it is left; a front has that for less as well.
 """
 
 from fractions import Fraction
 
-from ccmatic.models.cbr_delay import explains_probe
+from ccmatic.models.beliefs.probing import explains_probe
 from ccmatic.proofs.belief_parts import (
     LITTLE_INFLIGHT,
     LITTLE_LOSS,

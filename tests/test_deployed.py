@@ -125,7 +125,7 @@ def timed_out(window, S, D, alpha):
 
 
 def refuted(window, columns, D, alpha):
-    """C_Llambda and q_U after what no link does on which they are true (models/cbr_delay.py), in plain Python."""
+    """C_Llambda and q_U after what no link does on which they are true (models/beliefs/probing.py), in plain Python."""
     A, L, S, F = columns.values()
     known = [None, *L[:-1]]
     e = len(S) - 1

@@ -1,9 +1,8 @@
-"""The house stays one: packages that import those below them only, few rooms at its root, files with one idea each."""
+"""The house stays one: packages that import those below them only."""
 
 import re
 import subprocess
 import sys
-from collections import Counter
 
 import pytest
 
@@ -11,28 +10,12 @@ from support import ROOT
 
 ENGINE = ROOT / "ccmatic"
 WRITTEN_BY_SYNTH = ROOT / "synthesized"
-MOST_LINES, MOST_FILES, MOST_AT_ROOT = 400, 14, 4
 
 
 def files(*folders):
     """Python files, but for those in hidden folders and builds."""
     for folder in folders:
         yield from (f for f in folder.rglob("*.py") if not {".venv", "build", "dist"} & set(f.parts))
-
-
-def test_no_file_is_over_400_lines():
-    every = [*files(*(ROOT / name for name in ("ccmatic", "models", "properties", "templates", "tests", "benchmarks")))]
-    long = {str(f.relative_to(ROOT)): n for f in every if (n := len(f.read_text().splitlines())) > MOST_LINES}
-    assert len(every) > 150 and long == {}
-
-
-def test_no_package_has_over_14_files():
-    counted = Counter(f.parent.relative_to(ROOT) for f in files(ENGINE))
-    assert len(counted) > 14 and {str(p): n for p, n in counted.items() if n > MOST_FILES} == {}
-
-
-def test_few_rooms_stand_at_the_root():
-    assert len(list(ENGINE.glob("*.py"))) <= MOST_AT_ROOT
 
 
 def test_tests_import_no_tests():
@@ -49,7 +32,7 @@ def test_the_engine_names_no_definition():
 
 def test_definitions_import_contracts_and_logic_only():
     pattern = re.compile(r"^\s*(?:from|import) (ccmatic[\w.]*)", re.MULTILINE)
-    allowed = re.compile(r"ccmatic\.(base|contracts|logic|models|properties|templates|proofs)(\.\w+)?$")
+    allowed = re.compile(r"ccmatic\.(base|contracts|logic|models|properties|templates|proofs)(\.\w+)*$")
     folders = [ROOT / name for name in ("models", "properties", "templates")]
     named = {(f.name, name) for f in files(*folders) for name in pattern.findall(f.read_text())}
     assert named and {(file, name) for file, name in named if not allowed.match(name)} == set()

@@ -3,12 +3,13 @@
 in which any steps are."""
 
 import pytest
-from ccmatic.models import cbr_delay, link_rate
+from ccmatic.models.beliefs import link_rate, probing
 
 from ccmatic import query as queries
 from ccmatic.contracts.execution import execution
 from ccmatic.logic.terms import no, some
 from ccmatic.solving.solver import SAT, UNSAT, Checker
+from support.planting import defined
 
 CASES = [
     (kind, buffer, horizon)
@@ -49,15 +50,11 @@ def test_beliefs_stay_true(kind, buffer, horizon):
 @pytest.mark.parametrize("kind", ["ideal", "ccac", "cbr_delay"])
 def test_limited_steps_must_not_tell(kind, monkeypatch):
     """Were they taken for utilised ones, C_U would turn false."""
-
-    def utilised(model, x, k):
-        return some(x.Q.at_least(k + 1, x.D + 1), model.loss_seen(x, k + 1) > model.loss_seen(x, k))
-
-    monkeypatch.setattr(link_rate, "utilised", utilised)
+    defined(link_rate.PROGRAM, "and not limited", "")(monkeypatch)
     assert answer(kind, "any", 4, false_at_end) == SAT
 
 
 def test_limited_bytes_may_queue(monkeypatch):
     """Were they drained as if they had come evenly, q_U would turn false."""
-    monkeypatch.setattr(cbr_delay, "_queue_least", lambda x, t: 0)
+    defined(probing.PROGRAM, "sending if limited else 0", "0")(monkeypatch)
     assert answer("cbr_delay", "any", 3, false_at_end) == SAT

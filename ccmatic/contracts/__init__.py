@@ -18,6 +18,7 @@ from ccmatic.contracts.column import (
 from ccmatic.contracts.exclusion import EXCLUSIONS, Exclusion
 from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed, seen
 from ccmatic.contracts.model import Law, Model, overflow
+from ccmatic.contracts.program import Program
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
@@ -59,6 +60,7 @@ __all__ = [
     "NetworkView",
     "Objective",
     "Observation",
+    "Program",
     "Proof",
     "Property",
     "Reads",

@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from ccmatic.base import InputError, Unit
 from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.program import START, Program
 from ccmatic.contracts.reason import Compared
-from ccmatic.contracts.steps import Laws, Number
+from ccmatic.contracts.steps import Delay, Laws, Number
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
-from ccmatic.logic import Truth, every, implies, is_max, is_min, no, some
+from ccmatic.logic import Truth, equal, every, implies, is_max, is_min, no, some
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class StateBelief:
     `value(x, t)`: what a sender takes it to be, by what it has seen and its beliefs; at 0 before it has any.
     `reads`: the beliefs that these read. `holds_at(x, t)`: the truth is where the belief says, for one that can
     be false; `start(x, t)`: what is known of such a one's value even then. Raises InputError if only one is given.
-    `most(x)`: the largest value that a window tells; a larger one counts as this."""
+    `most(x)`: the largest value that a window tells; a larger one counts as this. upper: it is an upper bound, so that
+    it is rounded up. program: that which defines it in every world; None of one that is for solvers alone."""
 
     #: A value as a whole number.
     whole = staticmethod(floor)
@@ -54,6 +56,33 @@ class StateBelief:
     holds_at: Callable[[NetworkView, int], Truth] | None = None
     start: Callable[[NetworkView, int], Truth] | None = None
     most: Callable[[FlowView], Fraction | int] | None = None
+    upper: bool = False
+    program: Program | None = None
+
+    @classmethod
+    def of(
+        cls,
+        program: Program,
+        name: str,
+        upper: bool = False,
+        holds_at: Callable[[NetworkView, int], Truth] | None = None,
+        start: Callable[[NetworkView, int], Truth] | None = None,
+    ) -> "StateBelief":
+        """The belief that a program's function of this name defines. Other arguments: as of the class."""
+        reads = program.reads(name)
+        measured = "delay" in reads
+        return cls(
+            name,
+            program.beliefs[name],
+            laws=lambda x: (_measured if measured else _moves)(program, name, upper, x),
+            value=lambda x, t: _value(program, name, upper, x, t),
+            reads=tuple(sorted(reads & program.beliefs.keys() - {name})),
+            holds_at=holds_at,
+            start=start,
+            most=(lambda x: _of_longest(program, name, x)) if measured and not upper else None,
+            upper=upper,
+            program=program,
+        )
 
     def __post_init__(self) -> None:
         if bool(self.holds_at) != bool(self.start):
@@ -67,6 +96,43 @@ class StateBelief:
             yield f"{self.name}_starts", 0, begins(x, 0)
 
 
+def _of_longest(program: Program, name: str, x: FlowView) -> Any:
+    """What a belief is of the longest delay that a window tells apart."""
+    return program.at(x, 0, delay=x.horizon).value(name)
+
+
+def _measured(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
+    """The belief by whole steps of delay. Delays of a horizon or more are not told apart: a lower bound takes one
+    horizon; an upper bound, which grows with the delay, is at least that of one step less."""
+    for t in range(x.horizon):
+        bound = x.before_timeout[name][t]
+        for k in range(x.horizon + 1):
+            longest = upper and k == x.horizon
+            value = program.at(x, t, delay=k - longest).value(name)
+            law = bound >= value if longest else equal(bound, value)
+            yield f"{name}_measured", t, implies(_last_delay(x).exactly(t, k), law)
+
+
+def _last_delay(x: FlowView) -> Delay:
+    if x.Q is None:
+        raise InputError("a belief reads `delay`, which the model does not measure; expected LAST among its columns")
+    return x.Q
+
+
+def _moves(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
+    """The belief at each step by what was before."""
+    for t in range(1, x.horizon):
+        yield f"{name}_moves", t, program.at(x, t).bounded_by(name, x.before_timeout[name][t])
+
+
+def _value(program: Program, name: str, upper: bool, x: FlowView, t: int) -> Any:
+    """The belief of a sender that sees numbers."""
+    if t == 0 and name + START in program.definitions:
+        return program.at(x, t).value(name + START)
+    delay = min(int(_last_delay(x).steps(t)), x.horizon) if "delay" in program.reads(name) and not upper else None
+    return program.at(x, t, delay=delay).value(name)
+
+
 @dataclass(frozen=True)
 class RunningBound:
     """A bound that samples move one way. `samples(x, t)` yields what is observed at t ≥ 1;
@@ -74,7 +140,8 @@ class RunningBound:
     that is true, as a term;
     `holds(x, value)`: a bound of this value is true of the path. symbol: how mathematics writes it, in TeX, by default
     its name; says: what more a legend tells of it. turns_false(flow, buffer): on which networks a true bound can turn
-    false, in words; None if this is none of them."""
+    false, in words; None if this is none of them. program: that which defines the samples in every world; None of a
+    bound that is for solvers alone."""
 
     name: str
     unit: Unit
@@ -85,6 +152,16 @@ class RunningBound:
     symbol: str = ""
     says: str = ""
     turns_false: Callable[[FlowView, Buffer], str | None] = lambda flow, buffer: None
+    program: Program | None = None
+
+    @classmethod
+    def of(cls, program: Program, name: str, **more: Any) -> Self:
+        """The bound whose samples a program's function of this name returns. more: as of the class."""
+
+        def samples(x: FlowView, t: int) -> Iterable[Sample]:
+            return (Sample(*sample) for sample in program.at(x, t).samples(name))
+
+        return cls(name, program.beliefs[name], samples=samples, program=program, **more)
 
     #: In words: at least, at most. What a test begins with, as shares of what the link has.
     IS: ClassVar[str]

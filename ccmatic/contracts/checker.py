@@ -83,7 +83,7 @@ def _model(found: Any) -> None:
         given = getattr(type(found), name, None)
         what = "columns in its place, of TOKENS, LAST and FIRST"
         _expect(given is getattr(Model, name, None), name, given, what)
-    for name, count in {"network": 1, "timeouts": 1, "loss_seen": 2}.items():
+    for name, count in {"network": 1, "timeouts": 1}.items():
         _takes(getattr(found, name), count)
     _expect(isinstance(found.beliefs, (tuple, list)), "beliefs", found.beliefs, "a tuple of beliefs")
     for belief in found.beliefs:

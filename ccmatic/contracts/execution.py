@@ -270,9 +270,13 @@ class Watched(Flow):
         beliefs: dict[str, list[Number]] = {belief.name: [] for belief in model.beliefs}
         known: dict[str, Any] = {"horizon": horizon, "D": jitter, "alpha": alpha, "known": True}
         super().__init__(**known, **columns, beliefs=beliefs, before_timeout=beliefs)
+        if model.sees_losses_at_once:
+            self.timely = self.L
 
     def append(self, Q: int, F: int, limited: bool, **row: Fraction | int) -> None:
         """The next step: bytes, the rate in bytes per step, measured delays in whole steps, whether it was limited."""
+        if self.timely is self.L:
+            del row["timely"]
         for name, value in row.items():
             getattr(self, name).append(Fraction(value))
         self.limited.append(limited)
@@ -307,7 +311,7 @@ def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Boun
         Q=Q,
         F=F,
         limited=limited,
-        timely=Ld,
+        timely=L if model.sees_losses_at_once else Ld,
         excess=Ld,
         beliefs=beliefs,
         before_timeout=before_timeout,

@@ -9,6 +9,7 @@ from ccmatic.base import InputError, place_of
 from ccmatic.contracts.belief import Belief, RunningBound, StateBelief
 from ccmatic.contracts.column import LAST, SHARED, TOKENS, Column, MeasuredDelay, Observation, SenderBelief
 from ccmatic.contracts.exclusion import Exclusion
+from ccmatic.contracts.program import TIMEOUT
 from ccmatic.contracts.steps import Delay, Laws, Number
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Condition, Term, Truth, either, equal, every, iff, implies, no, some
@@ -46,6 +47,9 @@ class Model:
     bottleneck: str | None = None
     columns: Sequence[Column | MeasuredDelay] = (TOKENS, LAST)
     runtime: Sequence[str] = ()
+
+    #: Whether senders know of a loss at the end of the step in which it happens; else a step later.
+    sees_losses_at_once: bool = False
 
     #: Whether senders send by a window, and decide by `observations` and by beliefs among them, by name: then `laws`
     #: says all of senders and of losses too. There are `flows` of them; R_m is R steps, of all or of each; `constants`
@@ -105,12 +109,11 @@ class Model:
 
     def timeouts(self, x: FlowView) -> Iterable[tuple[str, Term]]:
         """(name, term) for each belief that times out at the end of a window of a deployed controller: its value after
-        that, of `x.before_timeout` and the window's observations (section 5.1.2)."""
-        return ()
-
-    def loss_seen(self, x: FlowView, t: int) -> Number:
-        """The loss that the sender has seen by t, cumulative bytes: one step late."""
-        return x.timely[t]
+        that, of `x.before_timeout` and the window's observations (section 5.1.2); as the beliefs' programs say."""
+        for belief in self.carried_over():
+            program, function = belief.program, belief.name + TIMEOUT
+            if program and function in program.definitions and program.beliefs.keys() <= x.beliefs.keys():
+                yield belief.name, program.at(x, x.horizon - 1).value(function)
 
     def exclusions(self) -> Iterator[Exclusion]:
         """Yield what every question about this network leaves out."""

@@ -155,7 +155,7 @@ class Seen(Unknowns):
 
     def __init__(self, model: Model, trace: Recorded, buffer: Buffer, horizon: int) -> None:
         super().__init__(horizon, buffer, Bounds.MOVE)
-        self._trace, self._sees_late = trace, type(model).loss_seen is Model.loss_seen
+        self._trace, self._sees_late = trace, not model.sees_losses_at_once
         self.alpha = unit() * trace.constants["MSS"]
 
     def column(self, name: str) -> Sequence[Number]:

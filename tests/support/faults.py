@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from ccmatic.models import cbr_delay, ideal, link_rate
+from ccmatic.models import ideal
+from ccmatic.models.beliefs import link_rate, probing
 from ccmatic.properties import synthesis_invariant
 from ccmatic.properties.synthesis_invariant import SynthesisInvariant
 
@@ -14,14 +15,13 @@ from ccmatic.verification import verifier as verify
 from support.planting import (
     ALWAYS,
     beliefs_of_the_step,
-    delay_as_use,
+    defined,
     dropped,
     early_token,
     first_as_last,
     floor_of_zero,
     forgetful,
     instead,
-    jitter_as_use,
     last_step_free,
     late_token,
     law_is,
@@ -186,7 +186,7 @@ FAULTS = {
         "replay",
     ),
     "c_llambda_of_loud_steps": (
-        instead(cbr_delay, "quiet", lambda x, k: ALWAYS),
+        defined(probing.PROGRAM, "and all(quiet[j] for j in since(k))", ""),
         "beliefs",
         "frozen",
         "objectives",
@@ -207,20 +207,20 @@ FAULTS = {
     "qdel_l_short_by_one": (qdel("qdel_L", lambda x, k: max(0, k - x.D - 1)), "beliefs", "peers"),
     "qdel_u_short_by_one": (qdel("qdel_U", lambda x, k: k), "beliefs"),
     "loss_is_no_use": (
-        instead(link_rate, "utilised", delay_as_use),
+        defined(link_rate.PROGRAM, "(delay > D or timely > timely[step])", "delay > D"),
         "beliefs",
         "frozen",
         "objectives",
         "peers",
     ),
     "jitter_is_use": (
-        instead(link_rate, "utilised", jitter_as_use),
+        defined(link_rate.PROGRAM, "delay > D or", "delay >= D or"),
         "beliefs",
         "frozen",
         "objectives",
         "peers",
     ),
-    "ideal_sees_loss_late": (lambda patch: patch.delattr(ideal.Ideal, "loss_seen"), "beliefs"),
+    "ideal_sees_loss_late": (lambda patch: patch.delattr(ideal.Ideal, "sees_losses_at_once"), "beliefs"),
     "moving_max_forgets": (
         instead(RunningMax, "moving", forgetful(is_max)),
         "beliefs",

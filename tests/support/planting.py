@@ -6,8 +6,9 @@ from dataclasses import replace
 from ccmatic.models import cbr_delay, ccac, ideal
 from ccmatic.properties.synthesis_invariant import SynthesisInvariant
 
+from ccmatic.contracts import Program
 from ccmatic.contracts.model import Model
-from ccmatic.logic.terms import constant, equal, every, iff, implies, is_min, no, some
+from ccmatic.logic.terms import constant, equal, every, iff, implies, is_min, no
 
 MODELS = (ideal.MODEL, cbr_delay.MODEL, ccac.MODEL)
 ALWAYS = constant(True)
@@ -64,6 +65,18 @@ def instead(owner, name, function):
     return lambda patch: patch.setattr(owner, name, function)
 
 
+def defined(program, old, new):
+    """With another text in a program of beliefs."""
+    assert old in program.source
+    other = Program(program.source.replace(old, new), program.beliefs)
+
+    def plant(patch):
+        for part in ("definitions", "helpers"):
+            patch.setattr(program, part, getattr(other, part))
+
+    return plant
+
+
 def early_token(x, t):
     return x.S[t] >= x.K[t]
 
@@ -110,14 +123,6 @@ def qdel(name, value):
 def q_u_without_zero(x, t):
     grown = x.beliefs["q_U"][t - 1] + x.r[t] - x.beliefs["C_Llambda"][t]
     return is_min(x.beliefs["q_U"][t], (ALWAYS, x.A[t] - x.Ld[t] - x.S[t]), (ALWAYS, grown))
-
-
-def jitter_as_use(model, x, k):
-    return some(x.Q.at_least(k + 1, x.D), model.loss_seen(x, k + 1) > model.loss_seen(x, k))
-
-
-def delay_as_use(model, x, k):
-    return x.Q.at_least(k + 1, x.D + 1)
 
 
 def forgetful(extreme):

@@ -1,0 +1,271 @@
+"""Beliefs as programs over a window (`ccmatic.language.windows`), worked out where they stand: of the unknowns of a
+solver, or of the numbers of an execution.
+
+Times are in steps, as everywhere in an execution: `step` and R_m are 1.
+"""
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
+
+from ccmatic.base import BYTES, CONDITION, TIME, InputError, Unit
+from ccmatic.contracts.steps import Delay, Number
+from ccmatic.contracts.views import FlowView
+from ccmatic.language.tree import ARITHMETIC, ORDER, Binary, Comparison, Extreme, If, Logic, Name, Not, Past
+from ccmatic.language.tree import Number as Literal
+from ccmatic.language.windows import Each, each_of, read_window, reads
+from ccmatic.logic import Truth, choice, either, equal, every, no, some
+
+#: The observations of a window that a program may read, and their units: cumulative bytes sent, acknowledged, and lost
+#: as far as the sender knows; bytes sent in the step; cumulative bytes sent and not lost, as far as the sender can know
+#: by now; of the lost bytes, those that show a busy link and those that show by how much more came than fits (`timely`,
+#: `excess` of a FlowView); the delay of the last and of the first byte acknowledged, in whole steps; whether the sender
+#: sent less than its rate.
+OBSERVATIONS: dict[str, Unit | str] = {
+    "sent": BYTES,
+    "acked": BYTES,
+    "lost": BYTES,
+    "sending": BYTES,
+    "admitted": BYTES,
+    "timely": BYTES,
+    "excess": BYTES,
+    "delay": TIME,
+    "first_delay": TIME,
+    "limited": CONDITION,
+}
+
+_READ: dict[str, Callable[[FlowView, int], Any]] = {
+    "sent": lambda x, t: x.A[t],
+    "acked": lambda x, t: x.S[t],
+    "lost": lambda x, t: x.Ld[t],
+    "sending": lambda x, t: x.sent(t),
+    "admitted": lambda x, t: x.admitted(t),
+    "timely": lambda x, t: x.timely[t],
+    "excess": lambda x, t: x.excess[t],
+    "limited": lambda x, t: x.limited[t],
+}
+_DELAYS: dict[str, Callable[[FlowView], Delay]] = {
+    "delay": lambda x: x.Q,  # type: ignore[return-value, dict-item]
+    "first_delay": lambda x: x.F,  # type: ignore[return-value, dict-item]
+}
+
+#: How the end of a function's name says what it is of the belief before it.
+START, TIMEOUT = "_start", "_timeout"
+
+
+class Program:
+    """Beliefs that are worked out together.
+
+    Of a belief NAME the function NAME returns its samples, if it is a running bound, else its value; NAME_start its
+    value where nothing came before, if it reads values before; NAME_timeout what it becomes at the end of a window of a
+    deployed controller. Other functions are for these to read.
+    """
+
+    def __init__(self, source: str, beliefs: Mapping[str, Unit], file: str | None = None) -> None:
+        """Read a program.
+
+        Args:
+            source: Its text; `ccmatic.language.windows` has the language.
+            beliefs: The unit of each belief that it defines or reads, by name.
+            file: Of the source, for messages.
+
+        Raises:
+            InputError: The source is no such program.
+        """
+        self.source, self.beliefs, self.file = source, dict(beliefs), file
+        functions: dict[str, tuple[Any, Any]] = read_window(source, OBSERVATIONS, self.beliefs, file)
+        self.definitions = {name: tree for name, (tree, _) in functions.items()}
+        self.units = {name: unit for name, (_, unit) in functions.items()}
+        self.helpers = {name: tree for name, tree in self.definitions.items() if name not in self.beliefs}
+
+    def reads(self, name: str) -> set[str]:
+        """The names that a function reads, also by those that it reads in turn."""
+        return set(reads(self.definitions[name], self.helpers))
+
+    def samples(self, name: str) -> Any:
+        """The comprehension, an `Each`, that a running bound's samples are."""
+        return each_of(self.definitions[name], self.helpers)
+
+    def at(self, x: FlowView, t: int, delay: int | None = None) -> "Moment":
+        """The program at a step of an execution. delay: instead of the delays that `x` has."""
+        return Moment(self, x, t, delay, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A program at step t of an execution. Its methods take trees. delay: the last byte's, instead of that of `x`."""
+
+    program: Program
+    x: FlowView
+    t: int
+    delay: int | None
+    _known: dict[tuple[str, int], Any]
+
+    def samples(self, name: str) -> Iterator[tuple[Number, Number | int, Truth]]:
+        """Yield (amount, over, when) for the samples of a running bound, the oldest first: amount/over, observed if
+        `when` holds."""
+        each = self.program.samples(name)
+        for back in range(self.t, 0, -1):
+            index = {each.index: back}
+            when = each.test is None or self.truth(each.test, index)
+            if when is not False:
+                match each.term:
+                    case Binary("/", amount, over):
+                        yield self.term(amount, index), self.term(over, index), when
+                    case term:
+                        yield self.term(term, index), 1, when
+
+    def value(self, name: str) -> Any:
+        """The number or condition that a function returns here."""
+        if (name, self.t) not in self._known:
+            of = self.truth if self.program.units[name] == CONDITION else self.term
+            self._known[name, self.t] = of(self.program.definitions[name], {})
+        return self._known[name, self.t]
+
+    def bounded_by(self, name: str, value: Number) -> Truth:
+        """`value` is what a function returns, as conditions that are linear."""
+        tree = self.program.definitions[name]
+        return every(self._compares(operator.le, tree, value), self._compares(operator.ge, tree, value))
+
+    def _compares(self, order: Callable[..., Truth], tree: object, value: Number) -> Truth:
+        if not isinstance(tree, Extreme):
+            return order(value, self.term(tree, {}))
+        joined = every if (tree.pick == "min") == (order is operator.le) else some
+        return joined([self._compares(order, term, value) for term in tree.terms])
+
+    def before(self, back: int) -> "Moment":
+        """The same, so many steps before."""
+        return Moment(self.program, self.x, self.t - back, self.delay, self._known)
+
+    def read(self, name: str) -> Any:
+        """What a name stands for here."""
+        if name in self.program.beliefs:
+            return self.x.before_timeout[name][self.t]
+        if name in _READ:
+            return _READ[name](self.x, self.t)
+        if name in _DELAYS:
+            return _DELAYS[name](self.x).steps(self.t) if self.delay is None else self.delay
+        match name:
+            case "D":
+                return self.x.D
+            case "MSS":
+                return self.x.alpha
+            case "R_m" | "step":
+                return 1
+            case "time":
+                return self.t
+        return self.value(name)
+
+    def term(self, tree: Any, index: Mapping[str, int]) -> Any:
+        """The number that a term says. index: the times that comprehensions are at, by name."""
+        match tree:
+            case Literal(number):
+                return number
+            case Past(name, back):
+                return self.before(int(self.term(back, index))).read(name)
+            case Name(name):
+                return index[name] if name in index else self.read(name)
+            case Binary("/", left, right):
+                amount = self.term(left, index)
+                return (Fraction(amount) if isinstance(amount, int) else amount) / self.term(right, index)
+            case Binary(op, left, right):
+                return ARITHMETIC[op](self.term(left, index), self.term(right, index))
+            case Extreme(pick, terms):
+                return _extreme(pick, (case for term in terms for case in self._cases(pick, term, index)))
+            case If(test, then, other):
+                decided = self.truth(test, index)
+                if isinstance(decided, bool):
+                    return self.term(then if decided else other, index)
+                return choice(decided, self.term(then, index), self.term(other, index))
+            case Each(pick):
+                return _extreme(pick, self._cases(pick, tree, index))
+        raise TypeError(f"no term: {tree!r}")
+
+    def _cases(self, pick: str, tree: Any, index: Mapping[str, int]) -> Iterable[tuple[Truth, Any]]:
+        """(condition, value) for each value of which a term is the largest or the smallest."""
+        found = tree
+        if isinstance(tree, Name) and tree.name in self.program.helpers:
+            found = self.program.definitions[tree.name]
+        if not isinstance(found, Each) or found.pick != pick:
+            yield True, self.term(tree, index)
+            return
+        for back in self._times(found, index):
+            inner = {**index, found.index: back}
+            when = found.test is None or self.truth(found.test, inner)
+            if when is not False:
+                yield when, self.term(found.term, inner)
+
+    def _times(self, each: Each, index: Mapping[str, int]) -> Iterable[int]:
+        """The times that a comprehension goes over, the oldest first."""
+        if each.since is None:
+            return range(self.t, 0, -1)
+        return range(index.get(each.since, self.t) - 1, -1, -1)
+
+    def truth(self, tree: Any, index: Mapping[str, int]) -> Truth:
+        """The condition that a tree says; True or False where numbers decide it."""
+        match tree:
+            case Comparison(op, Name(name) as delay, right) if name in _DELAYS and self.delay is None:
+                return self._late(op, delay, self.term(right, index), index)
+            case Comparison(op, left, right):
+                one, other = self.term(left, index), self.term(right, index)
+                if op in ("==", "!="):
+                    return equal(one, other) if op == "==" else no(equal(one, other))
+                return ORDER[op](one, other)  # type: ignore[no-any-return]
+            case Logic(op, conditions):
+                return _joined(op == "and", (self.truth(part, index) for part in conditions))
+            case Not(part):
+                return no(self.truth(part, index))
+            case If(test, then, other):
+                return either(self.truth(test, index), self.truth(then, index), self.truth(other, index))
+            case Past(name, back):
+                return self.before(int(self.term(back, index))).read(name)  # type: ignore[no-any-return]
+            case Name(name):
+                return self.read(name)  # type: ignore[no-any-return]
+            case Each(pick, name, _, term, test):
+                # As what is near is most likely to decide it, `any` begins there.
+                times = [*self._times(tree, index)]
+                found = (
+                    self._if(test, term, {**index, name: back}) for back in (times[::-1] if pick == "any" else times)
+                )
+                return _joined(pick == "all", (either for either in found if either is not None))
+        raise TypeError(f"no condition: {tree!r}")
+
+    def _if(self, test: Any, term: Any, index: Mapping[str, int]) -> Truth | None:
+        """The condition at a time; None where the test leaves it out."""
+        if test is not None and not self.truth(test, index):
+            return None
+        return self.truth(term, index)
+
+    def _late(self, op: str, name: Name, steps: Any, index: Mapping[str, int]) -> Truth:
+        """What is said of a delay: it is in whole steps."""
+        back = int(self.term(name.back, index)) if isinstance(name, Past) else 0
+        delay = _DELAYS[name.name](self.x)
+        if op in (">", "<="):
+            late = delay.at_least(self.t - back, floor(steps) + 1)
+        elif op in (">=", "<"):
+            late = delay.at_least(self.t - back, ceil(steps))
+        else:
+            raise InputError(f"compares `{name.name}` by {op}; expected one of < <= > >=", self.program.file)
+        return late if op in (">", ">=") else no(late)
+
+
+def _joined(is_and: bool, conditions: Iterable[Truth]) -> Truth:
+    """All of the conditions, or any. As Python does, those after one that decides the outcome are left alone."""
+    undecided = []
+    for condition in conditions:
+        if not isinstance(condition, bool):
+            undecided.append(condition)
+        elif condition != is_and:
+            return condition
+    return every(undecided) if is_and else some(undecided)
+
+
+def _extreme(pick: str, cases: Iterable[tuple[Truth, Any]]) -> Any:
+    """The largest or the smallest value whose condition holds; that of the first always does."""
+    first, best = operator.ge if pick == "max" else operator.le, None
+    for when, value in cases:
+        best = value if best is None else choice(every(when, first(value, best)), value, best)
+    return best

@@ -1,0 +1,1 @@
+"""What senders believe of their path: one program for each family of beliefs, and what it means for each to be true."""

@@ -1,0 +1,76 @@
+"""C_L and C_U: at least and at most the rate of the link (section 5.1.1)."""
+
+from ccmatic.base import RATE
+from ccmatic.contracts import Program, RunningMax, RunningMin
+
+#: Eq. 5.2: the link serves at most C·(T + D) bytes in T steps, and at least C·(T - D) in T steps that it is busy. A
+#: delay that jitter does not explain, or a loss, shows that it is busy in a step; a limited step shows nothing.
+#:
+#: The timeouts are those of docs/encoding.md, section 6. A bound changes much in a window if it changes by more than a
+#: factor of 11/10; a stale upper bound grows by half. C_L stays at least a packet a step: below that nothing changes,
+#: and the next window would start with a bound that no window is proved for.
+PROGRAM = Program(
+    """\
+def utilised(delay, timely, limited, D, step):
+    return (delay > D or timely > timely[step]) and not limited
+
+def most_served(acked, D):
+    return max((acked - acked[k]) / (k + D) for k in past)
+
+def C_L(most_served):
+    return most_served
+
+def C_U(acked, utilised, D):
+    return min((acked - acked[k]) / (k - D) for k in past if k > D and all(utilised[j] for j in since(k)))
+
+def far(C_L, C_U):
+    return C_U > 2 * C_L
+
+def crossed(C_L, C_U):
+    return C_U < C_L
+
+def raised(C_L, time):
+    return C_L > C_L[time]
+
+def lowered(C_U, time):
+    return C_U < C_U[time]
+
+def C_L_timeout(C_L, C_U, most_served, far, crossed, raised, lowered, MSS, R_m, time):
+    much_lowered = 11 / 10 * C_U < C_U[time]
+    stale = not raised and not far and (lowered and crossed or not much_lowered)
+    return max(MSS / R_m, most_served) if stale else C_L
+
+def C_U_timeout(C_L, C_U, C_L_timeout, far, crossed, raised, lowered, time, step):
+    much_raised = C_L > 11 / 10 * C_L[time]
+    stale = not lowered and not far and (raised and crossed or not much_raised)
+    return max(C_L_timeout, 3 / 2 * C_U[step]) if stale else C_U
+""",
+    {"C_L": RATE, "C_U": RATE},
+    __file__,
+)
+
+
+def link_rate(model):
+    """C_L and C_U of a model."""
+    return (
+        RunningMax.of(
+            PROGRAM,
+            "C_L",
+            start=lambda x, t: x.beliefs["C_L"][t] >= x.alpha,
+            true_start=lambda x: x.alpha,
+            holds=lambda x, bound: bound <= model.variation * x.C,
+        ),
+        RunningMin.of(
+            PROGRAM,
+            "C_U",
+            start=lambda x, t: x.beliefs["C_U"][t] > 0,
+            true_start=lambda x: x.C,
+            holds=lambda x, bound: bound >= x.C,
+            turns_false=_no_busy_link,
+        ),
+    )
+
+
+def _no_busy_link(flow, buffer):
+    """Where neither a delay nor a loss tells of the step in which the link was all but idle (docs/encoding.md)."""
+    return "D is 2 steps or more and the buffer is finite" if flow.D >= 2 and buffer.finite else None

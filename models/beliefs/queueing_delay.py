@@ -1,0 +1,19 @@
+"""qdel_L and qdel_U: at least and at most how long the last byte acknowledged waited in a queue (Eq. 5.1)."""
+
+from ccmatic.base import TIME
+from ccmatic.contracts import Program, StateBelief
+
+#: A measured delay is in whole steps, up to one too few. qdel_L: all of the jitter is in it; qdel_U: none is.
+PROGRAM = Program(
+    """\
+def qdel_L(delay, D):
+    return max(0, delay - D)
+
+def qdel_U(delay, step):
+    return delay + step
+""",
+    {"qdel_L": TIME, "qdel_U": TIME},
+    __file__,
+)
+
+QUEUEING_DELAY = (StateBelief.of(PROGRAM, "qdel_L"), StateBelief.of(PROGRAM, "qdel_U", upper=True))
