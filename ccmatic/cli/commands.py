@@ -10,14 +10,27 @@ import click
 from ccmatic import __version__, base
 from ccmatic.base import Disagreement, InputError, OutOfTime, write_text
 from ccmatic.cli import options
-from ccmatic.cli.emulate import emulate, evaluate, fit
-from ccmatic.cli.export import attack, export, train
+from ccmatic.cli.attack import attack
+from ccmatic.cli.check import check
+from ccmatic.cli.check_cover import check_cover
+from ccmatic.cli.check_widening import check_widening
+from ccmatic.cli.emulate import emulate
+from ccmatic.cli.estimate import estimate
+from ccmatic.cli.evaluate import evaluate
+from ccmatic.cli.export import export
+from ccmatic.cli.fit import fit
+from ccmatic.cli.front import front
 from ccmatic.cli.listing import list_command
-from ccmatic.cli.prove import check, front, prove, tradeoff
-from ccmatic.cli.replay import estimate, replay_command, trace_group
-from ccmatic.cli.synth import check_cover, runs, synth
-from ccmatic.cli.verify import verify, worst
-from ccmatic.cli.widen import check_widening, widen
+from ccmatic.cli.prove import prove
+from ccmatic.cli.replay import replay_command
+from ccmatic.cli.runs import runs
+from ccmatic.cli.synth import synth
+from ccmatic.cli.trace import trace_group
+from ccmatic.cli.tradeoff import tradeoff
+from ccmatic.cli.train import train
+from ccmatic.cli.verify import verify
+from ccmatic.cli.widen import widen
+from ccmatic.cli.worst import worst
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,4 +1,4 @@
-"""`ccmatic emulate`, `ccmatic evaluate` and `ccmatic fit`: links that are measured."""
+"""`ccmatic emulate`: real flows over an emulated link."""
 
 import click
 
@@ -51,67 +51,3 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
     found = api.emulate_link(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
     click.echo((records.line if as_json else as_text)(found))
     return options.GOOD if found.valid else options.UNKNOWN
-
-
-@click.command()
-@click.argument("senders", nargs=-1, required=True, metavar="SENDER…")
-@click.option("--real", is_flag=True, help="On this machine's stack, SENDERs being flows of `emulate`; a smaller grid.")
-@click.option("--out", default="evaluation", show_default=True, help="Folder for results and figures; goes on there.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Simulate on so many processes.")
-@options.as_json
-def evaluate(senders, real, out, jobs, as_json):
-    """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them."""
-    from ccmatic import api, records
-    from ccmatic.evaluation import runs
-
-    grid = api.evaluate_senders(senders, out, real=real, jobs=jobs)
-    for number, row in enumerate(grid, 1):
-        said = runs.line(row, as_json)
-        click.echo(said if as_json else f"{number:>{len(str(grid.count))}}/{grid.count}  {said}")
-    for file in grid.draw():
-        click.echo(records.line(records.FigureLine(str(file))) if as_json else file)
-    return options.BROKEN if grid.is_outside else options.GOOD
-
-
-@click.command()
-@click.argument("log", metavar="LOG")
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    shell_complete=options.names_of("models"),
-    help="Whose link is fitted; repeatable.  [default: cbr_delay, ccac, and those of the proofs of a --controller]",
-)
-@click.option("--rtt", help="R_m, a step, such as 40ms.  [default: the least delay in the log]")
-@click.option(
-    "--horizon", type=click.IntRange(min=2, max=1000), default=10, show_default=True, help="T: windows last T-1 steps."
-)
-@click.option("--two-clocks", is_flag=True, help="Sender and receiver have clocks of their own, a constant apart.")
-@click.option("--received", metavar="FILE", help="LOG is a capture at the sender, this one at the receiver.")
-@click.option(
-    "--controller",
-    "controllers",
-    multiple=True,
-    shell_complete=options.names_of("controllers"),
-    help="Say which shipped proofs of this controller cover the path; repeatable.",
-)
-@click.option("--plot", type=click.Path(), help="Draw jitter and rate over time to this file (.png, .svg or .pdf).")
-@options.as_json
-def fit(log, models, rtt, horizon, two_clocks, received, controllers, plot, as_json):
-    """Find the least jitter with which a link of each model leaves a log of packets, and the link's rate then."""
-    from ccmatic import api, fitting, guarantees, records, traces
-
-    if plot:
-        traces.require(plot)
-    asked = {"rtt": rtt, "horizon": horizon, "two_clocks": two_clocks, "received": received}
-    fitted, covered = api.fit(log, models, controllers=controllers, **asked)
-    if plot:
-        fitting.draw(fitted, plot)
-    if as_json:
-        for line in (*fitting.lines(fitted), *covered):
-            click.echo(records.line(line))
-    else:
-        click.echo(fitting.text(fitted))
-        for line in covered:
-            click.echo(guarantees.sentence(line))
-    return options.GOOD

@@ -1,4 +1,4 @@
-"""`ccmatic prove`, `check`, `front` and `tradeoff`."""
+"""`ccmatic prove`: what a controller guarantees for all time."""
 
 import click
 
@@ -41,81 +41,3 @@ def _by_shapes(attempts, say):
         say.attempted(attempt)
         verdicts.add(attempt.verdict)
     return options.GOOD if "holds" in verdicts else options.outcome(verdicts)
-
-
-@click.command()
-@click.argument("proof", metavar="PROOF.json")
-@options.solver
-@options.timeout
-@options.seed
-@options.allow_code
-@options.as_json
-def check(proof, solver, timeout, seed, allow_code, as_json):
-    """Check all of a proof anew: states, measures, each lemma (by its certificate, if it has one), each edge."""
-    from ccmatic import api
-    from ccmatic.cli import proof_reports as report
-
-    checked = api.check(proof, allow_code=allow_code, **options.asking(solver, timeout, seed))
-    for finding in checked:
-        click.echo(report.finding(finding, as_json))
-    click.echo(report.verdict(proof, checked.verdict, as_json))
-    return {"accepted": options.GOOD, "rejected": options.BROKEN, "unknown": options.UNKNOWN}[checked.verdict]
-
-
-@click.command()
-@click.argument("query", metavar="QUERY.toml", shell_complete=options.names_of("queries"))
-@click.option("--out", help="Folder for run, proofs and figure; the same command goes on.  [default: QUERY-front]")
-@click.option("--step", help="Also prove the maximal envelopes around those on the front; the step is as of widen.")
-@options.jobs
-@options.cluster
-@options.solver
-@options.timeout
-@options.seed
-@options.as_json
-def front(query, out, step, jobs, cluster, solver, timeout, seed, as_json):
-    """Prove every controller of a query's classes by shapes, and find those that nothing dominates."""
-    from ccmatic import api
-    from ccmatic.cli import proof_reports as report
-
-    asked, asking = api.load_query(query), options.asking(solver, timeout, seed)
-    with options.Waiting(f"reading {query}") as waiting:
-
-        def begun(what):
-            waiting.what = what
-
-        def decided(point, number, of):
-            waiting.tell(f"{number} of {of}, {point.name}: {report.decided(point)}")
-
-        where = {"step": step, "jobs": jobs, "cluster": cluster, "begun": begun, "decided": decided}
-        found = api.find_front(asked, out, **where, **asking)
-    for point in found.points:
-        click.echo(report.front_point(point, found.dominated.get(point.name), as_json))
-    click.echo(report.front_end(found.points, found.dominated, found.figure, as_json))
-    if not found.points:
-        return options.BROKEN
-    return options.GOOD if found.dominated else options.outcome({point.verdict for point in found.points})
-
-
-@click.command()
-@click.option(
-    "--allowance",
-    "allowances",
-    multiple=True,
-    metavar="EXPR",
-    help="f, in packets: an expression in C; repeatable.  [default: 1, log(C), sqrt(C), C/10 and C]",
-)
-@click.option("--buffer-time", default="1", show_default=True, help="β_s: the buffer, in R_m.")
-@click.option("--from", "start", default="10", show_default=True, help="C_0, in packets per R_m.")
-@click.option("--up-to", "end", default="1000", show_default=True, help="C, in packets per R_m.")
-@click.option("--out", default="tradeoff", show_default=True, help="Folder for figures, tables, trace and proof.")
-@options.as_json
-def tradeoff(allowances, buffer_time, start, end, out, as_json):
-    """Reproduce the trade-off between loss and convergence time, and check the steps of its proof."""
-    from ccmatic import api, records
-
-    outcomes = set()
-    for found in api.reproduce_tradeoff(allowances, buffer_time=buffer_time, start=start, end=end, out=out):
-        outcomes.add(found.good)
-        if as_json or found.text:
-            click.echo(records.line(found.row) if as_json else found.text)
-    return options.BROKEN if False in outcomes else options.UNKNOWN if None in outcomes else options.GOOD

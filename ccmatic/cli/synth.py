@@ -1,4 +1,4 @@
-"""`ccmatic synth`, and what looks at its runs: `runs` and `check-cover`."""
+"""`ccmatic synth`: every controller of a template that ensures a property."""
 
 import click
 
@@ -31,37 +31,3 @@ def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
             progress.update(now, file)
         folder.complete()
     return options.UNKNOWN if now.undecided else options.GOOD if now.solutions else options.BROKEN
-
-
-@click.command()
-@click.argument("run", metavar="RUN")
-@options.as_json
-def runs(run, as_json):
-    """What a run of synthesis has learned so far."""
-    from ccmatic import api
-    from ccmatic.cli import synthesis_reports as report
-
-    show = report.run_json if as_json else report.run_text
-    click.echo(show(run, *api.read_run(run)))
-    return options.GOOD
-
-
-@click.command("check-cover")
-@click.argument("run", metavar="RUN")
-@click.option("--verify-solutions", is_flag=True, help="Verify each solution again; else they are believed.")
-@options.solver
-@options.timeout
-@options.seed
-@options.allow_code
-@options.as_json
-def check_cover(run, verify_solutions, solver, timeout, seed, allow_code, as_json):
-    """Check, without generator and solver, that a run's counterexamples and solutions decide every candidate."""
-    from ccmatic import api
-    from ccmatic.cli import synthesis_reports as report
-
-    asking = options.asking(solver, timeout, seed)
-    outcome = api.check_cover(run, verify_solutions=verify_solutions, allow_code=allow_code, **asking)
-    click.echo((report.cover_json if as_json else report.cover_text)(run, outcome))
-    if not outcome.covered:
-        return options.BROKEN
-    return options.UNKNOWN if outcome.undecided else options.GOOD

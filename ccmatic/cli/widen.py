@@ -1,4 +1,4 @@
-"""`ccmatic widen`, and what checks its folders: `check-widening`."""
+"""`ccmatic widen`: all maximal envelopes around a controller."""
 
 import click
 
@@ -85,47 +85,3 @@ def _text(found, lines, summary, folder):
         count = f"{found.grid.controller.name} does not hold, nor does any envelope around it"
     yield f"{count}; {summary.questions} asked about, {summary.seconds:.1f} s"
     yield f"in {folder.path}   (check it: ccmatic check-widening {folder.path})"
-
-
-@click.command("check-widening")
-@click.argument("folder", metavar="FOLDER")
-@click.option("--verify-envelopes", is_flag=True, help="Verify each envelope again; else that they hold is believed.")
-@options.solver
-@options.timeout
-@options.seed
-@options.allow_code
-@options.as_json
-def check_widening(folder, verify_envelopes, solver, timeout, seed, allow_code, as_json):
-    """Check that a folder of `widen` has all maximal envelopes: its traces, by replay, break all others."""
-    from ccmatic import api, records
-
-    asking = options.asking(solver, timeout, seed)
-    report = api.check_widening(folder, verify_envelopes=verify_envelopes, allow_code=allow_code, **asking)
-    if as_json:
-        about = {"complete": report.complete, "envelopes": report.envelopes, "traces": report.traces}
-        about |= {"grid": report.grid, "faults": list(report.faults), "uncovered": report.uncovered}
-        about |= {"envelopes_verified": report.verified, "undecided": list(report.undecided)}
-        click.echo(records.line(records.WideningCheckLine(folder=folder, **about)))
-    else:
-        click.echo("\n".join(_checked(folder, report)))
-    if not report.complete:
-        return options.BROKEN
-    return options.UNKNOWN if report.undecided else options.GOOD
-
-
-def _checked(folder, report):
-    if not report.complete:
-        yield f"{folder}: does not show that its {report.envelopes} envelopes are all that are maximal"
-        yield from (f"    {fault}" for fault in report.faults)
-        if report.uncovered:
-            yield "    nothing decides this envelope:"
-            yield from (f"    {line}" for line in report.uncovered.splitlines())
-        return
-    of = f"of {report.grid:,} envelopes its {report.envelopes} are all maximal"
-    yield f"{folder}: {report.traces} traces replayed; {of}"
-    if not report.verified:
-        yield "    that they hold is believed, not verified again; --verify-envelopes does"
-    elif report.undecided:
-        yield f"    no answer in time whether these hold: {', '.join(report.undecided)}"
-    else:
-        yield "    each is verified again"

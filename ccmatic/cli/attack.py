@@ -1,0 +1,30 @@
+"""`ccmatic attack`: trained adversaries against senders."""
+
+import click
+
+from ccmatic.cli import options
+from ccmatic.cli.interrupts import left_in_time
+
+
+@click.command()
+@click.argument("adversaries", metavar="FILE.json…", nargs=-1, required=True, type=click.Path())
+@click.option("--on", "senders", multiple=True, help="Another sender to try them on, as of `target`; more than once.")
+@click.option("--out", type=click.Path(), help="A folder for the traces, as link traces of mahimahi.")
+@options.as_json
+def attack(adversaries, senders, out, as_json):
+    """Play trained adversaries, and try the worst trace of each, where they choose traces, on all senders
+    (docs/adversaries.md); needs the extra rl."""
+    with left_in_time():
+        from ccmatic import api, records
+
+        for line in api.attack(adversaries, senders, out):
+            click.echo(records.line(line) if as_json else _attacked(line))
+    return options.GOOD
+
+
+def _attacked(line):
+    trace = "baseline" if line.against is None else f"against {line.against} ({line.seed})"
+    measured = (
+        f"{line.utilisation:6.1%}   queueing {line.delay_ms:6.2f} ms, p95 {line.p95_ms:6.2f}   lost {line.lost:6.2%}"
+    )
+    return f"{line.sender:<16} {trace:<24} {measured}{'' if line.constrained else '   (delays less than the baseline)'}"

@@ -1,0 +1,26 @@
+"""`ccmatic check-cover`: whether a run decides every candidate."""
+
+import click
+
+from ccmatic.cli import options
+
+
+@click.command("check-cover")
+@click.argument("run", metavar="RUN")
+@click.option("--verify-solutions", is_flag=True, help="Verify each solution again; else they are believed.")
+@options.solver
+@options.timeout
+@options.seed
+@options.allow_code
+@options.as_json
+def check_cover(run, verify_solutions, solver, timeout, seed, allow_code, as_json):
+    """Check, without generator and solver, that a run's counterexamples and solutions decide every candidate."""
+    from ccmatic import api
+    from ccmatic.cli import synthesis_reports as report
+
+    asking = options.asking(solver, timeout, seed)
+    outcome = api.check_cover(run, verify_solutions=verify_solutions, allow_code=allow_code, **asking)
+    click.echo((report.cover_json if as_json else report.cover_text)(run, outcome))
+    if not outcome.covered:
+        return options.BROKEN
+    return options.UNKNOWN if outcome.undecided else options.GOOD

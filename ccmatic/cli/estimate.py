@@ -1,0 +1,37 @@
+"""`ccmatic estimate`: what a sender can know of its path."""
+
+import click
+
+from ccmatic.cli import options
+
+
+@click.command()
+@click.argument("trace", metavar="TRACE.json")
+@options.model
+@options.buffer
+@options.jitter
+@click.option("--horizon", help="On how many steps the sender looks back, but for what it knows of C.  [default: all]")
+@click.option("--plot", type=click.Path(), help="Draw it to this file (.png, .svg or .pdf).")
+@options.allow_code
+@options.as_json
+def estimate(trace, model, buffer, jitter, horizon, plot, allow_code, as_json):
+    """Find what a sender can know of its path: the least and most that is possible, given what it has seen, exactly,
+    beside its beliefs. The network is the trace's where options do not say another."""
+    from ccmatic import records, traces
+    from ccmatic.learning import estimation
+    from ccmatic.traces import Trace
+
+    if plot:
+        traces.require(plot)
+    loaded = Trace.load(trace)
+    network = estimation.network_of(loaded, model, buffer, jitter, horizon, allow_code)
+    found = []
+    for each in estimation.estimates(loaded, network):
+        found.append(each)
+        if as_json:
+            click.echo(records.line(estimation.line(each)))
+    if not as_json:
+        click.echo(estimation.text(found))
+    if plot:
+        estimation.draw(found, network.model, plot)
+    return options.GOOD

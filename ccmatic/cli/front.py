@@ -1,0 +1,39 @@
+"""`ccmatic front`: what the controllers of a query's classes can guarantee."""
+
+import click
+
+from ccmatic.cli import options
+
+
+@click.command()
+@click.argument("query", metavar="QUERY.toml", shell_complete=options.names_of("queries"))
+@click.option("--out", help="Folder for run, proofs and figure; the same command goes on.  [default: QUERY-front]")
+@click.option("--step", help="Also prove the maximal envelopes around those on the front; the step is as of widen.")
+@options.jobs
+@options.cluster
+@options.solver
+@options.timeout
+@options.seed
+@options.as_json
+def front(query, out, step, jobs, cluster, solver, timeout, seed, as_json):
+    """Prove every controller of a query's classes by shapes, and find those that nothing dominates."""
+    from ccmatic import api
+    from ccmatic.cli import proof_reports as report
+
+    asked, asking = api.load_query(query), options.asking(solver, timeout, seed)
+    with options.Waiting(f"reading {query}") as waiting:
+
+        def begun(what):
+            waiting.what = what
+
+        def decided(point, number, of):
+            waiting.tell(f"{number} of {of}, {point.name}: {report.decided(point)}")
+
+        where = {"step": step, "jobs": jobs, "cluster": cluster, "begun": begun, "decided": decided}
+        found = api.find_front(asked, out, **where, **asking)
+    for point in found.points:
+        click.echo(report.front_point(point, found.dominated.get(point.name), as_json))
+    click.echo(report.front_end(found.points, found.dominated, found.figure, as_json))
+    if not found.points:
+        return options.BROKEN
+    return options.GOOD if found.dominated else options.outcome({point.verdict for point in found.points})

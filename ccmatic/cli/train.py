@@ -1,0 +1,34 @@
+"""`ccmatic train`: a policy, or an adversary, learned in an environment."""
+
+import click
+
+from ccmatic.cli import options
+from ccmatic.cli.interrupts import left_in_time
+
+
+@click.command()
+@click.argument("query", metavar="NAME.toml", type=click.Path())
+@click.option(
+    "--seed", type=click.IntRange(min=0, max=2**31), default=0, show_default=True, help="Of all that is random."
+)
+@click.option(
+    "--out", help="The policy's file; beside it OUT.checkpoint, from which the same goes on.  [default: NAME.json]"
+)
+@options.as_json
+def train(query, seed, out, as_json):
+    """Train a policy, or an adversary, by PPO or TD3 in the environment that a file describes (docs/training.md);
+    needs the extra rl."""
+    with left_in_time():
+        from ccmatic import api, records
+
+        def told(line):
+            click.echo(records.line(line) if as_json else _text(line))
+
+        file = api.train(query, out, seed=seed, told=told)
+    click.echo(records.line(records.PolicyLine(str(file))) if as_json else file)
+    return options.GOOD
+
+
+def _text(line):
+    measured = f"reward {line.reward:9.3f}   utilisation {line.utilisation:5.3f}   RTT {line.rtt_ms:7.2f} ms"
+    return f"{line.episode:>{len(str(line.episodes))}}/{line.episodes}   {line.seconds:6.0f} s   {measured}"
