@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ccmatic import proving, records, traces
 from ccmatic.base import parse_json, read_text, write_text
-from ccmatic.emulation import command, machine
+from ccmatic.emulation import machine, measure_flows
 from ccmatic.records import MeasuresFile
 
 ENVELOPE = "cc_qdel_wide"
@@ -70,7 +70,7 @@ def measured(file, flow, rate, rtt, buffer, jitter):
         return records.convert(parse_json(read_text(file)), MeasuresFile)
     for _ in range(TRIES):
         try:
-            row = command.run({**link, **delays}, [flow], max(SECONDS, rounds * rtt / 1000))
+            row = measure_flows({**link, **delays}, [flow], max(SECONDS, rounds * rtt / 1000))
             faults = row.faults
         except machine.NotReady as late:
             faults = [late.message]

@@ -11,8 +11,6 @@ from support import ROOT
 
 #: The functions whose names are not those of their commands, as packages of ccmatic or Python itself have those names.
 OTHER_NAMES = {
-    "emulate": "emulate_link",
-    "evaluate": "evaluate_senders",
     "front": "find_front",
     "list": "list_names",
     "runs": "read_run",

@@ -16,7 +16,7 @@ import pytest
 
 from ccmatic import records
 from ccmatic.base.errors import InputError
-from ccmatic.emulation import command, flows, kinds, link, machine, measures, replay, run
+from ccmatic.emulation import flows, kinds, link, machine, measures, pipeline, replay, run
 from support import cli
 from support.emulations import in_time
 from support.json_schemas import validate
@@ -176,7 +176,7 @@ def test_the_command_keeps_what_it_says(iperf3, tmp_path):
     assert found["flows"][0]["flow"] == "cubic" and found["flows"][0]["lost"] == found["lost"]
     assert "Throughput" in (tmp_path / "run.svg").read_text()
     validate(found, "MeasuresFile")
-    again = command.as_text(records.read(done.stdout, records.MeasuresFile))
+    again = measures.as_text(records.read(done.stdout, records.MeasuresFile))
     assert "24 Mbit/s, R_m 10 ms, buffer 60000 bytes (2 BDP), no jitter" in again
 
 
@@ -330,7 +330,7 @@ def test_without_root_nothing_is_written(monkeypatch, tmp_path):
     monkeypatch.setattr(machine.os, "geteuid", lambda: 1000)
     asked = {"rate": "24mbit", "rtt": "40ms", "buffer": "1bdp", "schedule": None}
     with pytest.raises(InputError, match="needs root"):
-        command.run(asked, ["cubic"], 1, out=tmp_path / "kept", plot=None)
+        pipeline.measure_flows(asked, ["cubic"], 1, out=tmp_path / "kept", plot=None)
     assert not list(tmp_path.iterdir())
 
 
@@ -350,7 +350,7 @@ def test_measures_are_as_their_schema_says(schedule):
     assert [(flow.flow, flow.packets, flow.lost) for flow in found.flows] == [("cubic", 2, 1), ("bbr", 1, 0)]
     assert found.queueing_delay_ms == records.Spread(1.5, pytest.approx(1.95), 2)
     assert records.read(records.line(found), records.MeasuresFile) == found
-    assert "\nall " in command.as_text(found) and "\nvalid; least D 0.00 ms" in command.as_text(found)
+    assert "\nall " in measures.as_text(found) and "\nvalid; least D 0.00 ms" in measures.as_text(found)
     silent = measures.measures(in_time(asked, ("cubic",), [(0, 0)]), 0.5)
     validate(records.data(silent), "MeasuresFile")
     assert silent.rtt_ms == records.Spread(None, None, None)

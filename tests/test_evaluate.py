@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
-from ccmatic.emulation import command
+from ccmatic.emulation import pipeline
 from ccmatic.evaluation import figures, runs
 from ccmatic.evaluation.bounds import bounds, broken
 from ccmatic.evaluation.runs import Evaluation, Scenario
@@ -134,7 +134,7 @@ def test_cc_qdel_in_the_kernel(rate, flows, iperf3, capsys):
     for jitter in (None, "40ms"):
         for flow in flows:
             link = {"rate": f"{rate}mbit", "rtt": "40ms", "buffer": "2bdp", "jitter": jitter, "schedule": None}
-            found = on_time(lambda link=link, flow=flow: command.run(link, [flow], 5, 3.5), lateness_ms)
+            found = on_time(lambda link=link, flow=flow: pipeline.measure_flows(link, [flow], 5, 3.5), lateness_ms)
             false = [fault for fault in found.faults if "believed falsely" in fault]
             # With a D of R_m nothing is left for delays of the sender's own, which a busy machine has.
             assert jitter or not false or len(found.faults) > len(false), false
@@ -163,7 +163,7 @@ def test_counterexamples_happen(controller, buffer, emulator, tmp_path):
     schedule = str(tmp_path / "schedule.csv")
     export = ["trace", "export", str(file), "--format", "schedule", "--rate", f"{rate}bit", "--rtt", "40ms"]
     assert cli.main([*export, "--mss", "1500", "--out", schedule], standalone_mode=False) == 0
-    found = on_time(lambda: command.run({"schedule": schedule}, [f"udp:{controller}"]), lateness_ms)
+    found = on_time(lambda: pipeline.measure_flows({"schedule": schedule}, [f"udp:{controller}"]), lateness_ms)
     foretold, measured = found.trace, found.emulated
     packet = 1500 / (rate / 8 * 0.04 * 6)
     assert measured.utilisation == pytest.approx(foretold.utilisation, rel=0.15, abs=1.5 * packet)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.evaluation.coverage import guarantees, sentence
 from ccmatic.fitting import NEVER, fit, packet_log
+from ccmatic.fitting.coverage import guarantees, sentence
 from ccmatic.guarantees import results
 from ccmatic.records import data
 from support.json_schemas import validate

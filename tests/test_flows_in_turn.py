@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.emulation import command, kinds, link, measures, picture, run
+from ccmatic.emulation import kinds, link, measures, picture, pipeline, run
 from support import cli
 from support.emulations import again, in_time
 from support.machine import on_time
@@ -129,7 +129,7 @@ def test_a_flow_has_no_rtt_on_a_schedule(tmp_path):
         "time_ns,admitted,served\n0,0,0\n1000000000,3000000,3000000\n"
     )
     with pytest.raises(InputError, match="a flow's rtt on a schedule"):
-        command.run({"schedule": str(tmp_path / "schedule.csv")}, ["udp:cc_qdel,rtt=80ms"])
+        pipeline.measure_flows({"schedule": str(tmp_path / "schedule.csv")}, ["udp:cc_qdel,rtt=80ms"])
 
 
 def test_shares_are_drawn(tmp_path):

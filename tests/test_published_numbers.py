@@ -9,7 +9,7 @@ import pytest
 
 import ccmatic as cm
 from ccmatic import guarantees
-from ccmatic.emulation import command, link
+from ccmatic.emulation import link, pipeline
 from ccmatic.emulation.kinds import timetable
 from ccmatic.evaluation.bounds import bounds
 from ccmatic.exporting import header
@@ -100,7 +100,7 @@ MEASURED = {**PATH, "rtt": "40.5ms", "jitter": "40.5ms"}
 def emulated(flow, buffer="20bdp", jitter="40ms", **more):
     """What is printed of a flow on a link."""
     on = link.of_texts("24mbit", "40ms", buffer, jitter, **more)
-    return list(command.proved(on, timetable([flow], 10)))
+    return list(pipeline.proved(on, timetable([flow], 10)))
 
 
 def test_emulate_prints_the_same():
@@ -121,7 +121,7 @@ def test_emulate_prints_nothing_where_nothing_is_proved():
     assert not emulated("udp:copa") and not emulated("udp:always_half")
     assert not emulated("udp:cc_qdel", changes=["5s=48mbit"])
     flows = timetable(["udp:cc_qdel", "udp:cc_qdel"], 10)
-    assert not list(command.proved(link.of_texts("24mbit", "40ms", "20bdp"), flows))
+    assert not list(pipeline.proved(link.of_texts("24mbit", "40ms", "20bdp"), flows))
 
 
 def test_exported_headers_say_the_same():

@@ -18,7 +18,7 @@ from ccmatic.api.given import Given as Given
 from ccmatic.api.given import load_controller
 from ccmatic.api.proofs import check, find_front, guarantee, prove, prove_by_shapes, reproduce_tradeoff
 from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
-from ccmatic.api.senders import attack, emulate_link, evaluate_senders, export, fit, list_names, train
+from ccmatic.api.senders import attack, emulate, evaluate, export, fit, list_names, train
 from ccmatic.api.verdicts import estimate, explain, export_trace, replay, verify, worst
 from ccmatic.base import InputError
 from ccmatic.explanation import Explanation
@@ -58,9 +58,9 @@ __all__ = [
     "check",
     "check_cover",
     "check_widening",
-    "emulate_link",
+    "emulate",
     "estimate",
-    "evaluate_senders",
+    "evaluate",
     "explain",
     "export",
     "export_trace",

@@ -152,7 +152,7 @@ def find_front(
     from ccmatic.analysis import fronts
 
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
-    return fronts.find(query, out, step, jobs, cluster, begun, decided, **asking)
+    return fronts.find_front(query, out, step, jobs, cluster, begun, decided, **asking)
 
 
 def reproduce_tradeoff(
@@ -178,9 +178,6 @@ def reproduce_tradeoff(
     Raises:
         InputError: An expression or a number cannot be read, or the theorem does not allow it.
     """
-    from ccmatic import traces
-    from ccmatic.tradeoffs import command
+    from ccmatic import tradeoffs
 
-    traces.require()
-    asked, path = command.read(allowances, buffer_time, start, end)
-    yield from command.run(asked, path, out)
+    yield from tradeoffs.reproduce_tradeoff(allowances, buffer_time, start, end, out)

@@ -49,6 +49,7 @@ class Synthesis:
 def synthesise(
     query: Query,
     template: str | None = None,
+    out: str | Path | None = None,
     *,
     run: str | Path | None = None,
     jobs: int = 1,
@@ -60,7 +61,8 @@ def synthesise(
     """Find every controller of a template that ensures the query's property, one of each class: controllers that differ
     in the coefficients of constants only are one class (docs/encoding.md, section 9, "Counting").
 
-    template: a name in templates/ or a file's path, in place of the query's own. run: a file that keeps what is
+    template: a name in templates/ or a file's path, in place of the query's own. out: a folder for the solutions, whose
+    content is replaced when the synthesis is complete; None: nothing is written. run: a file that keeps what is
     learned; the same call then goes on. jobs: verify on so many processes; cluster: on the Dask cluster at this address
     instead. timeout: seconds for each candidate. Raises InputError for a template that does not fit the model or a run
     of another query; while it is iterated over, InputError if there is no template, and Disagreement.
@@ -71,19 +73,21 @@ def synthesise(
     query = query.searching(template) if template else query
     store = Store(run, query) if run else None
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
-    return Synthesis(query, isolated_steps(synthesis.synthesise(query, jobs, cluster, store, **asking)))
+    steps = synthesis.synthesise(query, jobs, cluster, store, **asking)
+    if out is not None:
+        steps = synthesis.written(steps, synthesis.Folder(out, query))
+    return Synthesis(query, isolated_steps(steps))
 
 
 @isolated
 def widen(
     controller: Given,
     query: Query,
+    out: str | Path | None = None,
     *,
     step: Fraction | int | str = "1/8",
     most: Fraction | int | str = 2,
     told: Callable[[widening.Point, int], None] = lambda point, left: None,
-    keep: Callable[[Widening], None] = lambda found: None,
-    known: widening.Known | None = None,
     solvers: tuple[str, ...] = ("z3",),
     timeout: float | None = None,
     seed: int = 0,
@@ -91,16 +95,19 @@ def widen(
     """All maximal envelopes around a controller that ensure a query's property: each of its rates is the least and the
     most of one to begin with; a least rate may be multiplied by 1, 1 - step, … 0, a most rate by 1, 1 + step, … most.
 
-    told: is given each envelope that is asked about, and of how many it is not known yet. keep: is given what is found
-    so far, after each answer. known: of an earlier search for the same. timeout: seconds for each. Where the controller
-    itself does not hold, none does. Raises InputError for what has no such envelopes, or too many; Disagreement.
+    out: a folder for envelopes and traces, where the same call resumes; None: nothing is written. told: receives each
+    envelope before it is decided, and how many are undecided. timeout: seconds for each. Where the controller itself
+    does not hold, none does. Raises InputError for what has no such envelopes, or too many; Disagreement.
 
         cm.widen("cc_qdel", cm.load_query("g1_t5"), step="1/4").maximal
     """
     grid = widening.Grid(load_controller(controller, query), query.units(), exact(step), exact(most))
     language.require_order(grid.controller, query.jitter)
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
-    return widening.widen(grid, query, told, keep, known or widening.Known(), **asking)
+    if out is None:
+        return widening.widen(grid, query, told, **asking)
+    written: Widening = widening.widen_to(out, grid, query, told, **asking)
+    return written
 
 
 @isolated

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import base
-from ccmatic.base import InputError, Unreadable, quantities
+from ccmatic.base import InputError, Unreadable
 from ccmatic.exporting import files as exporting
 from ccmatic.exporting import header
 from ccmatic.records import AttackLine, GuaranteeLine, MeasuresFile, TrainingLine
@@ -95,7 +95,7 @@ def attack(
     yield from transfer([load(file) for file in adversaries], senders, out)
 
 
-def emulate_link(
+def emulate(
     flows: Sequence[str] = ("cubic",),
     *,
     rate: str | None = None,
@@ -135,21 +135,19 @@ def emulate_link(
     Raises:
         InputError: A quantity or a flow cannot be read, or the machine lacks what is needed.
     """
-    from ccmatic.emulation import command
+    from ccmatic import emulation
 
     link = {"rate": rate, "rtt": rtt, "buffer": buffer, "jitter": jitter, "pattern": pattern, "seed": seed}
     where: dict[str, Any] = {**link, "changes": changes, "schedule": schedule}
-    found: MeasuresFile = command.run(where, flows, seconds, warmup, out, plot)
+    found: MeasuresFile = emulation.measure_flows(where, flows, seconds, warmup, out, plot)
     return found
 
 
-def evaluate_senders(
-    senders: Sequence[str], out: str | Path = "evaluation", *, real: bool = False, jobs: int = 1
-) -> Any:
+def evaluate(senders: Sequence[str], out: str | Path = "evaluation", *, real: bool = False, jobs: int = 1) -> Any:
     """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them.
 
     Args:
-        senders: Controllers; with `real`, flows of `emulate_link`.
+        senders: Controllers; with `real`, flows of `emulate`.
         out: The folder for results and figures; the same call resumes there.
         real: Run on this machine's stack, on a smaller grid. It needs root and Linux.
         jobs: Processes that simulate.
@@ -160,7 +158,7 @@ def evaluate_senders(
     Raises:
         InputError: A sender cannot be run.
     """
-    from ccmatic.evaluation.grid import Grid
+    from ccmatic.evaluation import Grid
 
     return Grid(senders, out, real, jobs)
 
@@ -196,17 +194,9 @@ def fit(
         fitted, guarantees = cm.fit("examples/links/cellular.mahimahi", rtt="40ms", controllers=["cc_qdel"])
     """
     from ccmatic import fitting
-    from ccmatic.evaluation import coverage
 
-    step = quantities.duration(rtt) if rtt else None
-    if step == 0:
-        raise InputError(f"the rtt is '{rtt}'; expected more than 0")
-    if controllers and not step:
-        raise InputError("a --controller; expected --rtt, R_m, as what a log tells may be the delay of one way only")
-    packets = fitting.read(str(log), two_clocks, received)
-    asked = models or dict.fromkeys((*fitting.MODELS, *coverage.models(controllers)))
-    fitted = fitting.fit(packets, asked, horizon, step)
-    return fitted, [line for name in controllers for line in coverage.guarantees(name, fitted)]
+    fitted, covered = fitting.fit_file(log, models, rtt, horizon, two_clocks, received, controllers)
+    return fitted, covered
 
 
 def list_names(*kinds: str) -> list[Any]:

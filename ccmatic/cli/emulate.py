@@ -46,8 +46,8 @@ from ccmatic.cli import options
 def emulate(flows, seconds, warmup, out, plot, as_json, **link):
     """Run real flows over an emulated link, in network namespaces of this machine; needs root and Linux."""
     from ccmatic import api, records
-    from ccmatic.emulation.command import as_text
+    from ccmatic.emulation import as_text
 
-    found = api.emulate_link(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
+    found = api.emulate(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
     click.echo((records.line if as_json else as_text)(found))
     return options.GOOD if found.valid else options.UNKNOWN

@@ -13,12 +13,11 @@ from ccmatic.cli import options
 @options.as_json
 def evaluate(senders, real, out, jobs, as_json):
     """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them."""
-    from ccmatic import api, records
-    from ccmatic.evaluation import runs
+    from ccmatic import api, evaluation, records
 
-    grid = api.evaluate_senders(senders, out, real=real, jobs=jobs)
+    grid = api.evaluate(senders, out, real=real, jobs=jobs)
     for number, row in enumerate(grid, 1):
-        said = runs.line(row, as_json)
+        said = evaluation.line(row, as_json)
         click.echo(said if as_json else f"{number:>{len(str(grid.count))}}/{grid.count}  {said}")
     for file in grid.draw():
         click.echo(records.line(records.FigureLine(str(file))) if as_json else file)

@@ -1,5 +1,7 @@
 """`ccmatic synth`: every controller of a template that ensures a property."""
 
+from pathlib import Path
+
 import click
 
 from ccmatic.cli import options
@@ -17,17 +19,16 @@ from ccmatic.cli import options
 @options.as_json
 def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
     """Find every controller of the query's template that ensures its property, one of each class."""
-    from ccmatic.api import load_query, synthesise
+    from ccmatic import api
     from ccmatic.cli import synthesis_reports as report
-    from ccmatic.synthesis import Folder
 
-    asked = load_query(query)
-    folder = Folder(out or f"{asked.name}-solutions", asked)
-    steps = synthesise(asked, run=run_file, jobs=jobs, cluster=cluster, **options.asking(solver, timeout, seed))
+    asked = api.load_query(query)
+    folder = Path(out or f"{asked.name}-solutions")
+    steps = api.synthesise(
+        asked, out=folder, run=run_file, jobs=jobs, cluster=cluster, **options.asking(solver, timeout, seed)
+    )
     progress = (report.SynthesisJson if as_json else report.SynthesisText)(asked)
     with progress:
         for now in steps:
-            file = folder.add(now) if now.controller else None
-            progress.update(now, file)
-        folder.complete()
+            progress.update(now, folder / f"{now.controller.name}.py" if now.controller else None)
     return options.UNKNOWN if now.undecided else options.GOOD if now.solutions else options.BROKEN

@@ -18,30 +18,19 @@ from ccmatic.cli import options
 def widen(controller, query, step, most, out, solver, timeout, seed, as_json):
     """Find all maximal envelopes around a controller that ensure a query's property."""
     from ccmatic import api, records
-    from ccmatic.analysis.widening import ABOUT, to_json, trace_name, unfinished
-    from ccmatic.synthesis import Folder
+    from ccmatic.analysis import widening
 
     asked = api.load_query(query)
     loaded = api.load_controller(controller, asked)
-    path = out or f"{loaded.name}-wider"
-    known = unfinished(Folder.partial(path), asked, loaded, step, most)
-    folder, traces = Folder(path, asked), []
-
-    def keep(found):
-        new = found.breaking[len(traces) :]
-        traces.extend(folder.keep(trace_name(len(traces) + n), each.trace.to_json()) for n, each in enumerate(new))
-        folder.keep(ABOUT, to_json(found))
-
+    folder = out or f"{loaded.name}-wider"
     with options.Waiting(f"widening {loaded.name}") as waiting:
 
         def told(point, left):
             waiting.what = f"widening {loaded.name}, {left:,} envelopes to decide"
 
         asking = options.asking(solver, timeout, seed)
-        found = api.widen(loaded, asked, step=step, most=most, told=told, keep=keep, known=known, **asking)
-    keep(found)
-    lines = list(_envelopes(found, folder, traces))
-    folder.complete()
+        found = api.widen(loaded, asked, folder, step=step, most=most, told=told, **asking)
+    lines = list(widening.lines(found, folder))
     summary = records.WideningLine(
         summary=True,
         verdict="unknown" if found.undecided else "holds" if found.maximal else "violated",
@@ -53,21 +42,6 @@ def widen(controller, query, step, most, out, solver, timeout, seed, as_json):
     )
     click.echo("\n".join(map(records.line, [*lines, summary]) if as_json else _text(found, lines, summary, folder)))
     return options.outcome([summary.verdict])
-
-
-def _envelopes(found, folder, traces):
-    """The line of each maximal envelope, which is written."""
-    from ccmatic.analysis.widening import envelope_name, said_of
-    from ccmatic.records import EnvelopeLine
-
-    for number, point in enumerate(found.maximal, start=1):
-        source = found.grid.source(point, said_of(found, number))
-        file = folder.keep(f"{envelope_name(found, number)}.py", source)
-        wider = {
-            f"{end.line}.{end.which}": None if breaking is None else str(traces[breaking])
-            for end, breaking in found.beyond(point)
-        }
-        yield EnvelopeLine(number, envelope_name(found, number), str(file), source, wider)
 
 
 def _text(found, lines, summary, folder):
@@ -84,4 +58,4 @@ def _text(found, lines, summary, folder):
     if not lines and not summary.undecided:
         count = f"{found.grid.controller.name} does not hold, nor does any envelope around it"
     yield f"{count}; {summary.questions} asked about, {summary.seconds:.1f} s"
-    yield f"in {folder.path}   (check it: ccmatic check-widening {folder.path})"
+    yield f"in {folder}   (check it: ccmatic check-widening {folder})"

@@ -15,3 +15,8 @@ what happened is at most R_m + D, and if no sender that logs its beliefs believe
 Bytes are those of IP packets, headers included and no link-layer framing, throughout: rates, buffers, positions in a
 schedule, utilisation.
 """
+
+from ccmatic.emulation.measures import as_text
+from ccmatic.emulation.pipeline import measure_flows
+
+__all__ = ["as_text", "measure_flows"]

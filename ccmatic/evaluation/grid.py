@@ -1,4 +1,4 @@
-"""The pipeline of `ccmatic evaluate`: the missing runs of a grid, each beside what is proved, and the figures."""
+"""Evaluation: the missing runs of a grid, each beside what is proved, and the figures."""
 
 from msgspec.structs import replace
 
@@ -9,7 +9,7 @@ from ccmatic.evaluation import bounds, figures, runs
 
 
 class Grid:
-    """The runs of senders on the paper's grid of links; see `ccmatic.api.evaluate_senders`.
+    """The runs of senders on the paper's grid of links; see `ccmatic.api.evaluate`.
 
     Iterate over it for a ResultRecord of each run that was missing; its `outside` says what is outside the proved
     bounds. `count`: how many were missing when it was made.

@@ -4,6 +4,7 @@ from ccmatic.fitting.fit import MODELS, Fit, Fitted, fit
 from ccmatic.fitting.least import RESOLUTION, least, unlimited
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog, packet_log
 from ccmatic.fitting.picture import draw
+from ccmatic.fitting.pipeline import fit_file
 from ccmatic.fitting.readers import read
 from ccmatic.fitting.report import lines, milliseconds, text
 
@@ -17,6 +18,7 @@ __all__ = [
     "PacketLog",
     "draw",
     "fit",
+    "fit_file",
     "least",
     "lines",
     "milliseconds",

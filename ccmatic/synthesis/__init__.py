@@ -5,7 +5,7 @@ from ccmatic.synthesis.cover import Report as CoverReport
 from ccmatic.synthesis.cover import check_cover
 from ccmatic.synthesis.generators import generator
 from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Store, read_run
-from ccmatic.synthesis.solution_files import Folder, kin
+from ccmatic.synthesis.solution_files import Folder, kin, written
 from ccmatic.synthesis.workers import Team
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "kin",
     "read_run",
     "synthesise",
+    "written",
 ]

@@ -104,6 +104,15 @@ class Folder:
             shutil.rmtree(folder)
 
 
+def written(steps, folder):
+    """Yield the Progress of a synthesis step by step, and write each solution to a Folder before its step."""
+    for now in steps:
+        if now.controller:
+            folder.add(now)
+        yield now
+    folder.complete()
+
+
 def _require_own(folder):
     """Raise InputError if a folder holds anything but what a synthesis, perhaps one that was killed, wrote."""
     if folder.exists() and not folder.is_dir():

@@ -1,7 +1,7 @@
 """The front of what can be guaranteed on a network, and by whom of a template's controllers."""
 
-from ccmatic.analysis.fronts.command import Front, find
 from ccmatic.analysis.fronts.figure import draw
+from ccmatic.analysis.fronts.front import Front, find_front
 from ccmatic.analysis.fronts.points import MEASURES, Member, Point, dominated
 from ccmatic.analysis.fronts.search import envelopes, members, network_of, prove_each, step_of
 
@@ -13,7 +13,7 @@ __all__ = [
     "dominated",
     "draw",
     "envelopes",
-    "find",
+    "find_front",
     "members",
     "network_of",
     "prove_each",

@@ -1,20 +1,11 @@
 """How far a controller may be widened: all maximal envelopes around it that keep a query's property."""
 
 from ccmatic.analysis.widening.ends import End, Grid, Point, factors
-from ccmatic.analysis.widening.file import (
-    ABOUT,
-    WideningReport,
-    check_widening,
-    envelope_name,
-    said_of,
-    to_json,
-    trace_name,
-    unfinished,
-)
+from ccmatic.analysis.widening.file import WideningReport, check_widening, envelope_name, said_of
+from ccmatic.analysis.widening.folder import lines, widen_to
 from ccmatic.analysis.widening.search import Breaking, Known, Widening, widen
 
 __all__ = [
-    "ABOUT",
     "Breaking",
     "End",
     "Grid",
@@ -25,9 +16,8 @@ __all__ = [
     "check_widening",
     "envelope_name",
     "factors",
+    "lines",
     "said_of",
-    "to_json",
-    "trace_name",
-    "unfinished",
     "widen",
+    "widen_to",
 ]

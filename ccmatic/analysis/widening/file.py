@@ -10,7 +10,7 @@ from ccmatic import __version__, records
 from ccmatic import query as queries
 from ccmatic.analysis.widening.ends import Grid
 from ccmatic.analysis.widening.search import Known, as_wide, inside
-from ccmatic.base import InputError, exact, located, parse_json, read_text
+from ccmatic.base import InputError, located, parse_json, read_text
 from ccmatic.language import parse
 from ccmatic.records import QueryRecord, WideningFile
 from ccmatic.traces import Trace
@@ -54,14 +54,14 @@ def to_json(widening):
     return json.dumps(records.data(made), indent=1) + "\n"
 
 
-def unfinished(folder, query, controller, step, most):
+def unfinished(folder, query, grid):
     """The Known that an interrupted search left in a folder; nothing if it left none, or was of something else."""
     file = Path(folder) / ABOUT
     if not file.exists():
         return Known()
     with located(str(file)):
         about = records.convert(parse_json(read_text(file)), WideningFile, str(file), "not a whole widening")
-        asked = records.convert(query.record(), QueryRecord), controller.source, exact(step), exact(most)
+        asked = records.convert(query.record(), QueryRecord), grid.controller.source, grid.step, grid.most
         if (about.query, about.source, about.step, about.most) != asked:
             return Known()
         traces = tuple(Trace.load(file.with_name(Path(name).name)) for name in about.breaking)

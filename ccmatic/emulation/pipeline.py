@@ -1,4 +1,4 @@
-"""`ccmatic emulate`: from options to what was measured."""
+"""From the text of a link and its flows to the measures of a run."""
 
 from fractions import Fraction
 from io import BytesIO
@@ -15,20 +15,18 @@ from ccmatic.emulation import mm_log, picture
 from ccmatic.emulation.kinds import timetable
 from ccmatic.emulation.link import ENDLESS, SECOND
 from ccmatic.emulation.machine import require
-from ccmatic.emulation.measures import as_text, measures, warm_up
+from ccmatic.emulation.measures import measures, warm_up
 from ccmatic.emulation.run import emulate
 from ccmatic.exporting.header import Export
 from ccmatic.trace_export import Holds, Schedule
 from ccmatic.traces import require as require_drawing
 
-__all__ = ["as_text", "run"]
-
 #: Seconds of a run that follows no schedule, and says nothing else.
 SECONDS = 10
 
 
-def run(link, flows, seconds=None, warmup=None, out=None, plot=None):
-    """Emulate; a records.MeasuresFile.
+def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None):
+    """Emulate flows on a link, and return the measures: a records.MeasuresFile.
 
     link: options by name, as link.of_texts takes them, or a `schedule`: a file of a schedule or of holds alone, or a
     link trace of mahimahi with what link.of_opportunities takes. flows: as kinds.timetable reads them. seconds: as long

@@ -12,7 +12,9 @@ import numpy as np
 from ccmatic import guarantees as proved
 from ccmatic import language, records
 from ccmatic.contracts import Buffer, load_definition
-from ccmatic.fitting import SECOND, milliseconds, unlimited
+from ccmatic.fitting.least import unlimited
+from ccmatic.fitting.log import SECOND
+from ccmatic.fitting.report import milliseconds
 from ccmatic.guarantees import sentence
 
 __all__ = ["guarantees", "models", "sentence"]

@@ -1,4 +1,4 @@
-"""The pipeline of `ccmatic front`: synthesis, a proof for each member, maybe envelopes, and the figure."""
+"""The search for a front: synthesis, a proof for each member, maybe envelopes, and the figure."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ class Front:
     figure: Path | None
 
 
-def find(query, out, step, jobs, cluster, begun, decided, **asking):
+def find_front(query, out, step, jobs, cluster, begun, decided, **asking):
     """Find the Front of a query; see `ccmatic.api.find_front`. asking: of the solvers."""
     step = step and step_of(step)
     network_of(query)

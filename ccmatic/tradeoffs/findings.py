@@ -1,4 +1,4 @@
-"""What `ccmatic tradeoff` does: each finding as soon as it is made, as data and as text."""
+"""The findings about the trade-off, each as soon as it is made, as data and as text."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -73,10 +73,13 @@ def number(text, name):
         raise InputError(f"{name} is '{shown(text)}'; expected {expected}") from None
 
 
-def run(allowances, path, out):
-    """Every Found, its files written to the folder `out`: Figure 7 and its table, what the solver finds, real
-    controllers, the family of cc_probe_slow, Figure 8, Table 3, the counterexample, the proof step by step. Raises
-    InputError."""
+def reproduce_tradeoff(allowances, buffer_time, start, end, out):
+    """Yield every Found, and write its files to the folder `out`.
+
+    In order: Figure 7 and its table, the solver's answers, real controllers, the family of cc_probe_slow, Figure 8,
+    Table 3, the counterexample, the proof step by step. The arguments are text, as of `read`. Raises InputError."""
+    traces.require()
+    allowances, path = read(allowances, buffer_time, start, end)
     rates = table_rates(path)
     inverses = {allowance: allowance.inverse(path, rates) for allowance in allowances}
     probing = {rule: _probing(rule, path, rates) for rule in RULES}

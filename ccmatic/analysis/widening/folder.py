@@ -1,0 +1,51 @@
+"""A widening whose envelopes and traces are kept in a folder, from which the same widening resumes."""
+
+from pathlib import Path
+
+from ccmatic.analysis.widening.file import ABOUT, envelope_name, said_of, to_json, trace_name, unfinished
+from ccmatic.analysis.widening.search import widen
+from ccmatic.records import EnvelopeLine
+from ccmatic.synthesis import Folder
+
+
+def widen_to(path, grid, query, told, **asking):
+    """Widen as `search.widen`, and write each trace and each maximal envelope to the folder at `path`.
+
+    Args:
+        path: The folder. While the search runs, its files are in PATH.partial, from which the same search resumes.
+        grid: The Grid of envelopes.
+        query: The Query that each of them has to meet.
+        told: Receives each envelope that is decided next, and how many are left.
+        asking: The options of the solvers.
+
+    Returns:
+        The Widening.
+    """
+    known = unfinished(Folder.partial(path), query, grid)
+    folder, kept = Folder(path, query), 0
+
+    def keep(widening):
+        nonlocal kept
+        for number, breaking in enumerate(widening.breaking[kept:], start=kept):
+            folder.keep(trace_name(number), breaking.trace.to_json())
+        kept = len(widening.breaking)
+        folder.keep(ABOUT, to_json(widening))
+
+    widening = widen(grid, query, told, keep, known, **asking)
+    keep(widening)
+    for number, point in enumerate(widening.maximal, start=1):
+        folder.keep(f"{envelope_name(widening, number)}.py", grid.source(point, said_of(widening, number)))
+    folder.complete()
+    return widening
+
+
+def lines(widening, path):
+    """Yield the records.EnvelopeLine of each maximal envelope of a Widening that was written to a folder."""
+    for number, point in enumerate(widening.maximal, start=1):
+        name = envelope_name(widening, number)
+        wider = {
+            f"{end.line}.{end.which}": None if breaking is None else str(Path(path) / trace_name(breaking))
+            for end, breaking in widening.beyond(point)
+        }
+        source = widening.grid.source(point, said_of(widening, number))
+        yield EnvelopeLine(number, name, str(Path(path) / f"{name}.py"), source, wider)

@@ -1,0 +1,18 @@
+"""From the file of a log to what was fitted, and what shipped proofs say of the path."""
+
+from ccmatic.base import InputError, quantities
+from ccmatic.fitting import coverage
+from ccmatic.fitting.fit import MODELS, fit
+from ccmatic.fitting.readers import read
+
+
+def fit_file(log, models=(), rtt=None, horizon=10, two_clocks=False, received=None, controllers=()):
+    """Return (Fitted, [records.GuaranteeLine, …]) of the log in a file; see `ccmatic.api.fit`."""
+    step = quantities.duration(rtt) if rtt else None
+    if step == 0:
+        raise InputError(f"the rtt is '{rtt}'; expected more than 0")
+    if controllers and not step:
+        raise InputError("a --controller; expected --rtt, R_m, as what a log tells may be the delay of one way only")
+    packets = read(str(log), two_clocks, received)
+    fitted = fit(packets, models or dict.fromkeys((*MODELS, *coverage.models(controllers))), horizon, step)
+    return fitted, [line for name in controllers for line in coverage.guarantees(name, fitted)]
