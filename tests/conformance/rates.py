@@ -41,7 +41,7 @@ def rate(C_L, C_U, qdel_L, qdel_U, D):
 }
 
 #: How many candidates of each template.
-CANDIDATES = 3
+CANDIDATES = 1
 
 
 def _shipped():

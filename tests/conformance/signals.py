@@ -114,14 +114,16 @@ def in_c(name):
     decide, size = deciding(library), policies.OBSERVATIONS[observe]
 
     def run(measured):
-        sender, actions = Called(library, PACKET, int(RTT * 10**9)), []
-        for number, row in enumerate(measured.rows, 1):
+        sender, actions, decided = Called(library, PACKET, int(RTT * 10**9)), [], []
+        for row in measured.rows:
             observed = np.zeros(size, np.float32)
             rate = decide(sender._pointer, Interval(*row), SECONDS, pointer(observed))
             actions.append(float(np.clip(made(observed[None])[0], -made.most_action, made.most_action)))
-            outputs = {f"observation {place}": float(each) for place, each in enumerate(observed)}
-            now = Measured(measured.rows[:number], tuple(actions), number)
-            yield now, outputs | {"rate": rate}
+            decided.append(
+                {f"observation {place}": float(each) for place, each in enumerate(observed)} | {"rate": rate}
+            )
+        for number, outputs in enumerate(decided, 1):
+            yield Measured(measured.rows, tuple(actions), number), outputs
 
     return run
 

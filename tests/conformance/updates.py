@@ -335,7 +335,7 @@ def _item(values, place):
 
 UPDATES = Kind(
     name="controllers with state",
-    weight=4,
+    weight=6,
     definitions=(*_shipped(), *FORMS),
     cases=cases,
     exact=exact,
