@@ -1,21 +1,31 @@
 """All cells: every definition in every world of its kind."""
 
 from conformance.beliefs import BELIEFS, ROUNDED
+from conformance.bottlenecks import BOTTLENECKS, WHOLE_PACKETS
 from conformance.links import FLUIDS, PACKETS, WINDOWS
 from conformance.networks import NETWORKS
-from conformance.rates import CONTROLLERS
+from conformance.rates import CONTROLLERS, drawn_controllers
 from conformance.signals import DEPLOYED_SIGNALS, SIGNALS
-from conformance.updates import UPDATES
+from conformance.updates import UPDATES, drawn_updates
 from conformance.worlds import Cell
 
 KINDS = (
-    *(CONTROLLERS, UPDATES, BELIEFS, ROUNDED, SIGNALS, DEPLOYED_SIGNALS),
-    *(NETWORKS, PACKETS, WINDOWS, FLUIDS),
+    *(CONTROLLERS, drawn_controllers(range(4)), UPDATES, drawn_updates(range(3)), BELIEFS, ROUNDED),
+    *(SIGNALS, DEPLOYED_SIGNALS, NETWORKS, PACKETS, WINDOWS, FLUIDS, BOTTLENECKS, WHOLE_PACKETS),
 )
 
-CELLS = [
-    Cell(kind, definition, world)
-    for kind in KINDS
-    for definition in kind.definitions
-    for world in (*kind.worlds, *kind.accepts)
-]
+
+def cells(kinds):
+    """Each definition of some kinds in each of its worlds."""
+    return [
+        Cell(kind, definition, world)
+        for kind in kinds
+        for definition in kind.definitions
+        for world in (*kind.worlds, *kind.accepts)
+    ]
+
+
+CELLS = cells(KINDS)
+
+#: More controllers that are drawn at random, for the slow sample.
+MORE_CELLS = cells([drawn_controllers(range(4, 100)), drawn_updates(range(3, 50))])

@@ -1,6 +1,7 @@
 """Controllers without state: the rates that they allow, by beliefs."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from ccmatic.language.tree import value
 from ccmatic.logic import equal, real
 from ccmatic.runtime.library import Library
 from ccmatic.solving import SAT, Checker
+from conformance import drawn
 from conformance.worlds import Kind, Number
 from support.controllers import as_python
 
@@ -66,13 +68,25 @@ def _candidates():
                 yield f"{name} {number}", source
 
 
+#: What the name of a controller that is drawn at random begins with; its seed is the rest.
+DRAWN = "drawn "
+
 SOURCES = FORMS | dict(_candidates())
 
 
 @cache
 def controller(name):
     """The controller of this name."""
-    return parse(SOURCES[name], name) if name in SOURCES else load(name)
+    return parse(source(name), name) if _is_text(name) else load(name)
+
+
+def _is_text(name):
+    return name in SOURCES or name.startswith(DRAWN)
+
+
+def source(name):
+    """The source of a controller that is not shipped."""
+    return SOURCES[name] if name in SOURCES else drawn.rate(name.removeprefix(DRAWN))
 
 
 def cases(name, rng, count) -> Iterator[dict]:
@@ -109,11 +123,11 @@ def in_c(name):
 
 
 def _export(name):
-    if name not in SOURCES:
+    if not _is_text(name):
         return header.make(name, guarding=True)
     with TemporaryDirectory() as folder:
         file = Path(folder) / f"{name.replace(' ', '_')}.py"
-        file.write_text(SOURCES[name])
+        file.write_text(source(name))
         export = header.make(str(file), guarding=True)
     export.header()
     return export
@@ -212,3 +226,14 @@ CONTROLLERS = Kind(
     accepts={"formula": in_formula, "solver": in_solver},
     refused={("large", "C"): "64 bits"},
 )
+
+
+def drawn_controllers(seeds):
+    """The Kind of the controllers that these seeds draw."""
+    return replace(
+        CONTROLLERS,
+        name="drawn controllers without state",
+        definitions=tuple(f"{DRAWN}{seed}" for seed in seeds),
+        refused={},
+        may_refuse=("needs more than 64 bits",),
+    )

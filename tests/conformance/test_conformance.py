@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from conformance.cells import CELLS
+from conformance.cells import CELLS, MORE_CELLS
 from conformance.worlds import WORLDS, check
 
 #: What this machine lacks, by the world that needs it.
@@ -40,7 +40,7 @@ def test_a_definition_is_the_same_in_every_world(cell):
 
 
 @pytest.mark.slow
-@every_cell
+@pytest.mark.parametrize("cell", [*CELLS, *MORE_CELLS], ids=str)
 def test_many_cases_are_the_same_in_every_world(cell):
     compared(cell, 1, MORE * cell.count)
 

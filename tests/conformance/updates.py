@@ -1,6 +1,7 @@
 """Controllers with state, and what senders by a window believe: what a step makes of state, and what is sent."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -17,6 +18,7 @@ from ccmatic.language import Name, as_sent, is_stateful, load, parse
 from ccmatic.language.stateful import Step, program
 from ccmatic.runtime.library import Library
 from ccmatic.runtime.stateful_library import StatefulSender
+from conformance import drawn
 from conformance.worlds import Kind, Number
 from support.laws import cbrt, laws_in, that_follows_laws
 from support.sequences import HORIZON, PACKET, Sequence
@@ -79,13 +81,25 @@ def _file(name):
 def controller(name):
     """The controller of this name."""
     observations = load_definition("models", "MODEL", MODEL).observations
-    if name in FORMS:
-        return parse(FORMS[name], name, observations=observations)
+    if _is_text(name):
+        return parse(source(name), name, observations=observations)
     return load(name, observations=observations)
 
 
+#: What the name of a controller that is drawn at random begins with; its seed is the rest.
+DRAWN = "drawn_"
+
 #: The least that any sender sends by.
 LEAST_SENT = {"window": PACKET, "rate": 0}
+
+
+def _is_text(name):
+    return name in FORMS or name.startswith(DRAWN)
+
+
+def source(name):
+    """The source of a controller that is not shipped."""
+    return FORMS[name] if name in FORMS else drawn.update(name.removeprefix(DRAWN))
 
 
 class Decision(NamedTuple):
@@ -167,8 +181,13 @@ class _Python:
 
     def _may_become(self, decision):
         outcome = self.python.outcome(self.arguments(decision)) if self.memories else {}
-        now = decision.now
-        return {"state": Number(outcome is not None and all(now[name] in outcome[name] for name in outcome))}
+        possible = outcome is not None and all(
+            self._may_be(name, options, decision.now[name]) for name, options in outcome.items()
+        )
+        return {"state": Number(possible)}
+
+    def _may_be(self, name, options, number):
+        return number in (map(bool, options) if self.memories[name].unit == CONDITION else options)
 
 
 @cache
@@ -184,11 +203,11 @@ def exact(name):
 @cache
 def library(name):
     """The C of a controller, built without warnings."""
-    if name not in FORMS:
+    if not _is_text(name):
         return Library(header.make(name), (*STRICT, "-O0"))
     with TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}.py"
-        file.write_text(FORMS[name])
+        file.write_text(source(name))
         return Library(header.make(str(file), MODEL), (*STRICT, "-O0"))
 
 
@@ -263,7 +282,10 @@ def _choices(own, sequence, t, state):
     """States that it may become by Python's own account, each with one number changed, and one that it is not."""
     outcome = own.python.outcome(own.arguments(Decision("becomes", sequence, t, state))) if own.memories else None
     for now in product(*outcome.values()) if outcome else ():
-        now = dict(zip(outcome, now, strict=True))
+        now = {
+            name: bool(number) if own.memories[name].unit == CONDITION else number
+            for name, number in zip(outcome, now, strict=True)
+        }
         yield now
         for name, number in now.items():
             other = not number if own.memories[name].unit == CONDITION else number + Fraction(1, 7)
@@ -342,3 +364,14 @@ UPDATES = Kind(
     worlds={"formula": in_formula, "C": in_c, "arrays": in_arrays},
     refused={(name, "C"): "sends by a rate alone" for name in ("anyone", "cc_probe_slow_sender", "cc_qdel_sender")},
 )
+
+
+def drawn_updates(seeds):
+    """The Kind of the controllers that these seeds draw."""
+    return replace(
+        UPDATES,
+        name="drawn controllers with state",
+        definitions=tuple(f"{DRAWN}{seed}" for seed in seeds),
+        refused={},
+        may_refuse=("needs more than 64 bits", "a term of more than 200 names"),
+    )
