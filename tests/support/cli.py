@@ -11,15 +11,18 @@ import pytest
 from ccmatic.cli.commands import main
 
 
-def run(*arguments, cwd="."):
-    """The exit code, standard output and standard error of `ccmatic …` in a folder. It runs in this process, which sees
-    what a test has patched and is quicker than another; tests/test_program.py runs the program itself."""
-    out, err = (TextIOWrapper(BytesIO(), encoding="utf-8") for _ in range(2))
+def run(*arguments, cwd=".", together=False):
+    """Run `ccmatic …` in a folder and return its exit code, standard output and standard error.
+
+    It runs in this process, which sees what a test has patched and needs no imports; tests/test_program.py runs the
+    program itself. together: standard output has the errors as well, in order, as in a terminal.
+    """
+    out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     with (
         patch.object(sys, "argv", ["ccmatic", *map(str, arguments)]),
         chdir(cwd),
         redirect_stdout(out),
-        redirect_stderr(err),
+        redirect_stderr(out if together else err),
         pytest.raises(SystemExit) as stop,
     ):
         main()
