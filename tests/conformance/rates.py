@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -17,6 +17,7 @@ from ccmatic.logic import equal, real
 from ccmatic.runtime.library import Library
 from ccmatic.solving import SAT, Checker
 from conformance import drawn
+from conformance.singles import Single
 from conformance.worlds import Kind, Number
 from support.controllers import as_python
 
@@ -105,10 +106,26 @@ def exact(name):
     """By the controller's own Python, on Fractions; no rate is below 0."""
 
     def of(beliefs):
-        rates = controller(name).rates(CONSTANTS | beliefs)
-        return {"low": Number(max(Fraction(0), rates.low)), "high": Number(max(Fraction(0), rates.high))}
+        ends = controller(name).rates(CONSTANTS | beliefs)
+        size = 20 * max(beliefs.values()) if name.startswith(DRAWN) else None
+        return {
+            end: Number(max(Fraction(0), getattr(ends, end)), size=size, near=partial(_single, name, beliefs, place))
+            for place, end in enumerate(("low", "high"))
+        }
 
     return of
+
+
+def _ends(tree, known):
+    """The least and the most rate of a tree, by its own value."""
+    while isinstance(tree, If):
+        tree = tree.then if value(tree.test, known) else tree.other
+    return tuple(value(end, known) for end in ((tree.low, tree.high) if isinstance(tree, Between) else (tree, tree)))
+
+
+def _single(name, beliefs, place):
+    known = {each: Single(number) for each, number in (CONSTANTS | beliefs).items()}
+    return max(0.0, float(_ends(controller(name).body, known)[place]))
 
 
 def in_c(name):
@@ -163,14 +180,9 @@ def in_text(name):
 def in_tree(name):
     """The tree's own value."""
 
-    def ends(tree, known):
-        while isinstance(tree, If):
-            tree = tree.then if value(tree.test, known) else tree.other
-        return (tree.low, tree.high) if isinstance(tree, Between) else (tree, tree)
-
     def run(beliefs):
         known = {each: Fraction(number) for each, number in (CONSTANTS | beliefs).items()}
-        low, high = (max(0, value(end, known)) for end in ends(controller(name).body, known))
+        low, high = (max(0, end) for end in _ends(controller(name).body, known))
         yield beliefs, {"low": low, "high": high}
 
     return run

@@ -17,6 +17,7 @@ class Number(NamedTuple):
     up: whether such a world rounds it up, as upper bounds are.
     off: whether such a world may be a unit off before it rounds, as laws that are not linear are in C.
     size: the size of the terms that it is a sum of; a world of floats rounds each of them.
+    near: gives the value in float32, whose comparisons may come out otherwise where both sides are nearly equal.
     """
 
     value: Any
@@ -24,6 +25,7 @@ class Number(NamedTuple):
     up: bool = False
     off: bool = False
     size: Any = None
+    near: Callable[[], Any] | None = None
 
 
 def exact(number, output):
@@ -43,11 +45,15 @@ def rounded(number, output):
 def within(relative):
     """At most a share of the size of the number's terms away."""
 
+    def is_near(value, size, output):
+        if isinstance(value, bool):
+            return bool(output) is value
+        return abs(output - value) <= relative * max(abs(value), 1 if size is None else size)
+
     def agrees(number, output):
-        if isinstance(number.value, bool):
-            return bool(output) is number.value
-        size = max(abs(number.value), 1 if number.size is None else number.size)
-        return abs(output - number.value) <= relative * size
+        if is_near(number.value, number.size, output):
+            return True
+        return number.near is not None and is_near(number.near(), number.size, output)
 
     return agrees
 
