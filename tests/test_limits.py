@@ -132,7 +132,7 @@ def nested(inner, times, around):
     RATE + "-" * 5000 + "C_L", RATE + "(" * 500 + "C_L" + ")" * 500, RATE + "C_L" + "\n#" * 10**6,
     RATE + "C_L * " + " * ".join(["(R_m + D + max(R_m, D) + max(R_m, 2 * D)) / R_m"] * 12),
     RATE + "C_L * " + nested("R_m", 33, "max({0}, D) * (R_m + D + R_m)"),
-    RATE + "max(" + ", ".join(["C_L"] * 300) + ")",
+    RATE + "max(" + ", ".join(["C_L"] * 20_000) + ")",
     "def rate(C_L):\n    if C_L > 0:\n        return C_L\n" + "    elif C_L > 0:\n        return C_L\n" * 300
     + "    return C_L\n",
 ])  # fmt: skip

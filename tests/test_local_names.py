@@ -257,12 +257,13 @@ REFUSED = [
     ("GAIN = LIMIT\nLIMIT = 2\n", ["return C_L"], 1, "unknown name `LIMIT`"),
     ("GAIN = 2\n", ["return C_L + GAIN"], 3, "adds `GAIN` (number) to `C_L` (rate)"),
     ("GAIN = 2 - 2\n", ["return C_L / GAIN"], 3, "divides `C_L` by `GAIN`, which is 0"),
-    ("GAIN = [2]\n", ["return C_L"], 1, "found `[2]`, expected a term"),
-    ("", ["x = C_L", *["x += x"] * 60, "return x"], 10, "more than 200 names and numbers, with what is assigned"),
-    ("", ["x = C_L > 0", *["x = not x"] * 200, "return C_L"], 101, "nested too deeply, with what is assigned"),
+    ("GAIN = {2}\n", ["return C_L"], 1, "found `{2}`, expected a term"),
+    ("", ["x = 2", *["x *= x"] * 60, "return x * C_L"], 14, "numbers have more than 2000 digits"),
+    ("", ["x = C_L > 0", *["x = not x"] * 600, "return C_L"], 501, "nested too deeply, with what is assigned"),
     ("", ["x = R_m + D", *["x *= x / R_m"] * 7, "return C_L"], None, "more than"),
-    ("", [*["if C_L > 0: x = C_L"] * 9, "return C_L"], 11, "more than 100 paths"),
-    ("", [*["if C_L > 0: x = C_L"] * 6, *["x = C_L"] * 2000, "return x"], None, "of more than 40000 names"),
+    ("", [*["if C_L > 0: x = C_L"] * 20, "return C_L"], 21, "more than 100000 names and numbers on all"),
+    ("", [*["if C_L > 0: return C_L"] * 101, "return C_L"], 102, "a path of more than 100 `if`"),
+    ("", [*["if C_L > 0: x = C_L"] * 6, *["x = C_L"] * 2000, "return x"], None, "of more than 100000 names"),
 ]  # fmt: skip
 
 

@@ -106,7 +106,7 @@ def test_what_is_not_observed_within_the_horizon_is_refused():
         ("max_over(ack_rate, 3 / 2)", "expected a whole number of steps, at least 1"),
         ("max_over(ack_rate, R_m)", "expected a whole number of steps, at least 1"),
         ("max_over(ack_rate, 10 ** 9)", "found `10 ** 9`, which is not linear"),
-        ("max_over(ack_rate, 1000000000)", "found a term of more than 200 names"),
+        ("max_over(ack_rate, 1000000000)", "found a controller of more than 100000 names"),
         ("max_over(ack_rate)", "expected `max_over(NAME, STEPS)` of the name of an observation"),
         ("max_over(window, 2)", "expected `max_over(NAME, STEPS)` of the name of an observation"),
         ("max_over(ack_rate + ack_rate, 2)", "expected `max_over(NAME, STEPS)` of the name of an observation"),

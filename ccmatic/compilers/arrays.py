@@ -16,10 +16,11 @@ from ccmatic.language import (
     Binary,
     Bounded,
     Comparison,
-    CubeRoot,
     Extreme,
+    Function,
     If,
     Impossible,
+    Local,
     Logic,
     Name,
     Not,
@@ -161,8 +162,10 @@ class Values:
                 return reduce(_LOGIC[op], map(self.of, parts), jnp.asarray(op == "and"))
             case Not(part):
                 return ~self.of(part)
-            case CubeRoot(part):
-                return jnp.cbrt(to_float(self.of(part)))
+            case Function(name, several):
+                return getattr(jnp, name)(*(to_float(self.of(part)) for part in several))
+            case Local(_, part):
+                return self.of(part)
             case If(test, then, other):
                 return where(self.of(test), self.of(then), self.of(other))
             case AnyOf((first, *_)) | Between(first, _):

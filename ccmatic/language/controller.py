@@ -11,7 +11,8 @@ from ccmatic.language.literals import Rates, run_exactly
 from ccmatic.language.printer import listing
 from ccmatic.language.several import Several, parts
 from ccmatic.language.stateful import Stateful, is_stateful, parse_stateful
-from ccmatic.language.tree import Between, Comparison, If, comparisons, names
+from ccmatic.language.tree import Between, Comparison, If, bare, comparisons
+from ccmatic.language.value import names
 from ccmatic.logic import isolated, linear, real
 
 
@@ -181,12 +182,13 @@ class _NoShape(Exception):
 
 def _shape(encoder, tree):
     match tree:
-        case If(Comparison(op, left, right), then, other) if op not in ("==", "!="):
-            difference = encoder.form(left) - encoder.form(right)
-            test = _belief_part(difference if ">" in op else -difference)
-            return test, _shape(encoder, then), _shape(encoder, other)
-        case If():
-            raise _NoShape
+        case If(test, then, other):
+            test = bare(test)
+            if not isinstance(test, Comparison) or test.op in ("==", "!="):
+                raise _NoShape
+            difference = encoder.difference(test)
+            part = _belief_part(difference if ">" in test.op else -difference)
+            return part, _shape(encoder, then), _shape(encoder, other)
         case Between(low, high):
             return "between", _shape(encoder, low), _shape(encoder, high)
     return _belief_part(encoder.form(tree))

@@ -1,7 +1,8 @@
 """Which way through a controller some values lead: the lines of its listing that are read."""
 
-from ccmatic.language.printer import listing
-from ccmatic.language.tree import If, value
+from ccmatic.language.printer import Text
+from ccmatic.language.tree import If
+from ccmatic.language.value import value
 
 
 def way_taken(tree, values, line=0):
@@ -11,5 +12,6 @@ def way_taken(tree, values, line=0):
         return {line: True}
     if value(tree.test, values):
         return {line: True, **way_taken(tree.then, values, line + 1)}
-    after = line + 1 + len(listing(tree.then))
+    words = Text()
+    after = line + 1 + len(words.listing(tree.then, words.rate))
     return {line: False, **way_taken(tree.other, values, after + (not isinstance(tree.other, If)))}

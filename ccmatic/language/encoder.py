@@ -1,24 +1,38 @@
 """Trees as formulas, linear in the terms that the parameters stand for."""
 
 import operator
-from functools import reduce
+from functools import partial, reduce
 
-from ccmatic.base import InputError
 from ccmatic.language.printer import text
-from ccmatic.language.tree import ORDER, Between, Binary, Comparison, Extreme, If, Logic, Name, Not, Number
-from ccmatic.logic import choice, equal, every, implies, is_max, linear, no, some
+from ccmatic.language.tree import ARITHMETIC, ORDER, Between, If
+from ccmatic.language.walker import Walker, componentwise
+from ccmatic.logic import Linear, choice, equal, every, implies, is_max, linear, no, some
 
 _COMPARE = {**ORDER, "==": equal, "!=": lambda left, right: no(equal(left, right))}
 
 
-class Encoder:
+class Encoder(Walker):
     """Encodes trees of `ccmatic.language.tree` over one map from parameters to terms or numbers; R_m and D are numbers.
-    file: for messages. Its methods raise InputError, with the line, for a division by 0 that is reached at some values,
-    and ValueError for a term that the parameters' terms do not leave linear."""
+
+    Its methods raise InputError, with the line, for a division by 0 that is reached at some values, and for what is
+    not linear in the terms given.
+    """
+
+    WORLD = "linear formula"
 
     def __init__(self, values, file):
+        super().__init__(file)
         self.values = values
-        self.file = file
+
+    @property
+    def values(self):
+        """A term or a number for each name."""
+        return self._values
+
+    @values.setter
+    def values(self, values):
+        self._values = values
+        self.forget()
 
     def body(self, tree, rate, floor):
         """The formula that the rate, a term, is what a body returns, or the floor, if that is more."""
@@ -60,75 +74,100 @@ class Encoder:
         return is_max(rate, (True, floor), (True, form))
 
     def form(self, tree):
-        """The linear term of a tree."""
-        match tree:
-            case Number(value):
-                return linear(value)
-            case Name(name):
-                return linear(self.values[name])
-            case Binary("+", left, right):
-                return self.form(left) + self.form(right)
-            case Binary("-", left, right):
-                return self.form(left) - self.form(right)
-            case Binary("*", left, right):
-                return self.product(self.form(left), self.form(right), tree)
-            case Binary("/", left, right):
-                return self.quotient(self.form(left), self.form(right), tree)
-            case Extreme(pick, terms):
-                first = operator.ge if pick == "max" else operator.le
-                return reduce(lambda a, b: choice(first(a, b), a, b), map(self.form, terms))
-            case If(test, then, other):
-                return self.conditional(self.condition(test), then, other)
-        raise TypeError(f"no term: {tree!r}")
+        """The linear term of a tree; of a vector, a tuple of them."""
+        return self.walk(tree)
+
+    def condition(self, tree):
+        """The formula of a condition; True or False where the numbers decide it."""
+        return self.walk(tree)
 
     def difference(self, tree):
         """The left side of a Comparison less the right one."""
         return self.form(tree.left) - self.form(tree.right)
 
-    def product(self, left, right, tree):
-        """left·right, of linear terms, one of which is a number; tree: for messages."""
-        if left.coefficients:
-            left, right = right, left
-        if left.coefficients:
-            raise ValueError(f"`{text(tree)}` is not linear: R_m and D have to be numbers")
-        return right * left.constant
+    def visit_Number(self, node):
+        return linear(node.value)
 
-    def quotient(self, left, right, tree):
-        """left/right, of a linear term and a number other than 0; tree: for messages."""
-        if right.coefficients:
-            raise ValueError(f"`{text(tree)}` is not linear: R_m and D have to be numbers")
-        if right.constant == 0:
-            message = f"divides by `{text(tree.right)}`, which is 0 here; expected a divisor other than 0"
-            raise InputError(message, self.file, tree.line)
-        return left / right.constant
+    def visit_Name(self, node):
+        return linear(self.values[node.name])
 
-    def conditional(self, test, then, other):
+    def visit_Binary(self, node):
+        left, right = (yield node.left), (yield node.right)
+        match node.op:
+            case "*":
+                return componentwise(partial(self.product, node), left, right)
+            case "/":
+                return componentwise(partial(self.quotient, node), left, right)
+        return componentwise(ARITHMETIC[node.op], left, right)
+
+    def visit_Extreme(self, node):
+        first = operator.ge if node.pick == "max" else operator.le
+        terms = yield from self.each(node.terms)
+        return reduce(partial(componentwise, lambda a, b: choice(first(a, b), a, b)), terms)
+
+    def visit_If(self, node):
         """One branch where the test is decided, so that the other may divide by 0; else a solver's choice."""
+        test = yield node.test
         if isinstance(test, bool):
-            return self.form(then if test else other)
-        return choice(test, self.form(then), self.form(other))
+            return (yield node.then if test else node.other)
+        then, other = (yield node.then), (yield node.other)
+        return componentwise(partial(choice, test), then, other)
 
-    def condition(self, tree):
-        """The formula of a condition; True or False where the numbers decide it."""
-        match tree:
-            case Comparison(op, left, right):
-                return _COMPARE[op](self.form(left), self.form(right))
-            case Logic(op, parts):
-                return self.logic(op == "and", parts)
-            case Not(part):
-                return no(self.condition(part))
-        raise TypeError(f"no condition: {tree!r}")
+    def visit_Comparison(self, node):
+        left, right = (yield node.left), (yield node.right)
+        return _COMPARE[node.op](left, right)
 
-    def logic(self, is_and, parts):
+    def visit_Logic(self, node):
         """All of the conditions, or any. As Python does, those after one that decides the outcome are left alone."""
-        undecided = []
-        for part in parts:
-            condition = self.condition(part)
+        is_and, undecided = node.op == "and", []
+        for part in node.parts:
+            condition = yield part
             if not isinstance(condition, bool):
                 undecided.append(condition)
             elif condition != is_and:
                 return condition
         return every(undecided) if is_and else some(undecided)
+
+    def visit_Not(self, node):
+        return no((yield node.part))
+
+    def visit_Vector(self, node):
+        return tuple((yield from self.each(node.terms)))
+
+    def visit_Item(self, node):
+        return (yield node.vector)[node.index]
+
+    def visit_Affine(self, node):
+        vector = yield node.vector
+        if isinstance(node.weights, str) or isinstance(node.bias, str):
+            self.refuse(node, f"an array of unknown weights has no {self.WORLD}")
+        return tuple(_weighted(row, vector, bias) for row, bias in zip(node.weights, node.bias, strict=True))
+
+    def product(self, node, left, right):
+        """left·right, of linear terms, one of which is a number; node: for messages."""
+        if left.coefficients:
+            left, right = right, left
+        if left.coefficients:
+            self.refuse(node, f"`{text(node)}` is a product of two unknowns, which has no {self.WORLD}")
+        return right * left.constant
+
+    def quotient(self, node, left, right):
+        """left/right, of a linear term and a number other than 0; node: for messages."""
+        if right.coefficients:
+            self.refuse(node, f"`{text(node)}` is a division by an unknown, which has no {self.WORLD}")
+        if right.constant == 0:
+            self.refuse(node, f"divides by `{text(node.right)}`, which is 0 here; expected a divisor other than 0")
+        return left / right.constant
+
+
+def _weighted(row, vector, bias):
+    """Σ weight·term + bias, in time that grows with the unknowns and not with their square."""
+    sums, constant = {}, bias
+    for weight, term in zip(row, vector, strict=True):
+        constant += weight * term.constant
+        for unknown, coefficient in term.coefficients.items():
+            sums[unknown] = sums.get(unknown, 0) + weight * coefficient
+    return Linear({unknown: total for unknown, total in sums.items() if total}, constant)
 
 
 def keeps_sign(here, further):

@@ -1,15 +1,31 @@
 """How large a controller may be, so that nothing that is done with one takes long, whoever wrote it."""
 
 import ast
-from math import prod
+from math import lcm, log2
+from typing import NamedTuple
 
-from ccmatic.language.tree import Binary, Number, leaves, parts
+from ccmatic.base import InputError
+from ccmatic.language.tree import parts
+from ccmatic.language.value import Names, Value
+from ccmatic.language.walker import Walker
 
-#: Of a controller: returns, levels of nesting, characters, names and numbers.
-MAX_PATHS, MAX_DEPTH, MAX_LENGTH, MAX_SIZE = 100, 100, 2**16, 40_000
+#: Of a text: its characters, and the levels of nesting of its syntax.
+MAX_LENGTH, MAX_DEPTH = 2**20, 100
 
-#: Of one term: its names and numbers, the digits of its numbers in all, and its terms when it is multiplied out.
-MAX_LEAVES, MAX_DIGITS, MAX_TERMS = 200, 2000, 1000
+#: Of a controller: how many names and numbers are read, on all paths, and returns and turns of comprehensions.
+MAX_SIZE = 100_000
+
+#: Of one term, with what is assigned written out: the digits of its numbers, worked out, and its levels.
+MAX_DIGITS, MAX_LEVELS = 2000, 500
+
+#: Of one term: its terms when it is multiplied out, as text is.
+MAX_TERMS = 10_000
+
+#: Text writes what is assigned out in terms of at most so many names and numbers, and else by its name.
+MAX_WRITTEN = 200
+
+#: Counts end here, as what is shared may stand in a term more often than numbers should say.
+_COUNTLESS = 10**9
 
 
 def too_deep(module):
@@ -20,49 +36,118 @@ def too_deep(module):
     return next((node for node in level if hasattr(node, "lineno")), level[0] if level else None)
 
 
-class Size:
-    """The size of what has been read of a controller, and of the term that is being read. Its methods say why it is too
-    large, in words, or None."""
+class Extent(NamedTuple):
+    """The size of a term, with what is assigned written out.
 
-    def __init__(self):
-        self.total = self.leaves = self.digits = 0
+    leaves: names and numbers, each as often as it is read. levels: of nesting. terms: when it is multiplied out.
+    named: the same where each Local is a name. bits: no coefficient is 2**bits or more. over: a common denominator of
+    all coefficients.
+    """
 
-    def grown(self, tree):
-        """The term has another part, a tree: why it is too large with it, or None."""
-        found = list(leaves(tree))
-        self.total += len(found)
-        self.leaves += len(found)
-        self.digits += sum(_digits(leaf.value) for leaf in found if isinstance(leaf, Number))
-        if self.leaves > MAX_LEAVES:
-            return f"found a term of more than {MAX_LEAVES} names and numbers{_WRITTEN_OUT}, expected fewer"
-        if self.digits > MAX_DIGITS:
+    leaves: int = 1
+    levels: int = 1
+    terms: int = 1
+    named: int = 1
+    bits: int = 1
+    over: int = 1
+
+    @property
+    def is_written_out(self):
+        """Whether text writes out what is assigned."""
+        return self.leaves <= MAX_WRITTEN
+
+    @property
+    def refusal(self):
+        """Why a term is too large, in words; None if it is not."""
+        if self.levels > MAX_LEVELS:
+            return f"nested too deeply, with what is assigned written out, expected at most {MAX_LEVELS} levels"
+        if (self.bits + self.over.bit_length()) * 3 > MAX_DIGITS * 10:
             return f"found a term whose numbers have more than {MAX_DIGITS} digits, expected fewer"
-        if self.total > MAX_SIZE:
-            return f"found a controller of more than {MAX_SIZE} names and numbers{_WRITTEN_OUT}, expected fewer"
-        return None
-
-    def ended(self, tree):
-        """The term, or the condition, is whole, a tree: why it is too large, or None."""
-        self.leaves = self.digits = 0
-        if _depth(tree) > MAX_DEPTH:
-            return f"nested too deeply{_WRITTEN_OUT}, expected at most {MAX_DEPTH} levels"
-        if _terms(tree) > MAX_TERMS:
+        if (self.terms if self.is_written_out else self.named) > MAX_TERMS:
             return f"found a term that has more than {MAX_TERMS} terms when it is multiplied out, expected fewer"
         return None
 
 
-_WRITTEN_OUT = ", with what is assigned written out"
+class Extents(Walker):
+    """The Extent of each tree."""
+
+    def __init__(self):
+        super().__init__()
+        self.names, self.value = Names(), Value()
+
+    def visit_Number(self, node):
+        number = node.value
+        return Extent(bits=max(1, abs(number.numerator).bit_length()), over=number.denominator)
+
+    def visit_Local(self, node):
+        return (yield node.term)._replace(named=1)
+
+    def visit_Binary(self, node):
+        left, right = (yield node.left), (yield node.right)
+        both = _joined(left, right)
+        match node.op:
+            case "*":
+                bits, over = left.bits + right.bits, left.over * right.over
+            case "/" if by := self.divisor(node.right, right):
+                bits, over = left.bits + by.denominator.bit_length(), left.over * abs(by.numerator)
+            case "/":
+                bits, over = left.bits + right.bits + right.over.bit_length(), left.over
+            case _:
+                return both._replace(bits=both.bits + 1)
+        multiplied = {"terms": left.terms * right.terms, "named": left.named * right.named}
+        return both._replace(bits=bits, over=over, **{name: min(n, _COUNTLESS) for name, n in multiplied.items()})
+
+    def divisor(self, tree, extent):
+        """The number that a divisor is; None if it is none that is worked out exactly, or a large one."""
+        if self.names.walk(tree) or extent.refusal:
+            return None
+        try:
+            return self.value.walk(tree)
+        except InputError:  # a root
+            return None
+
+    def visit_Affine(self, node):
+        vector = yield node.vector
+        rows = () if isinstance(node.weights, str) else node.weights
+        numbers = [number for row in (*rows, () if isinstance(node.bias, str) else node.bias) for number in row]
+        count, across = len(numbers), len(rows)
+        bits = max((abs(number.numerator).bit_length() for number in numbers), default=1)
+        return Extent(
+            min(vector.leaves * across + count, _COUNTLESS),
+            vector.levels + 1,
+            min(vector.terms * across, _COUNTLESS),
+            min(vector.named * across, _COUNTLESS),
+            vector.bits + bits + int(log2(count + 1)) + 1,
+            vector.over * lcm(*(number.denominator for number in numbers)),
+        )
+
+    def visit_object(self, node):
+        within = parts(node)
+        return _joined(*(yield from self.each(within))) if within else Extent()
+
+    visit_Function = visit_object
 
 
-def _digits(number):
-    return (number.numerator.bit_length() + number.denominator.bit_length()) // 3
+def _joined(*extents):
+    leaves, levels, terms, named, bits, over = zip(*extents, strict=True)
+    counts = (min(sum(each), _COUNTLESS) for each in (terms, named))
+    return Extent(min(sum(leaves), _COUNTLESS), 1 + max(levels), *counts, max(bits), lcm(*over))
 
 
-def _depth(tree):
-    return 1 + max(map(_depth, parts(tree)), default=0)
+class Size:
+    """The size of what has been read of a controller. Its methods say why it is too large, in words, or None."""
 
+    def __init__(self):
+        self.total = 0
+        self.extents = Extents()
 
-def _terms(tree):
-    counts = [_terms(part) for part in parts(tree)]
-    multiplied = isinstance(tree, Binary) and tree.op in "*/"
-    return prod(counts) if multiplied else sum(counts) or 1
+    def grown(self, more=1):
+        """So many more names, numbers or returns are read."""
+        self.total += more
+        if self.total > MAX_SIZE:
+            return f"found a controller of more than {MAX_SIZE} names and numbers on all paths, expected fewer"
+        return None
+
+    def ended(self, tree):
+        """The term, or the condition, is whole, a tree."""
+        return self.extents.walk(tree).refusal

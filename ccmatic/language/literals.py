@@ -15,6 +15,37 @@ class Rates(NamedTuple):
     high: Fraction
 
 
+class Row(list):
+    """A list, whose indices are Fractions, as all numbers are."""
+
+    def __getitem__(self, index):
+        return super().__getitem__(int(index))
+
+
+def affine(weights, vector, bias):
+    """The layer weights·vector + bias of a network."""
+    return Row(
+        sum((weight * x for weight, x in zip(row, vector, strict=True)), start)
+        for row, start in zip(weights, bias, strict=True)
+    )
+
+
+#: The functions of lists that a controller's Python may call, and no others; all numbers are Fractions.
+BUILT_IN = {
+    "__builtins__": {},
+    "affine": affine,
+    "all": all,
+    "any": any,
+    "len": lambda several: Fraction(len(several)),
+    "range": lambda *ends: Row(map(Fraction, range(*map(int, ends)))),
+    "sum": lambda several: sum(several, Fraction(0)),
+    "zip": lambda *several: Row(zip(*several, strict=True)),
+}
+
+#: What a list is called in syntax that is run; no source can spell it.
+_ROW = "a row"
+
+
 class Literals:
     """The literals of a source and the numbers that their digits say: 0.1 is 1/10, not the float nearest to it."""
 
@@ -35,7 +66,7 @@ class Literals:
 def run_exactly(source, file):
     """The controller's own `rate`, a function as Python runs it, with every number in it an exact Fraction: it takes
     Fractions by name and returns one, or Rates where it says `between(low, high)`."""
-    scope = {"__builtins__": {}, "max": max, "min": min, "between": Rates}
+    scope = {**BUILT_IN, "max": max, "min": min, "between": Rates}
     exec(compile(exactly(source, scope), file, "exec"), scope)
     return scope["rate"]
 
@@ -51,11 +82,20 @@ def with_fractions(module, source, scope):
 
 
 class _Exact(ast.NodeTransformer):
-    """Replaces every number by a name, in scope, of the exact Fraction that its digits say; no source can spell it."""
+    """Replaces every list by a Row, and every number by a name, in scope, of the exact Fraction that its digits say; no
+    source can spell it."""
 
     def __init__(self, literals, scope):
         self.literals = literals
         self.scope = scope
+
+    def visit_List(self, node):
+        """A list is a Row of what is in it."""
+        self.scope[_ROW] = Row
+        made = ast.Call(ast.Name(_ROW, ast.Load()), [self.generic_visit(node)], [])
+        return ast.copy_location(made, node)
+
+    visit_ListComp = visit_List
 
     def visit_Constant(self, node):
         if not isinstance(node.value, int | float) or isinstance(node.value, bool):

@@ -1,77 +1,166 @@
-"""Prints controllers as mathematics: terms multiplied out, with exact fractions before names."""
+"""Prints controllers as mathematics: terms multiplied out, with exact fractions before names.
+
+What is assigned is written out in short terms. In long ones it stands by its name, and is listed at the end.
+"""
 
 from fractions import Fraction
 
-from ccmatic.language.tree import (
-    AnyOf,
-    Between,
-    Binary,
-    Bounded,
-    Comparison,
-    CubeRoot,
-    Extreme,
-    If,
-    Impossible,
-    Logic,
-    Name,
-    Not,
-    Number,
-    Past,
-)
+from ccmatic.language.limits import Extents
+from ccmatic.language.tree import Between, If, Impossible, Logic, Name, bare
+from ccmatic.language.walker import Walker, componentwise
 
 # A polynomial is a dict from a monomial, a tuple of (name, power), to its coefficient, never 0.
 
 _SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
 
 
-def listing(tree, leaf=lambda tree: [_rate_text(tree)], indent="", word="if"):
-    """The lines, a list of texts, of a controller's body: if, elif, else and `rate = …`, or the lines that `leaf` gives
-    of how a path ends. indent: before each; word: of the first condition."""
-    if not isinstance(tree, If):
-        return [f"{indent}{line}" for line in leaf(tree)]
-    lines = [f"{indent}{word} {_condition_text(tree.test)}:", *listing(tree.then, leaf, indent + "    ")]
-    if isinstance(tree.other, If):
-        return [*lines, *listing(tree.other, leaf, indent, "elif")]
-    return [*lines, f"{indent}else:", *listing(tree.other, leaf, indent + "    ")]
-
-
-def became(tree):
-    """The lines, a list of texts, of how a path through an update ends: what state becomes, where it changes."""
-    if isinstance(tree, Impossible):
-        return ["impossible"]
-    changed = [(name, value) for name, value in tree.values.items() if value != Name(name)]
-    return [f"{name} = {_condition_or_term(value)}" for name, value in changed] or ["as before"]
-
-
-def _condition_or_term(tree):
-    return _condition_text(tree) if isinstance(tree, Comparison | Logic | Not) else text(tree)
-
-
-def _rate_text(tree):
-    if isinstance(tree, Between):
-        return f"{text(tree.low)} ≤ rate ≤ {text(tree.high)}"
-    return f"rate = {text(tree)}"
-
-
-def _condition_text(tree):
-    match tree:
-        case Comparison(op, left, right):
-            return f"{text(left)} {_SIGNS[op]} {text(right)}"
-        case Logic(op, ()):
-            return "true" if op == "and" else "false"
-        case Name():
-            return text(tree)
-        case Logic(op, parts):
-            written = [(_condition_text(part), isinstance(part, Logic)) for part in parts]
-            return f" {op} ".join(f"({part})" if nested else part for part, nested in written)
-        case Not(part):
-            return f"not ({_condition_text(part)})"
-    raise TypeError(f"no condition: {tree!r}")
-
-
 def text(tree):
-    """A term as text, multiplied out: a sum of exact fractions times names."""
-    return _sum_text(_polynomial(tree))
+    """A term or a condition as text; a term is multiplied out: a sum of exact fractions times names."""
+    return Text().of(tree)
+
+
+def listing(tree):
+    """The lines, a list of texts, of a controller's body: if, elif, else and `rate = …`; then what names stand for."""
+    words = Text()
+    return [*words.listing(tree, words.rate), *words.definitions()]
+
+
+class Text(Walker):
+    """Prints trees that share what is assigned: a term as a polynomial, a vector as a tuple of them, a condition as
+    text. Context: whether what is assigned is written out."""
+
+    WORLD = "text"
+
+    def __init__(self):
+        super().__init__()
+        self.extents, self.locals = Extents(), {}
+
+    def of(self, tree):
+        """A term or a condition as text."""
+        return _said(self.walk(tree, self.extents.walk(tree).is_written_out))
+
+    def listing(self, tree, leaf, indent="", word="if"):
+        """The lines, a list of texts, of a body: if, elif, else, and those that `leaf` gives of how a path ends.
+        indent: before each; word: of the first condition."""
+        if not isinstance(tree, If):
+            return [f"{indent}{line}" for line in leaf(tree)]
+        lines = [f"{indent}{word} {self.of(tree.test)}:", *self.listing(tree.then, leaf, indent + "    ")]
+        if isinstance(tree.other, If):
+            return [*lines, *self.listing(tree.other, leaf, indent, "elif")]
+        return [*lines, f"{indent}else:", *self.listing(tree.other, leaf, indent + "    ")]
+
+    def rate(self, tree):
+        """The line, in a list, of what a path returns."""
+        if isinstance(tree, Between):
+            return [f"{self.of(tree.low)} ≤ rate ≤ {self.of(tree.high)}"]
+        return [f"rate = {self.of(tree)}"]
+
+    def became(self, tree):
+        """The lines, a list of texts, of how a path through an update ends: what state becomes, where it changes."""
+        if isinstance(tree, Impossible):
+            return ["impossible"]
+        changed = [(name, value) for name, value in tree.values.items() if value != Name(name)]
+        return [f"{name} = {self.of(value)}" for name, value in changed] or ["as before"]
+
+    def definitions(self):
+        """The lines, a list of texts, of the names that stand for what is assigned in lines so far."""
+        lines, listed = [], 0
+        while listed < len(self.locals):
+            name, node = list(self.locals.items())[listed]
+            lines.append(f"where {name} = {_said(self.walk(node.term, False))}")
+            listed += 1
+        return lines
+
+    def visit_Local(self, node, out):
+        return (yield node.term, True) if out else _atom(self.name(node))
+
+    def name(self, node):
+        """The name of a Local: its own, or with a number, if another has that."""
+        number, name = 1, node.name
+        while self.locals.setdefault(name, node) is not node:
+            number += 1
+            name = f"{node.name}_{number}"
+        return name
+
+    def visit_Number(self, node, out):
+        return _constant(node.value)
+
+    def visit_Name(self, node, out):
+        return _atom(node.name)
+
+    def visit_Past(self, node, out):
+        return _atom(f"{node.name}[{_said((yield node.back, out))}]")
+
+    def visit_Function(self, node, out):
+        several = yield from self.each(node.parts, out)
+        return componentwise(lambda *each: _atom(f"{node.name}({_listed(each)})"), *several)
+
+    def visit_Bounded(self, node, out):
+        law, low, high = [_said(each) for each in (yield from self.each((node.law, node.low, node.high), out))]
+        return _atom(f"{law}, known to lie from {low} to {high}")
+
+    def visit_Between(self, node, out):
+        low, high = (yield node.low, out), (yield node.high, out)
+        return _atom(f"any from {_said(low)} to {_said(high)}")
+
+    def visit_AnyOf(self, node, out):
+        return _atom(f"any of {_listed((yield from self.each(node.terms, out)))}")
+
+    def visit_Binary(self, node, out):
+        left, right = (yield node.left, out), (yield node.right, out)
+        return componentwise(_ARITHMETIC[node.op], left, right)
+
+    def visit_Extreme(self, node, out):
+        several = yield from self.each(node.terms, out)
+        return componentwise(lambda *each: _atom(f"{node.pick}({_listed(each)})"), *several)
+
+    def visit_If(self, node, out):
+        test, then, other = yield from self.each((node.test, node.then, node.other), out)
+        return componentwise(lambda a, b: _atom(f"({_said(a)} if {_said(test)} else {_said(b)})"), then, other)
+
+    def visit_Vector(self, node, out):
+        return tuple((yield from self.each(node.terms, out)))
+
+    def visit_Item(self, node, out):
+        vector = yield node.vector, out
+        return vector[node.index] if isinstance(vector, tuple) else _atom(f"{_said(vector)}[{node.index}]")
+
+    def visit_Affine(self, node, out):
+        vector = yield node.vector, out
+        if not out or isinstance(node.weights, str) or isinstance(node.bias, str):
+            return _atom(f"W·{_said(vector)} + b")
+        rows = zip(node.weights, node.bias, strict=True)
+        return tuple(_weighted(row, vector, bias) for row, bias in rows)
+
+    def visit_Comparison(self, node, out):
+        left, right = (yield node.left, out), (yield node.right, out)
+        return f"{_said(left)} {_SIGNS[node.op]} {_said(right)}"
+
+    def visit_Logic(self, node, out):
+        if not node.parts:
+            return "true" if node.op == "and" else "false"
+        written = yield from self.each(node.parts, out)
+        nested = [
+            isinstance(bare(part), Logic) and isinstance(each, str)
+            for part, each in zip(node.parts, written, strict=True)
+        ]
+        return f" {node.op} ".join(
+            f"({_said(each)})" if inner else _said(each) for each, inner in zip(written, nested, strict=True)
+        )
+
+    def visit_Not(self, node, out):
+        return f"not ({_said((yield node.part, out))})"
+
+
+def _said(result):
+    """A polynomial, a tuple of them or a condition as text."""
+    if isinstance(result, str):
+        return result
+    return f"[{_listed(result)}]" if isinstance(result, tuple) else _sum_text(result)
+
+
+def _listed(several):
+    return ", ".join(map(_said, several))
 
 
 def _sum_text(form):
@@ -82,35 +171,11 @@ def _sum_text(form):
     return written or "0"
 
 
-def _polynomial(tree):
-    match tree:
-        case Number(value):
-            return _constant(value)
-        case Past(name, back):
-            return _atom(f"{name}[{text(back)}]")
-        case Name(name):
-            return _atom(name)
-        case CubeRoot(part):
-            return _atom(f"cbrt({text(part)})")
-        case Bounded(law, low, high):
-            return _atom(f"{text(law)}, known to lie from {text(low)} to {text(high)}")
-        case Between(low, high):
-            return _atom(f"any from {text(low)} to {text(high)}")
-        case AnyOf(terms):
-            return _atom(f"any of {', '.join(map(text, terms))}")
-        case Binary("+", left, right):
-            return _sum(_polynomial(left), _polynomial(right))
-        case Binary("-", left, right):
-            return _sum(_polynomial(left), _polynomial(right), -1)
-        case Binary("*", left, right):
-            return _product(_polynomial(left), _polynomial(right))
-        case Binary("/", left, right):
-            return _product(_polynomial(left), _reciprocal(right))
-        case Extreme(pick, terms):
-            return _atom(f"{pick}({', '.join(map(text, terms))})")
-        case If(test, then, other):
-            return _atom(f"({text(then)} if {_condition_text(test)} else {text(other)})")
-    raise TypeError(f"no term: {tree!r}")
+def _weighted(row, vector, bias):
+    total = {}
+    for weight, term in zip(row, vector, strict=True):
+        total = _sum(total, term, weight)
+    return _sum(total, _constant(bias))
 
 
 def _atom(name, power=1):
@@ -121,7 +186,10 @@ def _product(left, right):
     total = {}
     for a, coefficient in left.items():
         for b, factor in right.items():
-            total = _sum(total, {_monomial_product(a, b): coefficient * factor})
+            monomial = _monomial_product(a, b)
+            total[monomial] = total.get(monomial, 0) + coefficient * factor
+            if not total[monomial]:
+                del total[monomial]
     return total
 
 
@@ -132,9 +200,8 @@ def _monomial_product(left, right):
     return tuple((name, power) for name, power in powers.items() if power)
 
 
-def _reciprocal(tree):
-    """1 / tree; the parts of a divisor that is a sum stay together."""
-    form = _polynomial(tree)
+def _reciprocal(form):
+    """1 / form; the parts of a divisor that is a sum stay together."""
     if len(form) != 1:
         return _atom(f"({_sum_text(form)})", -1)
     [(monomial, coefficient)] = form.items()
@@ -159,3 +226,11 @@ def _sum(left, right, factor=1):
     for key, coefficient in right.items():
         total[key] = total.get(key, 0) + factor * coefficient
     return {key: coefficient for key, coefficient in total.items() if coefficient}
+
+
+_ARITHMETIC = {
+    "+": _sum,
+    "-": lambda left, right: _sum(left, right, -1),
+    "*": _product,
+    "/": lambda left, right: _product(left, _reciprocal(right)),
+}

@@ -1,27 +1,32 @@
 """Reads a controller: checks that its Python is in the subset and in the right units, and makes it a tree.
 
-Where a name is read that the controller assigns, the tree has what was assigned. Python works that out even where it
-is not read, so it may divide by nothing that can be 0.
+Where a name is read that the controller assigns, the tree has a `Local`, which the readings share. Python works out
+what is assigned even where it is not read, so it may divide by nothing that can be 0. Lists, comprehensions and sums
+are written out as they are read: a list is a `Row` of terms.
 """
 
 import ast
 from fractions import Fraction
-from itertools import pairwise
+from itertools import count, pairwise
 
 from ccmatic.base import CONDITION, CONSTANTS, NUMBER, RATE, InputError, shown, suggest
-from ccmatic.language.limits import MAX_DEPTH, MAX_LENGTH, MAX_PATHS, Size, too_deep
+from ccmatic.language.limits import MAX_DEPTH, MAX_LENGTH, Size, too_deep
 from ccmatic.language.literals import Literals
+from ccmatic.language.rows import LIST, Row, RowReader
 from ccmatic.language.statements import (
     after_docstring,
     always_returns,
     assignment,
     first_line,
     is_constant,
-    is_target,
     start_of,
+    targets,
 )
-from ccmatic.language.tree import Between, Binary, Comparison, Extreme, If, Logic, Name, Not, Number, names, sign
-from ccmatic.language.tree import value as value_of
+from ccmatic.language.tree import Between, Binary, Comparison, Extreme, If, Local, Logic, Name, Not, Number, parts
+from ccmatic.language.value import Names, Sign, Value
+
+#: The functions of lists.
+BUILT_IN = ("affine", "all", "any", "len", "range", "sum", "zip")
 
 #: The constants that are numbers in every query, so that terms may be multiplied and divided by them.
 KNOWN = ("R_m", "D")
@@ -62,21 +67,22 @@ def read_start(source):
     return next((name for statement in ast.parse(source).body if (name := start_of(statement))), None)
 
 
-class Reader:
+class Reader(RowReader):
     """Reads one source; its methods give trees, or a tree and its unit (None for 0, which fits any unit)."""
 
     def __init__(self, source, units, reserved, file):
         self.literals = Literals(source)
         self.units = units
-        self.reserved = {*units, *reserved, "max", "min", "between"}
+        self.reserved = {*units, *reserved, "max", "min", "between", *BUILT_IN}
         self.file = file
         self.called = "rate"  # the function that is read
         self.parameters = None
         self.names = {}  # of those assigned on the path that is read: the tree and its unit
         self.assigned = ()
         self.in_assignment = False
-        self.paths = 0
         self.size = Size()
+        self.branch, self.layers = 0, count(1)
+        self.read_names, self.value_of, self.sign = Names().walk, Value().walk, Sign().walk  # each remembers
 
     def fail(self, node, message):
         raise InputError(message, self.file, getattr(node, "lineno", None))
@@ -121,7 +127,7 @@ class Reader:
         self.parameters = self.parameter_names(function)
         body = after_docstring(function.body)
         self.check_block(body)
-        self.assigned = {node.id for node in ast.walk(function) if is_target(node)}
+        self.assigned = {node.id for node in targets(function)}
         return body
 
     def parameter_names(self, function):
@@ -180,12 +186,20 @@ class Reader:
     def branches(self, statement, rest):
         """The rate that an `if` and the rest return; each branch may assign other names."""
         test = self.whole(statement.test, self.condition(statement.test))
+        self.enter_branch(statement)
         known = self.names
         trees = []
         for branch in (statement.body, statement.orelse):
             self.names = dict(known)
             trees.append(self.block(branch + rest, statement))
+        self.branch -= 1
         return If(test, *trees)
+
+    def enter_branch(self, statement):
+        """One `if` more on this path."""
+        self.branch += 1
+        if self.branch > MAX_DEPTH:
+            self.fail(statement, f"found a path of more than {MAX_DEPTH} `if`, expected fewer")
 
     def assign(self, statement):
         """From here on, on this path, the name stands for the tree."""
@@ -193,15 +207,29 @@ class Reader:
         self.in_assignment = True
         tree, unit = self.value(node)
         self.in_assignment = False
-        self.names[name] = self.whole(node, tree), unit
+        self.names[name] = self.local(name, node, tree), unit
+
+    def local(self, name, node, tree):
+        """What a name stands for: a term is shared by all that read it. Each in a list has a name of its own."""
+        if isinstance(tree, Row):
+            self.count(node, len(tree))
+            return Row((self.local(f"{name}_{index}", node, each), unit) for index, (each, unit) in enumerate(tree))
+        tree = self.whole(node, tree)
+        return tree if isinstance(tree, Local) or not parts(tree) else Local(name, tree, node.lineno)
 
     def value(self, node):
-        """What may be assigned: a term or a condition."""
+        """What may be assigned: a term, a condition or a list."""
         match node:
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
                 return self.condition(node), CONDITION
             case ast.Name():
                 return self.name(node)
+            case ast.Subscript() if self.is_row(node.value):
+                return self.item(node)
+            case ast.Call(func=ast.Name(id="all" | "any")):
+                return self.condition(node), CONDITION
+            case _ if self.is_row(node):
+                return self.row(node), LIST
         return self.expression(node)
 
     def whole(self, node, tree):
@@ -210,14 +238,13 @@ class Reader:
             self.fail(node, reason)
         return tree
 
-    def counted(self, node, tree):
-        """A part of a term, if the term is not too large with it."""
-        if reason := self.size.grown(tree):
+    def count(self, node, more=1):
+        """So many more names, numbers or returns are read; refused where they are too many."""
+        if reason := self.size.grown(more):
             self.fail(node, reason)
-        return tree
 
     def returned(self, statement):
-        self.count_path(statement)
+        self.count(statement)
         if statement.value is None:
             self.fail(statement, "found `return` alone, expected a rate after it")
         match statement.value:
@@ -232,19 +259,17 @@ class Reader:
             self.fail(node, f"returns `{ast.unparse(node)}` ({unit}), expected a rate")
         return self.whole(node, tree)
 
-    def count_path(self, end):
-        """Another path has come to its end."""
-        self.paths += 1
-        if self.paths > MAX_PATHS:
-            self.fail(end, f"found more than {MAX_PATHS} paths, expected fewer")
-
     def expression(self, node):
         match node:
             case ast.Constant():
                 return self.number(node)
             case ast.Name():
                 tree, unit = self.name(node)
-                if unit != CONDITION:
+                if unit not in (CONDITION, LIST):
+                    return tree, unit
+            case ast.Subscript() if self.is_row(node.value):
+                tree, unit = self.item(node)
+                if unit not in (CONDITION, LIST):
                     return tree, unit
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 tree, unit = self.expression(operand)
@@ -253,6 +278,10 @@ class Reader:
                 return self.arithmetic(node)
             case ast.Call(func=ast.Name(id="max" | "min")):
                 return self.extreme(node)
+            case ast.Call(func=ast.Name(id="sum")):
+                return self.sum(node)
+            case ast.Call(func=ast.Name(id="len")):
+                return self.length(node)
             case ast.IfExp(test=test, body=then, orelse=other):
                 condition = self.condition(test)
                 trees, unit = self.same_unit(node, "chooses between", "and", then, other)
@@ -263,6 +292,8 @@ class Reader:
         """Why `node` is no term."""
         found = ast.unparse(node)
         match node:
+            case _ if self.is_row(node):
+                return f"found list `{found}`, expected a term such as 2 * C_L"
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.Name():
                 return f"found condition `{found}`, expected a term such as 2 * C_L"
             case ast.BinOp() | ast.UnaryOp():
@@ -281,14 +312,15 @@ class Reader:
             number = self.literals.value(node)
         except InputError as error:
             self.fail(node, error.message)
-        return self.counted(node, Number(number)), NUMBER if number else None
+        self.count(node)
+        return Number(number), NUMBER if number else None
 
     def name(self, node):
         """What is assigned to a name, or the parameter."""
         name = node.id
+        self.count(node)
         if name in self.names:
-            tree, unit = self.names[name]
-            return self.counted(node, tree), unit
+            return self.names[name]
         if name in self.assigned:
             self.fail(node, f"`{name}` is not assigned on every path that leads here, expected it to be")
         if name not in self.units:
@@ -299,7 +331,7 @@ class Reader:
         if name not in self.parameters:
             wanted = ", ".join((*self.parameters, name))
             self.fail(node, f"`{name}` is not a parameter, expected it to be: `def {self.called}({wanted})`")
-        return self.counted(node, Name(name)), self.units[name]
+        return Name(name), self.units[name]
 
     def arithmetic(self, node):
         op = _ARITHMETIC[type(node.op)]
@@ -321,7 +353,7 @@ class Reader:
 
     def is_known(self, tree):
         """Whether a term is a number in every query, by which may be divided."""
-        return names(tree) <= set(KNOWN)
+        return self.read_names(tree) <= set(KNOWN)
 
     def is_factor(self, tree):
         """Whether a term may be a factor of one that is not known."""
@@ -336,33 +368,38 @@ class Reader:
         left, right = ast.unparse(node.left), ast.unparse(node.right)
         if not self.is_known(divisor):
             self.fail(node, f"divides `{left}` by `{right}`, expected a divisor {_OF_KNOWN}")
-        if not names(divisor):
-            if value_of(divisor) == 0:
+        if not self.read_names(divisor):
+            if self.value_of(divisor) == 0:
                 self.fail(node, f"divides `{left}` by `{right}`, which is 0; expected another divisor")
-        elif self.in_assignment and sign(divisor) < 1:
+        elif self.in_assignment and self.sign(divisor) < 1:
             found = f"an assignment divides `{left}` by `{right}`, which may be 0"
             self.fail(node, f"{found}; expected a sum or product of what is above 0, or the division where it is used")
 
     def extreme(self, node):
-        if len(node.args) < 2 or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+        pick, several = node.func.id, self.several(node)
+        if len(several or node.args) < 2 - bool(several) or node.keywords or any(map(_is_starred, node.args)):
             found = ast.unparse(node)
-            self.fail(node, f"found `{found}`, expected {node.func.id} of at least two plain terms")
-        trees, unit = self.same_unit(node, f"takes the {node.func.id} of", "and", *node.args)
-        return Extreme(node.func.id, trees), unit
+            self.fail(node, f"found `{found}`, expected {pick} of at least two plain terms, or of a list")
+        read = several or [(each, *self.expression(each)) for each in node.args]
+        self.require_terms(node, read)
+        trees, unit = self.alike(node, f"takes the {pick} of", "and", read)
+        return trees[0] if len(trees) == 1 else Extreme(pick, trees), unit
 
     def same_unit(self, node, verb, preposition, *operands):
         """The trees of the operands and the unit that they share."""
-        trees, common, first = [], None, None
-        for operand in operands:
-            tree, unit = self.expression(operand)
-            trees.append(tree)
+        return self.alike(node, verb, preposition, [(each, *self.expression(each)) for each in operands])
+
+    def alike(self, node, verb, preposition, read):
+        """The trees and the common unit of what was read: (syntax, tree, unit) of each."""
+        common, first = None, None
+        for operand, _, unit in read:
             if common is None:
                 common, first = unit, operand
             elif unit not in (None, common):
                 a, b = ast.unparse(first), ast.unparse(operand)
                 text = f"{verb} `{a}` ({common}) {preposition} `{b}` ({unit})"
                 self.fail(node, f"{text}, expected terms of one unit")
-        return tuple(trees), common
+        return tuple(tree for _, tree, _ in read), common
 
     def condition(self, node):
         match node:
@@ -370,6 +407,12 @@ class Reader:
                 tree, unit = self.name(node)
                 if unit == CONDITION:
                     return tree
+            case ast.Subscript() if self.is_row(node.value):
+                tree, unit = self.item(node)
+                if unit == CONDITION:
+                    return tree
+            case ast.Call(func=ast.Name(id="all" | "any" as called)) if (several := self.several(node)) is not None:
+                return self.quantified(node, called, several)
             case ast.BoolOp(op=op, values=values):
                 return Logic("and" if isinstance(op, ast.And) else "or", tuple(map(self.condition, values)))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -390,3 +433,7 @@ class Reader:
 
 
 _OF_KNOWN = f"made of numbers, {' and '.join(KNOWN)} only"
+
+
+def _is_starred(node):
+    return isinstance(node, ast.Starred)

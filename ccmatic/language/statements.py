@@ -35,6 +35,14 @@ def is_target(node):
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
+def targets(module):
+    """Yield the names in syntax that are assigned; those of comprehensions are not, as they mean nothing outside."""
+    own = {
+        id(name) for node in ast.walk(module) if isinstance(node, ast.comprehension) for name in ast.walk(node.target)
+    }
+    return (node for node in ast.walk(module) if is_target(node) and id(node) not in own)
+
+
 def after_docstring(statements):
     """The statements, without a docstring that stands first."""
     match statements:

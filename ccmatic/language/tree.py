@@ -1,8 +1,12 @@
 """A controller's rate as a tree: its classes, what is in one, its value, its sign."""
 
 import operator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
+from functools import cached_property
+from hashlib import sha256
+
+from ccmatic.language.walker import Walker
 
 
 @dataclass(frozen=True)
@@ -95,10 +99,62 @@ class AnyOf:
 
 
 @dataclass(frozen=True)
-class CubeRoot:
-    """The cube root of a number, in a law."""
+class Function:
+    """A function that is not linear, of numbers: cbrt, exp, log, sqrt or tanh."""
 
-    part: object
+    name: str
+    parts: tuple
+    line: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Terms, in order."""
+
+    terms: tuple
+
+
+@dataclass(frozen=True)
+class Affine:
+    """The vector Σ_j weights[i][j]·vector[j] + bias[i], for each row i.
+
+    weights, bias: Fractions, a tuple of rows and a tuple; or the names of arrays, which only an array back end has.
+    """
+
+    weights: tuple | str
+    vector: object
+    bias: tuple | str
+    line: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A component of a vector, from 0."""
+
+    vector: object
+    index: int
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """A term with a name, which stands for it wherever it is read: it is stored once and worked out once.
+
+    Two are equal if their terms are. That is decided by a digest, as terms that share parts are too large to compare.
+    """
+
+    name: str
+    term: object
+    line: int | None = None
+
+    @cached_property
+    def digest(self):
+        return _Digest().walk(self.term)
+
+    def __eq__(self, other):
+        return self is other or (isinstance(other, Local) and self.digest == other.digest)
+
+    def __hash__(self):
+        return hash(self.digest)
 
 
 @dataclass(frozen=True)
@@ -133,8 +189,7 @@ ORDER = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-_EXTREMES = {"max": max, "min": min}
-_LOGIC = {"and": all, "or": any}
+EXTREMES = {"max": max, "min": min}
 
 
 def parts(tree):
@@ -142,7 +197,7 @@ def parts(tree):
     match tree:
         case Binary(_, left, right) | Comparison(_, left, right):
             return left, right
-        case Extreme(_, several) | Logic(_, several) | AnyOf(several):
+        case Extreme(_, several) | Logic(_, several) | AnyOf(several) | Vector(several) | Function(_, several):
             return several
         case Between(low, high):
             return low, high
@@ -150,72 +205,71 @@ def parts(tree):
             return law, low, high
         case Remembered(values):
             return tuple(values.values())
-        case Not(part) | CubeRoot(part):
+        case Not(part) | Local(_, part) | Affine(_, part) | Item(part):
             return (part,)
         case If(test, then, other):
             return test, then, other
     return ()
 
 
+def bare(tree):
+    """The term that a tree is, without the names it has."""
+    while isinstance(tree, Local):
+        tree = tree.term
+    return tree
+
+
+def nodes(tree, within=parts):
+    """Yield each node of a tree once, in the order in which they are written. within: the parts of one to look at."""
+    reached, waiting = {}, [tree]
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in reached:
+            reached[id(node)] = node
+            yield node
+            waiting.extend(reversed(within(node)))
+
+
 def comparisons(tree):
     """Yield the comparisons in a tree, but for those of a law, of which a solver knows the bounds alone."""
-    if isinstance(tree, Comparison):
-        yield tree
-    for part in (tree.low, tree.high) if isinstance(tree, Bounded) else parts(tree):
-        yield from comparisons(part)
+    reached = nodes(tree, lambda node: (node.low, node.high) if isinstance(node, Bounded) else parts(node))
+    return (node for node in reached if isinstance(node, Comparison))
 
 
 def leaves(tree):
-    """Yield the Numbers and Names in a tree, each as often as it stands there."""
-    within = parts(tree)
-    return (leaf for part in within for leaf in leaves(part)) if within else (tree,)
+    """Yield the Numbers, Names and other nodes without parts in a tree, each once."""
+    return (node for node in nodes(tree) if not parts(node))
 
 
-def names(tree):
-    """The set of names of the parameters that a tree reads."""
-    return {leaf.name for leaf in leaves(tree) if isinstance(leaf, Name)}
+class _Digest(Walker):
+    """What a tree is, as bytes: equal for equal trees."""
 
+    def visit_Local(self, node):
+        if "digest" not in vars(node):
+            vars(node)["digest"] = yield node.term
+        return node.digest
 
-def value(tree, known=None):
-    """The number, or the truth, that a tree says, as Python works it out. known: the values of the names in it."""
+    def visit_object(self, node):
+        total = sha256(type(node).__name__.encode())
+        for each in fields(node):
+            if each.compare:
+                total.update(b"=" + (yield from self.said(getattr(node, each.name))))
+        return total.digest()
 
-    def of(part):
-        return value(part, known)
+    visit_Function = visit_object
 
-    match tree:
-        case Number(number):
-            return number
-        case Name(name) if known:
-            return known[name]
-        case Binary(op, left, right):
-            return ARITHMETIC[op](of(left), of(right))
-        case Comparison(op, left, right):
-            return ORDER[op](of(left), of(right))
-        case Extreme(pick, terms):
-            return _EXTREMES[pick](map(of, terms))
-        case Logic(op, conditions):
-            return _LOGIC[op](map(of, conditions))
-        case Not(part):
-            return not of(part)
-        case If(test, then, other):
-            return of(then if of(test) else other)
-    raise TypeError(f"no number: {tree!r}")
-
-
-def sign(tree):
-    """1 if a term of numbers, R_m > 0 and D >= 0 is seen to be above 0, 0 if at least 0, -1 if neither is seen."""
-    match tree:
-        case Number(number):
-            return (number > 0) - (number < 0)
-        case Name(name):
-            return {"R_m": 1, "D": 0}.get(name, -1)
-        case Binary("+", left, right):
-            return max(sign(left), sign(right)) if min(sign(left), sign(right)) >= 0 else -1
-        case Binary("*" | "/", left, right):
-            return min(sign(left), sign(right))
-        case Extreme(pick, terms):
-            return _EXTREMES[pick](map(sign, terms))
-    return -1
+    def said(self, value):
+        """The bytes of what a field holds: a tree, a number or a name, or several of these."""
+        if is_dataclass(value):
+            return (yield value)
+        if isinstance(value, dict):
+            value = tuple(each for item in value.items() for each in item)
+        if not isinstance(value, tuple):
+            return repr(value).encode()
+        total = sha256()
+        for each in value:
+            total.update(b"," + (yield from self.said(each)))
+        return total.digest()
 
 
 def as_sent(update, assumed=()):

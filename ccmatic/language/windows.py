@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ccmatic.base import CONDITION, CONSTANTS, TIME, InputError
 from ccmatic.language.reader import KNOWN, Reader, parsed
 from ccmatic.language.statements import first_line
-from ccmatic.language.tree import If, Logic, Name, Past, names, parts
+from ccmatic.language.tree import If, Logic, Name, Past, parts
 
 #: What every function may read besides constants: the length of a step, and how long ago the window began.
 CLOCK = {"step": TIME, "time": TIME}
@@ -103,7 +103,7 @@ class _WindowReader(Reader):
         return self.block(body, function)
 
     def returned(self, statement):
-        self.count_path(statement)
+        self.count(statement)
         if statement.value is None:
             self.fail(statement, "found `return` alone, expected a term after it")
         tree, unit = self.value(statement.value)
@@ -111,6 +111,10 @@ class _WindowReader(Reader):
             self.fail(statement, f"returns {unit}, and {self.unit} elsewhere; expected one unit")
         self.unit = unit or self.unit
         return self.whole(statement.value, tree)
+
+    def local(self, name, node, tree):
+        """What is assigned is written out: what should be shared is a function of its own."""
+        return self.whole(node, tree)
 
     def value(self, node):
         match node:
@@ -185,7 +189,7 @@ class _WindowReader(Reader):
         self.fail(over, f"goes over `{ast.unparse(over)}`, expected {_OVER}")
 
     def is_known(self, tree):
-        return not isinstance(tree, Each) and names(tree) <= {*KNOWN, *CLOCK, *self.indices}
+        return not isinstance(tree, Each) and self.read_names(tree) <= {*KNOWN, *CLOCK, *self.indices}
 
     def is_factor(self, tree):
         return self.is_known(tree)

@@ -13,9 +13,10 @@ from ccmatic.language import (
     Binary,
     Bounded,
     Comparison,
-    CubeRoot,
     Extreme,
+    Function,
     If,
+    Local,
     Logic,
     Name,
     Number,
@@ -133,8 +134,10 @@ class _Point:
                 return self.quotient(self.term(left), self.term(right))
             case Binary(op, left, right):
                 return {"+": Plus, "-": Minus, "*": Times}[op](self.term(left), self.term(right))
-            case CubeRoot(part):
+            case Function("cbrt", (part,)):
                 return self.cube_root(self.term(part))
+            case Local(_, part):
+                return self.term(part)
             case Extreme(pick, terms):
                 first = GE if pick == "max" else LE
                 return reduce(lambda a, b: Ite(first(a, b), a, b), map(self.term, terms))
@@ -175,6 +178,8 @@ class _Point:
                 return (And if op == "and" else Or)(map(self.condition, conditions))
             case language.Not(part):
                 return Not(self.condition(part))
+            case Local(_, part):
+                return self.condition(part)
             case Name():
                 return self.symbol(tree, BOOL)
         raise TypeError(f"no condition: {tree!r}")

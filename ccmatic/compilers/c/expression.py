@@ -8,7 +8,20 @@ from fractions import Fraction
 from math import lcm
 
 from ccmatic.base import InputError
-from ccmatic.language import ARITHMETIC, ORDER, Binary, Comparison, Extreme, If, Logic, Name, Not, Number, text
+from ccmatic.language import (
+    ARITHMETIC,
+    ORDER,
+    Binary,
+    Comparison,
+    Extreme,
+    If,
+    Local,
+    Logic,
+    Name,
+    Not,
+    Number,
+    text,
+)
 
 _C_LOGIC = {"and": " && ", "or": " || "}
 
@@ -48,6 +61,8 @@ class Expression:
         match tree:
             case Number(value):
                 return value
+            case Local(_, term):
+                return self.constant(term)
             case Name(name):
                 return self.known.get(name)
             case Binary(op, left, right):
@@ -74,6 +89,8 @@ class Expression:
             yield factor * value, 1
             return
         match tree:
+            case Local(_, term):
+                yield from self.leaves(term, factor)
             case Name():
                 _, one, most = self.variable(tree)
                 yield factor / one, most
@@ -127,6 +144,8 @@ class Expression:
         if value is not None:
             return _number(factor * value)
         match tree:
+            case Local(_, term):
+                return self.term(term, factor)
             case Name():
                 name, one, _ = self.variable(tree)
                 return {1: name, -1: f"-{name}"}.get(factor / one, f"{_number(factor / one)} * {name}")
@@ -182,6 +201,8 @@ class Expression:
                 if sides[0] == sides[1] and not presumed:
                     return ORDER[op](0, 0)
                 return f"{presumed}{sides[0]} {op} {sides[1]}"
+            case Local(_, condition):
+                return self.condition(condition)
             case Logic(op, parts):
                 return self.logic(op, parts)
             case Not(part):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.base import InputError
-from ccmatic.language import Binary, Comparison, CubeRoot, Extreme, If, Name, Number, parts, text
+from ccmatic.language import Binary, Comparison, Extreme, Function, If, Local, Name, Number, parts, text
 
 #: How many bits of a number are kept, and so how many of an operation are right at least.
 _BITS = 32
@@ -73,7 +73,9 @@ class Law:
                 return Rounded(f"ccm_negated({negated.word})", negated.roundings, negated.relative)
             case Binary(op, left, right):
                 return self.operation(op, self.number(left), self.divisor(right) if op == "/" else self.number(right))
-            case CubeRoot(part):
+            case Local(_, part):
+                return self.number(part)
+            case Function("cbrt", (part,)):
                 root = self.certain(part, f"takes the cube root of `{text(part)}`")
                 return Rounded(f"ccm_cube_root({root.word})", root.roundings + 3)
             case Extreme(pick, terms):
@@ -127,6 +129,8 @@ class Law:
         match tree:
             case Number():
                 return True
+            case Local(_, term):
+                return self.is_linear(term)
             case Name(name):
                 return name != "second"
             case Binary("/", left, right):

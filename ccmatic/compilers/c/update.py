@@ -10,7 +10,7 @@ from math import ceil, floor
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.compilers.c.expression import Expression
 from ccmatic.compilers.c.law import Law, literal
-from ccmatic.language import AnyOf, Between, Bounded, Extreme, Impossible, Name, Past, as_sent, leaves
+from ccmatic.language import AnyOf, Between, Bounded, Extreme, Impossible, Name, Past, as_sent, bare, leaves
 
 #: How many of what is kept are one, by unit.
 ONE = {BYTES: 1, RATE: 1, TIME: 4096, NUMBER: 4096, CONDITION: 1}
@@ -113,6 +113,7 @@ class Update(Expression):
     def of_law(self, law, tree, one, up, errors):
         """one·tree, rounded down, or up, where tree is a law; each term of an extreme by itself. errors: gets how far
         each is off."""
+        tree = bare(tree)
         if isinstance(tree, Extreme):
             return self.nested(tree.pick, [self.of_law(law, term, one, up, errors) for term in tree.terms])
         _, most = law.exact(tree) or (1, 2**62)
@@ -141,6 +142,7 @@ class Update(Expression):
 
     def rounded(self, tree, one=1, up=False):
         """one·tree, rounded down, or up; each term of an extreme by itself, which has the smaller denominators."""
+        tree = bare(tree)
         if isinstance(tree, Extreme):
             return self.nested(tree.pick, [self.rounded(term, one, up) for term in tree.terms])
         common = self.denominator(tree, factor=Fraction(one))

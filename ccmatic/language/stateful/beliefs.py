@@ -7,7 +7,7 @@ controller is done with the beliefs that it reads.
 import ast
 
 from ccmatic.base import InputError
-from ccmatic.language.statements import after_docstring, is_target
+from ccmatic.language.statements import after_docstring, is_target, targets
 
 
 def told_apart(observations):
@@ -59,7 +59,9 @@ def _at(source, place):
 
 def _check(function, parts, file):
     nodes = [node for part in parts.values() for node in ast.walk(part)]
-    used = {node.arg for node in nodes if isinstance(node, ast.arg)} | {node.id for node in nodes if is_target(node)}
+    used = {node.arg for node in nodes if isinstance(node, ast.arg)} | {
+        node.id for part in parts.values() for node in targets(part)
+    }
     given = {argument.arg for argument in function.args.args}
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and node.id in used:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from ccmatic.base import InputError, markup
-from ccmatic.language.printer import became, listing, text
+from ccmatic.language.printer import Text
 from ccmatic.language.stateful.beliefs import told_apart
 from ccmatic.language.stateful.forever import forever
 from ccmatic.language.stateful.program import Program
@@ -165,10 +165,11 @@ class Stateful:
 
     def pretty(self):
         """The controller as mathematics for people: what it does once a step, then what it sends by."""
-        lines = listing(self.update, became) if self.state else []
+        words = Text()
+        lines = words.listing(self.update, words.became) if self.state else []
         for name, tree in self.sent().items():
-            lines += listing(tree, lambda leaf, name=name: [f"{name} = {text(leaf)}"])
-        return "\n".join(lines)
+            lines += words.listing(tree, lambda leaf, name=name: [f"{name} = {words.of(leaf)}"])
+        return "\n".join([*lines, *words.definitions()])
 
     def sent(self):
         """What it sends by, in the order of what `send` returns: trees by name, `window` and `rate`, or one of them."""

@@ -9,19 +9,16 @@ from ccmatic.language.stateful.step import Step
 from ccmatic.language.tree import (
     AnyOf,
     Between,
-    Binary,
     Bounded,
-    Comparison,
-    Extreme,
     If,
     Impossible,
-    Logic,
     Name,
-    Not,
-    Number,
     Remembered,
-    names,
+    bare,
+    parts,
 )
+from ccmatic.language.value import names
+from ccmatic.language.walker import Walker
 from ccmatic.logic import choice, either, equal, every, implies, linear, no, some
 
 
@@ -83,6 +80,8 @@ class _Onward(Step):
     def __init__(self, controller, view, t, growths):
         super().__init__(controller, view, t, None)
         self.growths = growths
+        later = _Later(self)
+        self.growth = self.persists = later.walk
 
     def goes_on(self, tree):
         """That the update, on the path that it takes, makes of state in each later period what it makes of it now, and
@@ -125,41 +124,56 @@ class _Onward(Step):
         growth, so = self.growth(tree)
         return every(so, equal(growth, by))
 
-    def growth(self, tree):
-        """(growth, condition): a term grows by so much in each later period if the condition holds."""
-        match tree:
-            case Name() | Extreme() if tree in self.chosen:
-                return linear(0), True
-            case Number():
-                return linear(0), True
-            case Name(name):
-                return self.growths[name], True
-            case Binary("*", If(test, then, other), factor) | Binary("*", factor, If(test, then, other)):
-                return self.growth(If(test, Binary("*", then, factor), Binary("*", other, factor)))
-            case Binary(op, left, right):
-                (of_left, left_so), (of_right, right_so) = self.growth(left), self.growth(right)
-                if op == "*":  # of a number, which does not grow, and a term
-                    grown = self.form(left) * of_right + of_left * self.form(right)
-                elif op == "/":
-                    grown = of_left / self.form(right).constant
-                else:
-                    grown = of_left + of_right if op == "+" else of_left - of_right
-                return grown, every(left_so, right_so)
-            case Extreme(pick, terms):
-                return self.growth_of_extreme(operator.ge if pick == "max" else operator.le, terms)
-            case If(test, then, other):
-                condition, stays = self.condition(test), self.persists(test)
-                if isinstance(condition, bool):
-                    growth, so = self.growth(then if condition else other)
-                    return growth, every(stays, so)
-                (of_then, then_so), (of_other, other_so) = self.growth(then), self.growth(other)
-                return linear(choice(condition, of_then, of_other)), every(stays, either(condition, then_so, other_so))
-        raise TypeError(f"no term: {tree!r}")
+    def require_longer(self, tree, growth):
+        difference = self.difference(tree).constant
+        more = max(1, ceil(abs(difference / growth) * self.view.period))
+        read = ", ".join(f"`{name}`" for name in sorted(names(tree)))
+        found = f"a comparison of {read} comes out otherwise after step {self.t}, which is in the last period"
+        expected = f"expected a horizon of {self.view.horizon + more} at least"
+        raise InputError(f"{found}; {expected}", self.controller.file)
 
-    def growth_of_extreme(self, leads, terms):
+
+class _Later(Walker):
+    """What is so in each later period, at a step of the last.
+
+    Of a term: (growth, condition), it grows by so much in each later period if the condition holds. Of a condition:
+    that it comes out in each later period as it does now."""
+
+    def __init__(self, step):
+        super().__init__(step.file)
+        self.step = step
+
+    def visit_Number(self, node):
+        return linear(0), True
+
+    def visit_Name(self, node):
+        if node in self.step.chosen:
+            return linear(0), True
+        if node.name in self.step.growths:
+            return self.step.growths[node.name], True
+        return True  # a condition of what is observed, or of state that is compared itself
+
+    def visit_Binary(self, node):
+        for chosen, factor in ((node.left, node.right), (node.right, node.left)):
+            if node.op == "*" and isinstance(bare(chosen), If):
+                test, *branches = parts(bare(chosen))
+                return (yield from self.chosen(test, *(self.step.product_of(node, each, factor) for each in branches)))
+        (of_left, left_so), (of_right, right_so) = (yield node.left), (yield node.right)
+        if node.op == "*":  # of a number, which does not grow, and a term
+            grown = self.step.form(node.left) * of_right + of_left * self.step.form(node.right)
+        elif node.op == "/":
+            grown = of_left / self.step.form(node.right).constant
+        else:
+            grown = of_left + of_right if node.op == "+" else of_left - of_right
+        return grown, every(left_so, right_so)
+
+    def visit_Extreme(self, node):
         """One of the terms leads, and grows at least as much as the others."""
-        values = [self.form(term) for term in terms]
-        growths, conditions = zip(*map(self.growth, terms), strict=True)
+        if node in self.step.chosen:
+            return linear(0), True
+        leads = operator.ge if node.pick == "max" else operator.le
+        values = [self.step.form(term) for term in node.terms]
+        growths, conditions = zip(*(yield from self.each(node.terms)), strict=True)
         if all(equal(growth, growths[0]) is True for growth in growths):
             return growths[0], every(conditions)
         most = reduce(lambda a, b: linear(choice(leads(a, b), a, b)), growths)
@@ -167,64 +181,61 @@ class _Onward(Step):
         ahead = [every([every(leads(v, w), leads(g, h)) for w, h in pairs]) for v, g in pairs]
         return most, every(*conditions, some(ahead))
 
-    def persists(self, tree):
-        """That a condition comes out in each later period as it does now."""
-        match tree:
-            case Name():  # of what is observed, or of state that is compared itself
-                return True
-            case Not(part):
-                return self.persists(part)
-            case Logic(op, parts):
-                return self.logic_persists(op == "or", parts)
-            case Comparison():
-                return self.comparison_persists(tree)
-        raise TypeError(f"no condition: {tree!r}")
+    def visit_If(self, node):
+        return (yield from self.chosen(node.test, node.then, node.other))
 
-    def logic_persists(self, decisive, parts):
+    def chosen(self, test, then, other):
+        """Of `then if test else other`."""
+        condition, stays = self.step.condition(test), (yield test)
+        if isinstance(condition, bool):
+            growth, so = yield then if condition else other
+            return growth, every(stays, so)
+        (of_then, then_so), (of_other, other_so) = (yield then), (yield other)
+        return linear(choice(condition, of_then, of_other)), every(stays, either(condition, then_so, other_so))
+
+    def visit_Not(self, node):
+        return (yield node.part)
+
+    def visit_Logic(self, node):
         """All parts do, or one does that decides the outcome. As Python does, those after a decided one are left."""
-        lasting, deciding = [], []
-        for part in parts:
-            condition, lasts = self.condition(part), self.persists(part)
+        lasting, deciding, decisive = [], [], node.op == "or"
+        for part in node.parts:
+            condition, lasts = self.step.condition(part), (yield part)
             lasting.append(lasts)
             deciding.append(every(condition if decisive else no(condition), lasts))
             if condition is decisive:
                 break
         return some(every(lasting), *deciding)
 
-    def comparison_persists(self, tree):
-        part = next((part for part in self.few_in(tree) if part not in self.chosen), None)
+    def visit_Comparison(self, node):
+        step = self.step
+        part = next((part for part in step.few_in(node) if part not in step.chosen), None)
         if part is None:
-            return self.difference_persists(tree)
+            return (yield from self.difference(node))
         found = []
-        for condition, number in self.readings(part):
-            self.chosen[part] = number
-            found.append(implies(condition, self.comparison_persists(tree)))
-            del self.chosen[part]
+        for condition, number in step.readings(part):
+            results, self._results = self._results, {}
+            with step.choosing(part, number):
+                found.append(implies(condition, (yield node)))
+            self._results = results
         return every(found)
 
-    def difference_persists(self, tree):
-        (of_left, left_so), (of_right, right_so) = self.growth(tree.left), self.growth(tree.right)
-        growth = of_left - of_right
+    def difference(self, node):
+        """Of a comparison of numbers: the difference of its sides stays, or moves away from where it would turn."""
+        (of_left, left_so), (of_right, right_so) = (yield node.left), (yield node.right)
+        growth, step = of_left - of_right, self.step
         rises, falls = growth >= 0, growth <= 0
         if rises is True and falls is True:
             return every(left_so, right_so)
-        match tree.op:
+        match node.op:
             case "<" | "<=":
-                lasts = either(self.condition(tree), falls, rises)
+                lasts = either(step.condition(node), falls, rises)
             case ">" | ">=":
-                lasts = either(self.condition(tree), rises, falls)
+                lasts = either(step.condition(node), rises, falls)
             case _:
-                difference = self.form(tree.left) - self.form(tree.right)
+                difference = step.difference(node)
                 stays = every(rises, falls)
                 lasts = some(stays, every(difference > 0, rises), every(difference < 0, falls))
-        if lasts is False and self.view.known is False:  # of the time alone, which no solver decides
-            self.require_longer(tree, growth.constant)
+        if lasts is False and step.view.known is False:  # of the time alone, which no solver decides
+            step.require_longer(node, growth.constant)
         return every(left_so, right_so, lasts)
-
-    def require_longer(self, tree, growth):
-        difference = (self.form(tree.left) - self.form(tree.right)).constant
-        more = max(1, ceil(abs(difference / growth) * self.view.period))
-        read = ", ".join(f"`{name}`" for name in sorted(names(tree)))
-        found = f"a comparison of {read} comes out otherwise after step {self.t}, which is in the last period"
-        expected = f"expected a horizon of {self.view.horizon + more} at least"
-        raise InputError(f"{found}; {expected}", self.controller.file)

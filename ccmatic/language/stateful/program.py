@@ -5,7 +5,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ccmatic.language.literals import with_fractions
+from ccmatic.language.literals import BUILT_IN, with_fractions
 from ccmatic.language.stateful.beliefs import add_beliefs
 from ccmatic.language.statements import is_constant
 
@@ -79,7 +79,7 @@ class Program:
     returns. beliefs: as of `add_beliefs`."""
 
     def __init__(self, source, file, state, beliefs=MappingProxyType({})):
-        self._scope = {"__builtins__": {}, "max": _extreme(max), "min": _extreme(min)}
+        self._scope = {**BUILT_IN, "max": _extreme(max), "min": _extreme(min)}
         self._scope |= {"max_over": _extreme_over(max), "min_over": _extreme_over(min)}
         self._scope |= {"any_of": lambda *options: OneOf(options), "between": Within, "bounded": Within}
         self._scope["assume"] = _assume
@@ -133,7 +133,8 @@ def _assume(condition):
 
 
 def _extreme(pick):
-    def of(*values):
+    def of(first, *others):
+        values = (first, *others) if others else tuple(first)
         return next((value for value in values if isinstance(value, Unmeasured)), None) or pick(values)
 
     return of
@@ -141,6 +142,6 @@ def _extreme(pick):
 
 def _extreme_over(pick):
     def of(seen, steps):
-        return _extreme(pick)(*(seen[back] for back in range(int(steps))))
+        return _extreme(pick)([seen[back] for back in range(int(steps))])
 
     return of

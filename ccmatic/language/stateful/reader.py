@@ -15,8 +15,8 @@ from ccmatic.language.reader import parsed
 from ccmatic.language.stateful.beliefs import add_beliefs
 from ccmatic.language.stateful.terms import TRUTH, TermReader
 from ccmatic.language.statements import assignment, first_line, is_constant
-from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered, names
-from ccmatic.language.tree import value as value_of
+from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered
+from ccmatic.language.value import value
 from ccmatic.logic import equal, every, some
 
 #: The units of state, by the names that declarations have for them.
@@ -69,7 +69,7 @@ class Memory:
     def says(self):
         """What it may be at first, in words, after its name."""
         if self.unit == CONDITION and self.terms:
-            return f"= {value_of(self.terms[0])}"
+            return f"= {value(self.terms[0])}"
         terms = [text(term) for term in self.terms]
         match self.kind:
             case "above":
@@ -97,7 +97,7 @@ class Memory:
     def _as_declared(self, view, t):
         now = view.state[self.name][t]
         if self.unit == CONDITION and self.terms:
-            return equal(now, int(value_of(self.terms[0])))
+            return equal(now, int(value(self.terms[0])))
         known = {name: each.read(view, t) for name, each in self.observations.items() if each.constant}
         encoder = Encoder({"R_m": view.R, "D": view.D, "MSS": view.alpha, **known}, None)
         terms = [encoder.form(tree) for tree in self.terms]
@@ -240,7 +240,6 @@ class _StatefulReader(TermReader):
     def enter(self, function):
         """Begin to read a function."""
         self.names = dict(self.constants)
-        self.paths = 0
         return self.begin(function)
 
     def update(self, function):
@@ -273,7 +272,7 @@ class _StatefulReader(TermReader):
 
     def returned(self, statement):
         """A window, a rate, or both: trees by name."""
-        self.count_path(statement)
+        self.count(statement)
         value = statement.value
         nodes = value.elts if isinstance(value, ast.Tuple) else [value]
         if value is None or len(nodes) > 2:
@@ -287,7 +286,7 @@ class _StatefulReader(TermReader):
         unit = {"window": BYTES, "rate": RATE}[name]
         if found not in (None, unit):
             self.fail(node, f"returns `{ast.unparse(node)}` ({found}), expected a {name} ({unit})")
-        if not names(tree) and value_of(tree) <= 0:
+        if not self.read_names(tree) and self.value_of(tree) <= 0:
             self.fail(node, f"returns a {name} of `{ast.unparse(node)}`, expected one above 0")
         return self.whole(node, tree)
 
@@ -313,9 +312,12 @@ class _StatefulReader(TermReader):
                 return self.branches(statement, rest)
             if (assumed := _assumed(statement)) is not None:
                 test = self.whole(assumed, self.condition(assumed))
-                return If(test, self.block(rest, statement), Impossible())
+                self.enter_branch(statement)
+                tree = If(test, self.block(rest, statement), Impossible())
+                self.branch -= 1
+                return tree
             self.assign(statement)
-        self.count_path(before)
+        self.count(before)
         kept = {name: (Name(name), None) for name in self.state}
         return Remembered({name: self.names.get(name, kept[name])[0] for name in self.state})
 
@@ -333,9 +335,9 @@ class _StatefulReader(TermReader):
                 law = self.law(name, memory.unit, law)
                 tree = Bounded(law, *(self.in_unit(name, memory.unit, end) for end in ends), node.lineno)
             case _ if memory.unit == CONDITION:
-                tree = self.whole(node, self.condition(node))
+                tree = self.local(name, node, self.condition(node))
             case _:
-                tree = self.in_unit(name, memory.unit, node)
+                tree = self.local(name, node, self.in_unit(name, memory.unit, node))
         self.names[name] = tree, memory.unit
         return None
 

@@ -1,6 +1,7 @@
 """An update at one step of an execution: as a formula of unknowns, or by the controller's own Python on numbers."""
 
 import operator
+from contextlib import contextmanager
 from fractions import Fraction
 
 from ccmatic.base import CONDITION, InputError
@@ -11,31 +12,33 @@ from ccmatic.language.tree import (
     Between,
     Binary,
     Bounded,
-    Comparison,
-    Extreme,
     If,
     Impossible,
     Logic,
     Name,
     Past,
     Remembered,
-    names,
+    bare,
+    leaves,
     parts,
-    value,
 )
-from ccmatic.logic import boolean, either, equal, every, linear, some
+from ccmatic.language.value import names, value
+from ccmatic.language.walker import Walker
+from ccmatic.logic import boolean, choice, either, equal, every, linear, some
 
 
 class Step(Encoder):
     """Encodes an update at one step: state is that of the step before, observations are those of this one."""
 
     def __init__(self, controller, view, t, program):
+        self.chosen, self.products = {}, {}
         self.now = {memory.name: view.state[memory.name][t] for memory in controller.state}
         before = {memory.name: view.state[memory.name][t - 1] for memory in controller.state} if t else {}
         super().__init__({**before, "R_m": view.R, "D": view.D, "MSS": view.alpha}, controller.file)
         self.controller, self.view, self.t, self.program = controller, view, t, program
         self.truths = {memory.name for memory in controller.state if memory.unit == CONDITION}
-        self.chosen = {}
+        self.few = {each.name for each in controller.observations.values() if each.few}
+        self.few_in = _FewIn(self.few).of
 
     def truth(self, memory):
         """That a condition which a trace has as a number is true or false."""
@@ -132,56 +135,62 @@ class Step(Encoder):
             return Unmeasured(lambda more: self.seen(name, back + more))
         return (SeenTruth if isinstance(found, bool) else Seen)(found, lambda more: self.seen(name, back + more))
 
-    def form(self, tree):
-        if isinstance(tree, Name | Extreme) and tree in self.chosen:
-            return linear(self.chosen[tree])
-        if isinstance(tree, Name) and tree.name in self.controller.observations:
-            return linear(self.observed(tree))
-        match tree:
-            case Binary("*", If(test, then, other), factor) | Binary("*", factor, If(test, then, other)):
-                products = (Binary("*", branch, factor, tree.line) for branch in (then, other))
-                return self.conditional(self.condition(test), *products)
-        return super().form(tree)
+    def visit_Name(self, node):
+        name, observations = node.name, self.controller.observations
+        if node in self.chosen:
+            return linear(self.chosen[node])
+        if name in self.truths:
+            return equal(self.values[name], 1)
+        if name not in observations:
+            return super().visit_Name(node)
+        observed = self.observed(node)
+        return observed if observations[name].unit == CONDITION else linear(observed)
 
-    def condition(self, tree):
-        match tree:
-            case Name(name) if name in self.truths:
-                return equal(self.values[name], 1)
-            case Name():
-                return self.observed(tree)
-            case Comparison():
-                return self.comparison(tree)
-        return super().condition(tree)
+    def visit_Extreme(self, node):
+        if node in self.chosen:
+            return linear(self.chosen[node])
+        return (yield from super().visit_Extreme(node))
 
-    def comparison(self, tree):
+    def visit_Binary(self, node):
+        """A product of a choice is a choice of products, as a factor may be a number of whole steps."""
+        for chosen, factor in ((node.left, node.right), (node.right, node.left)):
+            if node.op == "*" and isinstance(bare(chosen), If):
+                test, *branches = parts(bare(chosen))
+                then, other = (self.product_of(node, branch, factor) for branch in branches)
+                test = yield test
+                if isinstance(test, bool):
+                    return (yield then if test else other)
+                return choice(test, (yield then), (yield other))
+        return (yield from super().visit_Binary(node))
+
+    def product_of(self, node, branch, factor):
+        """The same product of a branch of a choice: one node of the same two, so that it is walked once."""
+        key = id(branch), id(factor)
+        return self.products.setdefault(key, Binary("*", branch, factor, node.line))
+
+    def visit_Comparison(self, node):
         """One that reads a number of whole steps holds if it does of the one that was observed; of none it does not."""
-        part = next((part for part in self.few_in(tree) if part not in self.chosen), None)
+        part = next((part for part in self.few_in(node) if part not in self.chosen), None)
         if part is None:
-            return super().condition(tree)
+            return (yield from super().visit_Comparison(node))
         found = []
         for condition, number in self.readings(part):
-            self.chosen[part] = number
-            found.append(every(condition, self.comparison(tree)))
-            del self.chosen[part]
+            with self.choosing(part, number):
+                found.append(every(condition, (yield node)))
         return some(found)
 
-    def few_in(self, tree):
-        """The parts of a term that are numbers of whole steps: observations, and extremes of such."""
-        if self.is_few(tree):
-            yield tree
-        else:
-            for part in parts(tree):
-                yield from self.few_in(part)
-
-    def is_few(self, tree):
-        if isinstance(tree, Extreme):
-            return all(map(self.is_few, tree.terms))
-        observations = self.controller.observations
-        return isinstance(tree, Name) and tree.name in observations and observations[tree.name].few
+    @contextmanager
+    def choosing(self, part, number):
+        """A number of whole steps is this one, meanwhile."""
+        results, self._results, self.chosen[part] = self._results, {}, number
+        yield
+        self._results = results
+        del self.chosen[part]
 
     def readings(self, tree):
         """(condition, number) pairs, one for each number that this may be; none of the conditions holds where it is not
         known."""
+        tree = bare(tree)
         if isinstance(tree, Name):
             return self.observed(tree)
         each = [self.readings(term) for term in tree.terms]
@@ -195,13 +204,13 @@ class Step(Encoder):
 
     def is_alike_from(self, tree, number):
         """Whether a comparison comes out the same for every delay of `number` steps or more that it reads."""
-        few = list(dict.fromkeys(self.few_in(tree)))
-        differences = []
+        few, differences = self.few_in(tree), []
+        if len(few) != 1:
+            return False
         for steps in (number, number + 1):
-            self.chosen = dict.fromkeys(few, Fraction(steps))
-            differences.append(self.difference(tree))
-        self.chosen = {}
-        return len(few) == 1 and keeps_sign(*differences)
+            with self.choosing(few[0], Fraction(steps)):
+                differences.append(self.difference(tree))
+        return keeps_sign(*differences)
 
     def observed(self, leaf):
         """What was observed of a name; None if it has not been."""
@@ -221,10 +230,38 @@ class Told(Step):
         super().__init__(controller, view, t, None)
         self.name, self.holds = name, {}
 
-    def comparison(self, tree):
-        if next(self.few_in(tree), None) is None:
-            return super().comparison(tree)
+    def visit_Comparison(self, tree):
+        if not self.few_in(tree):
+            return (yield from super().visit_Comparison(tree))
         return self.holds.setdefault(tree, boolean(f"{self.name}_{len(self.holds)}"))
+
+
+class _FewIn(Walker):
+    """The parts of a tree that are numbers of whole steps: observations of these names, and extremes of such. Of each
+    tree: whether it is one itself, and those in it, each once."""
+
+    def __init__(self, few):
+        super().__init__()
+        self.few = few
+
+    def of(self, tree):
+        return self.walk(tree)[1]
+
+    def visit_Name(self, node):
+        return (True, (node,)) if node.name in self.few else (False, ())
+
+    def visit_Extreme(self, node):
+        several = yield from self.each(node.terms)
+        return (True, (node,)) if all(is_few for is_few, _ in several) else (False, _joined(several))
+
+    def visit_object(self, node):
+        return False, _joined((yield from self.each(parts(node))))
+
+    visit_Function = visit_object
+
+
+def _joined(several):
+    return tuple(dict.fromkeys(part for _, within in several for part in within))
 
 
 def _reached(tree, known):
@@ -249,4 +286,5 @@ def _reached(tree, known):
 
 def _truth(test, known):
     """Whether a test holds, if the known names tell; else None."""
-    return value(test, known) if names(test) <= known.keys() else None
+    known_here = names(test) <= known.keys() and not any(isinstance(leaf, Past) for leaf in leaves(test))
+    return value(test, known) if known_here else None

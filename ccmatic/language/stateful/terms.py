@@ -13,18 +13,17 @@ from ccmatic.language.tree import (
     Between,
     Binary,
     Bounded,
-    CubeRoot,
     Extreme,
+    Function,
     If,
     Logic,
     Name,
     Number,
     Past,
-    leaves,
-    names,
+    bare,
     parts,
 )
-from ccmatic.language.tree import value as value_of
+from ccmatic.language.walker import Walker
 
 TRUTH = {True: Logic("and", ()), False: Logic("or", ())}
 
@@ -44,13 +43,16 @@ class TermReader(Reader):
         self.units |= {each.name: each.unit for each in beliefs.values()}
         self.reserved |= {"any_of", "bounded", "cbrt", "max_over", "min_over"}
         self.in_law = False
+        few = frozenset(each.name for each in observations.values() if each.few)
+        self.few, self.choice_with_few = _Few(few).walk, _ChoiceWithFew(few).walk
+        self.has_root, self.has_choice = _Has(Function).walk, _Has(If).walk
 
     def in_unit(self, name, unit, node):
         """The tree of a term that state of this unit may be."""
         tree, found = self.expression(node)
         if found not in (None, unit):
             self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({found}), expected the same unit")
-        if few := self.few_in(_outside_tests(tree)):
+        if few := self.few(tree, False):
             self.fail(node, f"sets `{name}` by `{few}`, which is not always known; expected `{few}` in a comparison")
         return self.whole(node, tree)
 
@@ -95,7 +97,7 @@ class TermReader(Reader):
             case ast.Call(args=[root], keywords=[]):
                 tree, unit = self.expression(root)
                 if unit in (None, NUMBER):
-                    return CubeRoot(tree), unit
+                    return Function("cbrt", (tree,), node.lineno), unit
             case ast.BinOp(left=base, right=ast.Constant(value=int(times))) if 2 <= times <= _HIGHEST:
                 tree, unit = self.expression(base)
                 unit = unit or NUMBER
@@ -108,7 +110,7 @@ class TermReader(Reader):
             super().check_product(node, left, right)
 
     def check_division(self, node, divisor):
-        if not self.in_law or not (names(divisor) or _has_root(divisor)):
+        if not self.in_law or not (self.read_names(divisor) or self.has_root(divisor)):
             super().check_division(node, divisor)
 
     def past(self, node, name):
@@ -131,22 +133,25 @@ class TermReader(Reader):
             case _:
                 found, called = ast.unparse(node), node.func.id
                 self.fail(node, f"found `{found}`, expected `{called}(NAME, STEPS)` of the name of an observation")
-        if unit != NUMBER or names(steps) or value_of(steps).denominator != 1 or value_of(steps) < 1:
+        is_number = unit == NUMBER and not self.read_names(steps)
+        count = self.value_of(steps) if is_number else Fraction(0)
+        if count.denominator != 1 or count < 1:
             self.fail(node, f"found `{ast.unparse(node)}`, expected a whole number of steps, at least 1")
+        self.count(node, int(count))
         now, unit = self.name(observed)
         if unit == CONDITION or self.observations[name].constant:
             self.fail(node, f"found `{ast.unparse(node)}`, expected an observation that is a number and that changes")
         terms = [now]
-        for back in range(1, int(value_of(steps))):
+        for back in range(1, int(count)):
             before = Binary("*", Number(Fraction(back)), Name("step"))
-            terms.append(self.counted(node, Past(name, before, node.lineno)))
+            terms.append(Past(name, before, node.lineno))
         return Extreme(node.func.id.removesuffix("_over"), tuple(terms)), unit
 
     def condition(self, node):
         match node:
             case ast.Constant(value=bool(truth)):
                 return TRUTH[truth]
-            case ast.Subscript():
+            case ast.Subscript(value=ast.Name(id=name)) if name in self.observations:
                 tree, unit = self.expression(node)
                 if unit == CONDITION:
                     return tree
@@ -155,41 +160,79 @@ class TermReader(Reader):
     def comparison(self, node):
         """One that reads what is not always known does not hold then, so that all of it has to read that."""
         tree = super().comparison(node)
-        for choice in _choices(tree):
-            if few := self.few_in(leaves(choice)):
-                self.fail(
-                    node, f"compares a choice that reads `{few}`, which is not always known; expected `if` before"
-                )
+        if few := self.choice_with_few(tree):
+            self.fail(node, f"compares a choice that reads `{few}`, which is not always known; expected `if` before")
         return tree
 
-    def few_in(self, leaves):
-        """The name of a number of whole steps among the leaves, or None."""
-        names = (leaf.name for leaf in leaves if isinstance(leaf, Name))
-        return next((name for name in names if name in self.observations and self.observations[name].few), None)
-
     def is_known(self, tree):
-        return names(tree) <= {*KNOWN, "step"}
+        return self.read_names(tree) <= {*KNOWN, "step"}
 
     def is_factor(self, tree):
         """A number of whole steps may be multiplied by too, as there are finitely many; and a choice of factors."""
+        tree = bare(tree)
         if isinstance(tree, If):
             return self.is_factor(tree.then) and self.is_factor(tree.other)
-        few = () if any(_choices(tree)) else (each.name for each in self.observations.values() if each.few)
-        return names(tree) <= {*KNOWN, "step", *few}
+        few = () if self.has_choice(tree) else (each.name for each in self.observations.values() if each.few)
+        return self.read_names(tree) <= {*KNOWN, "step", *few}
 
 
-def _has_root(tree):
-    return isinstance(tree, CubeRoot) or any(map(_has_root, parts(tree)))
+class _Few(Walker):
+    """The name of a number of whole steps that a term reads, or None; in its tests as well, or not."""
+
+    def __init__(self, few):
+        super().__init__()
+        self.few = few
+
+    def visit_Name(self, node, in_tests):
+        return node.name if node.name in self.few else None
+
+    def visit_If(self, node, in_tests):
+        return (yield from self.first(parts(node) if in_tests else (node.then, node.other), in_tests))
+
+    def visit_object(self, node, in_tests):
+        return (yield from self.first(parts(node), in_tests))
+
+    visit_Function = visit_object
+
+    def first(self, several, in_tests):
+        for part in several:
+            if name := (yield part, in_tests):
+                return name
+        return None
 
 
-def _outside_tests(tree):
-    """The leaves of a term but for those of its tests."""
-    within = parts(tree)[1:] if isinstance(tree, If) else parts(tree)
-    return (leaf for part in within for leaf in _outside_tests(part)) if within else (tree,)
+class _ChoiceWithFew(Walker):
+    """The name of a number of whole steps that a `then if test else other` in a term reads, or None."""
+
+    def __init__(self, few):
+        super().__init__()
+        self.few = _Few(few).walk
+
+    def visit_If(self, node):
+        return self.few(node, True)
+
+    def visit_object(self, node):
+        for part in parts(node):
+            if name := (yield part):
+                return name
+        return None
+
+    visit_Function = visit_object
 
 
-def _choices(tree):
-    """Every `then if test else other` in a tree."""
-    yield from (tree,) if isinstance(tree, If) else ()
-    for part in parts(tree):
-        yield from _choices(part)
+class _Has(Walker):
+    """Whether there is a node of a class in a tree."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.kind = kind
+
+    def visit_object(self, node):
+        if isinstance(node, self.kind):
+            return True
+        for part in parts(node):
+            if (yield part):
+                return True
+        return False
+
+    visit_Function = visit_object

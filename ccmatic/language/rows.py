@@ -1,0 +1,196 @@
+"""Reads lists: literals, comprehensions, sums and layers of networks, each written out as terms."""
+
+import ast
+from fractions import Fraction
+
+from ccmatic.base import CONDITION, NUMBER
+from ccmatic.language.tree import Affine, Binary, Item, Local, Logic, Number, Vector
+
+#: What a list has in place of a unit, as each in it has its own.
+LIST = "a list"
+
+#: What a comprehension reads, a list of three or of each call of these.
+_CALLS = ("affine", "range", "zip")
+
+_PLAIN = "a comprehension such as `max(x / k for k in range(1, 5))`, without `if`"
+
+
+class Row(tuple):
+    """A list as it is read: a (tree, unit) of each; of a list within it, (Row, LIST)."""
+
+    __slots__ = ()
+
+
+class RowReader:
+    """The methods of a `reader.Reader` that read lists."""
+
+    def is_row(self, node):
+        """Whether syntax says a list, or perhaps one within a list."""
+        while isinstance(node, ast.Subscript):
+            node = node.value
+        match node:
+            case ast.Name(id=name):
+                return name in self.names and self.names[name][1] == LIST
+            case ast.Call(func=ast.Name(id=called)):
+                return called in _CALLS
+        return isinstance(node, ast.List | ast.ListComp | ast.GeneratorExp)
+
+    def row(self, node):
+        """The Row that syntax says."""
+        match node:
+            case ast.List(elts=nodes) if not any(isinstance(each, ast.Starred) for each in nodes):
+                self.count(node)
+                return Row(map(self.value, nodes))
+            case ast.ListComp() | ast.GeneratorExp():
+                return Row((tree, unit) for _, tree, unit in self.turns(node, node.generators))
+            case ast.Call(func=ast.Name(id="range")):
+                return self.range(node)
+            case ast.Call(func=ast.Name(id="zip")):
+                return self.zipped(node)
+            case ast.Call(func=ast.Name(id="affine")):
+                return self.affine(node)
+            case ast.Name() if self.is_row(node):
+                return self.name(node)[0]
+            case ast.Subscript() if self.is_row(node):
+                row, unit = self.item(node)
+                if unit == LIST:
+                    return row
+        self.fail(node, f"found `{ast.unparse(node)}`, expected a list such as [C_L, C_U] or range(4)")
+
+    def item(self, node):
+        """`xs[2]`: a tree and its unit."""
+        row = self.row(node.value)
+        self.count(node)
+        index = self.whole_number(node.slice)
+        if not 0 <= index < len(row):
+            self.fail(node, f"found `{ast.unparse(node)}`, where the index is {index}; expected 0 to {len(row) - 1}")
+        return row[index]
+
+    def whole_number(self, node):
+        """A whole number that constants say."""
+        tree, unit = self.expression(node)
+        if unit in (None, NUMBER) and not self.read_names(tree):
+            number = self.value_of(tree)
+            if number.denominator == 1:
+                return int(number)
+        self.fail(node, f"found `{ast.unparse(node)}`, expected a whole number made of constants")
+
+    def range(self, node):
+        ends = [self.whole_number(each) for each in node.args]
+        if not 1 <= len(ends) <= 3 or node.keywords or ends[2:] == [0]:
+            self.fail(node, f"found `{ast.unparse(node)}`, expected a range such as range(1, 5)")
+        numbers = range(*ends)
+        self.count(node, len(numbers))
+        return Row((Number(Fraction(number)), NUMBER if number else None) for number in numbers)
+
+    def zipped(self, node):
+        rows = [self.row(each) for each in node.args]
+        if not rows or node.keywords or len(set(map(len, rows))) > 1:
+            self.fail(node, f"found `{ast.unparse(node)}`, expected lists of one length")
+        self.count(node, sum(map(len, rows)))
+        return Row((Row(each), LIST) for each in zip(*rows, strict=True))
+
+    def turns(self, node, generators):
+        """What a comprehension says in each turn: (syntax, tree, unit)."""
+        if not generators:
+            return [(node.elt, *self.value(node.elt))]
+        first, *others = generators
+        if first.ifs or first.is_async:
+            self.fail(node, f"found `{ast.unparse(node)}`, expected {_PLAIN}")
+        row, outer, made = self.row(first.iter), self.names, []
+        for each in row:
+            self.count(node)
+            self.names = {**outer, **self.bound(first.target, each, outer)}
+            made += self.turns(node, others)
+        self.names = outer
+        return made
+
+    def bound(self, target, each, outer):
+        """What the names of a comprehension mean in a turn."""
+        if isinstance(target, ast.Tuple) and each[1] == LIST and len(each[0]) == len(target.elts):
+            pairs = zip(target.elts, each[0], strict=True)
+            return {name: means for part, item in pairs for name, means in self.bound(part, item, outer).items()}
+        if not isinstance(target, ast.Name):
+            self.fail(target, f"found `{ast.unparse(target)}`, expected a name for each in the list")
+        if target.id in self.reserved or target.id in outer or target.id.startswith("__"):
+            self.fail(target, f"assigns `{target.id}`, which has a meaning already; expected another name")
+        return {target.id: each}
+
+    def several(self, node):
+        """What a function of a list has to do with, (syntax, tree, unit) of each; None if it has no list."""
+        match node:
+            case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as listed], keywords=[]):
+                return self.turns(listed, listed.generators)
+            case ast.Call(args=[ast.List(elts=nodes) as listed], keywords=[]):
+                return [(each, *read) for each, read in zip(nodes, self.row(listed), strict=True)]
+            case ast.Call(args=[listed], keywords=[]) if self.is_row(listed):
+                row = self.row(listed)
+                self.count(node, len(row))
+                return [(listed, *each) for each in row]
+        return None
+
+    def sum(self, node):
+        several = self.several(node)
+        if several is None:
+            self.fail(node, f"found `{ast.unparse(node)}`, expected the sum of a list or of a comprehension")
+        self.require_terms(node, several)
+        trees, unit = self.alike(node, "adds", "to", several)
+        return self.added(list(trees), node.lineno), unit
+
+    def added(self, trees, line):
+        """The sum of terms, in halves, so that it is not nested deeply."""
+        if len(trees) < 2:
+            return trees[0] if trees else Number(Fraction(0))
+        half = (len(trees) + 1) // 2
+        return Binary("+", self.added(trees[:half], line), self.added(trees[half:], line), line)
+
+    def length(self, node):
+        if len(node.args) != 1 or node.keywords or not self.is_row(node.args[0]):
+            self.fail(node, f"found `{ast.unparse(node)}`, expected the length of a list")
+        number = Fraction(len(self.row(node.args[0])))
+        return Number(number), NUMBER if number else None
+
+    def quantified(self, node, called, several):
+        """`all(…)` or `any(…)` of conditions."""
+        if any(unit != CONDITION for _, _, unit in several):
+            self.fail(node, f"found `{ast.unparse(node)}`, expected {called} of comparisons")
+        return Logic("and" if called == "all" else "or", tuple(tree for _, tree, _ in several))
+
+    def require_terms(self, node, several):
+        for _, _, unit in several:
+            if unit in (CONDITION, LIST):
+                self.fail(node, f"found {unit} in `{ast.unparse(node)}`, expected terms such as 2 * C_L")
+
+    def affine(self, node):
+        """`affine(W, x, b)`: the layer W·x + b of a network."""
+        if len(node.args) != 3 or node.keywords:
+            self.fail(node, f"found `{ast.unparse(node)}`, expected affine(WEIGHTS, LIST, BIAS)")
+        weights, vector, bias = map(self.row, node.args)
+        rows = tuple(self.numbers(node, row) if unit == LIST else () for row, unit in weights)
+        self.require_terms(node, [(node, *each) for each in vector])
+        if any(len(row) != len(vector) for row in rows) or len(rows) != len(bias) or not rows:
+            expected = f"rows of {len(vector)} weights, and as many numbers in the bias as rows"
+            self.fail(node, f"found `{ast.unparse(node)}`, expected {expected}")
+        terms, unit = self.alike(node, "adds", "to", [(node.args[1], *each) for each in vector])
+        unit, numbers = unit or NUMBER, self.numbers(node, bias)
+        if unit != NUMBER and any(numbers):
+            self.fail(node, f"adds a bias (number) to a list of {unit} in `{ast.unparse(node)}`, expected one of 0")
+        layer = Affine(rows, self.vector(terms), numbers, node.lineno)
+        layer = Local(f"layer_{next(self.layers)}", layer, node.lineno)
+        return Row((Item(layer, index), unit) for index in range(len(rows)))
+
+    def vector(self, terms):
+        """The Vector of terms; the vector itself, if they are all that is in one."""
+        whole = terms[0].vector if isinstance(terms[0], Item) else None
+        is_whole = all(isinstance(each, Item) and each.vector is whole for each in terms)
+        if is_whole and [each.index for each in terms] == list(range(len(getattr(whole.term, "weights", ())))):
+            return whole
+        return Vector(terms)
+
+    def numbers(self, node, row):
+        """The numbers in a list of constants."""
+        self.count(node, len(row))
+        for tree, unit in row:
+            if unit not in (None, NUMBER) or self.read_names(tree):
+                self.fail(node, f"found an unknown in the weights of `{ast.unparse(node)}`, expected numbers")
+        return tuple(self.value_of(tree) for tree, _ in row)
