@@ -127,7 +127,7 @@ class Stateful:
         if self.first_decision(view) is None:
             return True
         step = Step(self, view, view.horizon - 1, None)
-        few = (each for each in comparisons(self.update) if next(step.few_in(each), None) is not None)
+        few = (each for each in comparisons(self.update) if step.few_in(each))
         return all(step.is_alike_from(each, longest) for each in few)
 
     def followed(self, view):
