@@ -3,88 +3,14 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pysmt import shortcuts as smt
-from pysmt.oracles import get_logic
 
 from ccmatic.base.errors import InputError
-from ccmatic.base.units import CONSTANTS, TIME
+from ccmatic.base.units import TIME
 from ccmatic.language.controller import parse, shipped_beliefs
 from ccmatic.logic.terms import equal, is_max, linear, real
 from ccmatic.logic.terms import formula as as_formula
-from support.controllers import NAMES, SIGNATURE, as_python, indented, one, point
-
-
-def terms(unit):
-    """Expressions of a unit: `rate`, `time` or `bytes`."""
-    leaves = {
-        "rate": ["C_L", "C_U", "C_Llambda", "MSS / R_m", "q_U / R_m", "C_L * R_m / D", "max(0, C_U)"],
-        "time": ["qdel_L", "qdel_U", "R_m", "D", "(qdel_U - 0)"],
-        "bytes": ["q_U", "MSS", "C_L * R_m", "D * C_U"],
-    }
-    numbers = st.sampled_from(["2", "3 / 2", "0.1", "1e-3", "-1", "0", "R_m / D", "max(1, 2.5)"])
-
-    def grow(inner):
-        pairs = st.tuples(inner, inner)
-        return st.one_of(
-            st.tuples(pairs, st.sampled_from("+-")).map(lambda t: f"({t[0][0]} {t[1]} {t[0][1]})"),
-            st.tuples(inner, numbers).map(lambda t: f"({t[1]}) * {t[0]}"),
-            st.tuples(inner, numbers.filter("0".__ne__)).map(lambda t: f"{t[0]} / ({t[1]})"),
-            inner.map("-{}".format),
-            st.tuples(st.sampled_from(["max", "min"]), st.lists(inner, min_size=2, max_size=3)).map(
-                lambda t: f"{t[0]}({', '.join(t[1])})"
-            ),
-            st.tuples(inner, comparisons, inner).map(lambda t: f"({t[0]} if {t[1]} else {t[2]})"),
-        )
-
-    return st.recursive(st.sampled_from(leaves[unit]), grow, max_leaves=4)
-
-
-def compared(sides, ops):
-    return sides[0] + "".join(f" {op} {side}" for op, side in zip(ops, sides[1:], strict=False))
-
-
-orders = st.lists(st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), min_size=2, max_size=2)
-comparisons = st.sampled_from([["C_L", "C_U"], ["0", "qdel_L", "D"], ["q_U", "MSS"], ["D", "R_m"]]).flatmap(
-    lambda sides: orders.map(lambda ops: compared(sides, ops))
-)
-conditions = st.recursive(
-    st.one_of(
-        comparisons,
-        st.tuples(terms("time"), orders, terms("time")).map(lambda t: compared([t[0], t[2]], t[1])),
-        st.tuples(terms("bytes"), orders, terms("bytes")).map(lambda t: compared([t[0], t[2]], t[1])),
-    ),
-    lambda inner: st.one_of(
-        inner.map("not ({})".format),
-        st.tuples(inner, st.sampled_from(["and", "or"]), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
-    ),
-    max_leaves=3,
-)
-
-
-def branch(t):
-    test, then, other, style = t
-    match style:
-        case "else":
-            return [f"if {test}:", *indented(then), "else:", *indented(other)]
-        case "elif" if other[0].startswith("if "):
-            return [f"if {test}:", *indented(then), f"el{other[0]}", *other[1:]]
-        case "inside":
-            return [f"if {test}:", f"    if {test}:", *indented(indented(then)), *other]
-    return [f"if {test}:", *indented(then), *other]
-
-
-bodies = st.recursive(
-    terms("rate").map(lambda term: [f"return {term}"]),
-    lambda inner: st.tuples(conditions, inner, inner, st.sampled_from(["else", "elif", "after", "inside"])).map(branch),
-    max_leaves=4,
-)
-controllers = bodies.map(lambda lines: SIGNATURE + "\n".join(indented(lines)))
-# few values, so that comparisons meet equality
-numbers = st.sampled_from([Fraction(n, d) for n in range(5) for d in (1, 2, 3)])
-positive = numbers.filter(bool)
-points = st.fixed_dictionaries({name: positive if name in CONSTANTS else numbers for name in NAMES})
+from support.controllers import NAMES, SIGNATURE, one, point
 
 
 def allowed(formula, symbols, values):
@@ -99,35 +25,6 @@ def encoded(controller, numbers):
     """The encoding over symbols, but for the names with `numbers`."""
     symbols = {name: real(name) for name in (*NAMES, "rate", "floor")}
     return controller.encode({**symbols, **numbers}, symbols["rate"], symbols["floor"]), symbols
-
-
-@settings(max_examples=250, deadline=None, derandomize=True)
-@given(controllers, points, positive, st.lists(numbers, min_size=3, max_size=3))
-def test_the_encoding_allows_the_rate_that_runs_and_no_other(source, values, floor, others):
-    controller = parse(source)
-    formula, symbols = encoded(controller, {name: values[name] for name in ("R_m", "D")})
-    own = controller.rate(values)
-    rate = max(floor, own)
-    for candidate in {rate, floor, own, rate + 1, rate - Fraction(1, 7), *others}:
-        held = allowed(formula, symbols, {**values, "floor": floor, "rate": candidate})
-        assert held == (candidate == rate), controller.pretty()
-    assert get_logic(as_formula(formula)).theory.linear
-
-
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(controllers, points, positive)
-def test_the_encoding_of_numbers_only_is_the_number(source, values, floor):
-    controller = parse(source)
-    rate = real("rate")
-    assert controller.encode(values, rate, linear(floor)).node == equal(rate, max(floor, controller.rate(values))).node
-
-
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(controllers, points)
-def test_what_is_printed_is_the_same_controller(source, values):
-    controller = parse(source)
-    printed = parse(as_python(controller.pretty()))
-    assert printed.rate(values) == controller.rate(values)
 
 
 def test_conditions_are_printed_with_their_brackets():

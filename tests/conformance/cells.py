@@ -4,13 +4,21 @@ from conformance.beliefs import BELIEFS, ROUNDED
 from conformance.bottlenecks import BOTTLENECKS, WHOLE_PACKETS
 from conformance.links import FLUIDS, PACKETS, WINDOWS
 from conformance.networks import NETWORKS
-from conformance.rates import CONTROLLERS, drawn_controllers
+from conformance.rates import CONTROLLERS, drawn_controllers, drawn_on_fractions
 from conformance.signals import DEPLOYED_SIGNALS, SIGNALS
 from conformance.updates import UPDATES, drawn_updates
 from conformance.worlds import Cell
 
 KINDS = (
-    *(CONTROLLERS, drawn_controllers(range(4)), UPDATES, drawn_updates(range(3)), BELIEFS, ROUNDED),
+    *(
+        CONTROLLERS,
+        drawn_controllers(range(4)),
+        drawn_on_fractions(range(8)),
+        UPDATES,
+        drawn_updates(range(3)),
+        BELIEFS,
+        ROUNDED,
+    ),
     *(SIGNALS, DEPLOYED_SIGNALS, NETWORKS, PACKETS, WINDOWS, FLUIDS, BOTTLENECKS, WHOLE_PACKETS),
 )
 
@@ -28,4 +36,4 @@ def cells(kinds):
 CELLS = cells(KINDS)
 
 #: More controllers that are drawn at random, for the slow sample.
-MORE_CELLS = cells([drawn_controllers(range(4, 100)), drawn_updates(range(3, 50))])
+MORE_CELLS = cells([drawn_controllers(range(4, 100)), drawn_on_fractions(range(8, 300)), drawn_updates(range(3, 50))])

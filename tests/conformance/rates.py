@@ -101,12 +101,20 @@ def cases(name, rng, count) -> Iterator[dict]:
         yield drawn | delays
 
 
+def fractions(name, rng, count) -> Iterator[dict]:
+    """Small fractions, also of constants, so that comparisons meet equality."""
+    numbers = [Fraction(n, d) for n in range(5) for d in (1, 2, 3)]
+    for _ in range(count):
+        values = {each: rng.choice(numbers) for each in controller(name).parameters}
+        yield values | {each: rng.choice(numbers[3:]) for each in CONSTANTS}
+
+
 def exact(name):
     """By the controller's own Python, on Fractions; no rate is below 0."""
 
     def of(beliefs):
         ends = controller(name).rates(CONSTANTS | beliefs)
-        size = 20 * max(beliefs.values()) if name.startswith(DRAWN) else None
+        size = 20 * max(map(abs, beliefs.values())) if name.startswith(DRAWN) else None
         return {
             end: Number(max(Fraction(0), getattr(ends, end)), size=size, near=partial(_single, name, beliefs, place))
             for place, end in enumerate(("low", "high"))
@@ -191,37 +199,50 @@ def in_tree(name):
 _HAIR = Fraction(1, 1000)
 
 
-def _are_the_ends(allows, rates):
-    """Whether what a formula allows is all from low to high; no rate is below 0."""
-    low, high = rates["low"], rates["high"]
-    return allows(low) and allows(high) and not allows(high + _HAIR) and (low < _HAIR or not allows(low - _HAIR))
+def _are_the_ends(allows, rates, floor=0):
+    """Whether what a formula allows is all from low to high, or the floor where that is more; no end is below 0."""
+    low, high = (max(Fraction(floor), rates[end]) for end in ("low", "high"))
+    inside, outside = allows(low) and allows(high), allows(high + _HAIR) or allows(low - _HAIR)
+    return min(rates.values()) >= 0 and inside and not outside
 
 
 def in_formula(name):
-    """The encoding at numbers."""
+    """The encoding at numbers, with a floor and without."""
 
     def accepts(beliefs, rates):
         values = {each: Fraction(number) for each, number in (CONSTANTS | beliefs).items()}
-        return _are_the_ends(lambda rate: controller(name).encode(values, rate, Fraction(0)) is True, rates)
+
+        def allows(rate, floor):
+            return controller(name).encode(values, rate, floor) is True
+
+        floors = Fraction(0), values["MSS"]
+        return all(_are_the_ends(partial(allows, floor=floor), rates, floor) for floor in floors)
 
     return accepts
 
 
 def in_solver(name):
     """The encoding of unknowns, which a solver sets to the numbers."""
-    rate, checker = real("rate"), Checker()
-    beliefs_read = [each for each in controller(name).parameters if each not in CONSTANTS]
-    unknowns = {each: real(each) for each in (*beliefs_read, "MSS")}
-    checker.add(controller(name).encode({**unknowns, "R_m": 1, "D": 1}, rate, 0))
+    rate, names = real("rate"), controller(name).parameters
+    unknowns = {each: real(each) for each in names if each not in ("R_m", "D")}
+
+    @cache
+    def encoded(R_m, D):
+        checker = Checker()
+        checker.add(controller(name).encode({**unknowns, "R_m": R_m, "D": D}, rate, 0))
+        return checker
 
     def accepts(beliefs, rates):
+        known = CONSTANTS | beliefs
+        checker = encoded(known["R_m"], known["D"])
+
         def allows(number):
             checker.push()
-            for unknown, each in ((rate, number), *((unknowns[n], v) for n, v in (beliefs | {"MSS": PACKET}).items())):
+            for unknown, each in ((rate, number), *((unknowns[name], known[name]) for name in unknowns)):
                 checker.add(equal(unknown, Fraction(each)))
-            found = checker.check()
+            outcome = checker.check()
             checker.pop()
-            return found == SAT
+            return outcome == SAT
 
         return _are_the_ends(allows, rates)
 
@@ -247,4 +268,14 @@ def drawn_controllers(seeds):
         definitions=tuple(f"{DRAWN}{seed}" for seed in seeds),
         refused={},
         may_refuse=("needs more than 64 bits",),
+    )
+
+
+def drawn_on_fractions(seeds):
+    """The same, in the worlds that take any numbers."""
+    return replace(
+        drawn_controllers(seeds),
+        name="drawn controllers on fractions",
+        cases=fractions,
+        worlds={"tree": in_tree, "text": in_text},
     )
