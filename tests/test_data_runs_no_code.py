@@ -36,7 +36,7 @@ def definition(tmp_path, ran):
 
     def write(folder, shipped):
         file = tmp_path / f"own_{shipped}.py"
-        text = (ROOT / folder / f"{shipped}.py").read_text()
+        text = definitions.find_file([folder], shipped, ".py").read_text()
         file.write_text(f"{text}\nopen({str(ran)!r}, 'w').close()\n")
         return str(file)
 
@@ -160,7 +160,7 @@ def test_names_in_data_are_those_of_shipped_definitions(kind, name):
 
 def test_a_link_to_a_shipped_name_is_still_a_path(tmp_path):
     link = tmp_path / "ccac.py"
-    link.symlink_to(ROOT / "models" / "ccac.py")
+    link.symlink_to(ROOT / "models" / "ccac" / "laws.py")
     with pytest.raises(InputError, match="--allow-code"):
         definitions.load("models", "MODEL", str(link))
 

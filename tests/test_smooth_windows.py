@@ -114,25 +114,19 @@ def test_the_worst_is_what_arithmetic_says():
     assert cm.replay(found.trace).outcome.value == "breaks"
 
 
-TWO_IDEAL = """from dataclasses import replace
-
-from ccmatic.models import ideal_windows
-
-MODEL = replace(ideal_windows.MODEL, flows=2, delay="each flow's own", loss="deterministic")
-"""
+TWO_IDEAL = "ccac2021:flows=2,begins=anywhere,timer=executions,waste=constant-rate,D=0,delay=own,loss=deterministic"
 
 
-def test_two_flows_share_a_rate_that_stays_as_an_ideal_link(tmp_path):
+def test_two_flows_share_a_rate_that_stays_as_an_ideal_link():
     """And a rate that changes leaves one of them less."""
-    (tmp_path / "two_ideal.py").write_text(TWO_IDEAL)
     given = "alpha == 1/4; " + "; ".join(f"c_f[{flow}][{t}] == 1/2" for flow in (0, 1) for t in (0, 1))
 
     def least(model, more):
-        network = cm.Network(str(model), "1/2", 4)
+        network = cm.Network(model, "1/2", 4)
         found = cm.worst("aimd", network, "share", start="empty", given=given + more, resolution="1/10")
         return found.none, found.some, found.verdict
 
-    ideal = least(tmp_path / "two_ideal.py", "")
+    ideal = least(TWO_IDEAL, "")
     assert least("smooth_windows_two_flows", "; G[-1] - G[0] == 3") == ideal
     assert least("smooth_windows_two_flows", "; G[1] - G[0] == 1") < ideal
 

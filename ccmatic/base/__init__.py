@@ -5,7 +5,7 @@ from ccmatic.base.blame import blamed, blamed_files, place_of
 from ccmatic.base.catalogue import KINDS, entries
 from ccmatic.base.clock import Clock, OutOfTime
 from ccmatic.base.columns import aligned
-from ccmatic.base.definitions import absolute
+from ccmatic.base.definitions import Alias, absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
 from ccmatic.base.errors import Disagreement, InputError, Unreadable, located, shown, suggest
 from ccmatic.base.files import (
@@ -31,6 +31,7 @@ __all__ = [
     "NUMBER",
     "RATE",
     "TIME",
+    "Alias",
     "Clock",
     "Disagreement",
     "InputError",

@@ -38,6 +38,9 @@ def entries(kinds=tuple(KINDS)):
         for folder in folders:
             for name in definitions.shipped(folder, suffix):
                 known.append(name)
+                if alias := definitions.aliases(folder).get(name):
+                    yield Entry(kind, name, alias.says)
+                    continue
                 text = read_text(definitions.find_file([folder], name, suffix))
                 if not defined:
                     yield Entry(kind, name, _first_sentence(_comment(text)))

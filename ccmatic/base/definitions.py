@@ -4,6 +4,8 @@ person's own files."""
 import importlib
 import importlib.util
 import os
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from ccmatic.base import blame, installed
@@ -13,28 +15,98 @@ from ccmatic.base.errors import InputError, Unreadable, shown, suggest
 CONTROLLERS = ("synthesized", "examples.controllers")
 
 
-def load(kind, attribute, name, allow_code=False):
-    """The object `attribute` of a definition file: `name` is a file's path, a name in the folder `kind`, or that of
-    another package's entry point.
+#: The file of a definition that is a folder; others are files.
+IN_FOLDER = "laws.py"
 
-    The code of files and packages is run, so these will do only where `allow_code` says so: for names that a person
-    gave, not for those that stand in data. A name that ccmatic ships is never another's. Raises InputError.
+#: NAME:parameter=value,…
+_WITH_PARAMETERS = re.compile(r"(.+?):(\w+=.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A name for a definition with parameters.
+
+    Args:
+        of: the name with parameters, such as `ccac2021:flows=2`.
+        says: a sentence about it, for lists.
     """
-    if not isinstance(name, str):
+
+    of: str
+    says: str
+
+
+def load(kind, attribute, name, allow_code=False, check=lambda definition, file: None):
+    """Return the object `attribute` of a definition, with the parameters that the name gives.
+
+    The code of files and packages is run, so these are loaded only where `allow_code` says so: for names that a person
+    gave, not for those that stand in data. A name that ccmatic ships is never another's.
+
+    Args:
+        kind: the folder, such as `models`.
+        attribute: what the definition's file sets, such as MODEL.
+        name: the path of a file or folder, a name in the folder `kind`, or that of another package's entry point; with
+            parameters behind it, as in `ccac2021:flows=2`, where the definition has some.
+        allow_code: whether files and packages of others may be run.
+        check: called with the object, before parameters are set, and its file, if ccmatic does not ship it.
+
+    Raises:
+        InputError: there is no such definition, it does not have these parameters, or its code may not be run.
+    """
+    if not isinstance(name, (str, Path)):
         raise InputError(f"{shown(name)} is no name in {kind}; {suggest(shown(name), shipped(kind))}")
+    base, parameters = split(kind, name)
+    definition = _load(kind, attribute, base, allow_code)
+    if file := own_file(kind, base):
+        check(definition, file)
+    if not parameters:
+        return definition
+    if not hasattr(definition, "with_parameters"):
+        raise InputError(f"'{base}' has no parameters; expected the name without {', '.join(parameters)}")
+    return definition.with_parameters(parameters)
+
+
+def split(kind, name):
+    """Return the name without parameters, of what an alias stands for, and its parameters' texts by name. Raises
+    InputError for text that is no parameters."""
+    name = str(name)
+    name = alias.of if (alias := aliases(kind).get(name)) else name
+    base, text = _parts(name)
+    parameters = {}
+    for part in text.split(",") if text else ():
+        key, equals, value = part.partition("=")
+        if not equals or not value or not key.isidentifier():
+            raise InputError(f"cannot read '{shown(part)}' in '{shown(name)}'; expected NAME:parameter=value,…")
+        if key in parameters:
+            raise InputError(f"the parameter '{key}' stands twice in '{shown(name)}'; expected it once")
+        parameters[key] = value
+    return base, parameters
+
+
+def aliases(kind):
+    """Return the Alias of each name that the folder `kind` declares in ALIASES."""
+    return getattr(importlib.import_module(f"ccmatic.{kind}"), "ALIASES", {})
+
+
+def _parts(name):
+    with_parameters = _WITH_PARAMETERS.fullmatch(name)
+    return with_parameters.groups() if with_parameters else (name, "")
+
+
+def _load(kind, attribute, name, allow_code):
     if is_path(name):
         if not allow_code:
             raise InputError(
                 f"it names '{name}' for its {kind}, a file whose code would be run; if you trust that file, "
                 "give --allow-code, else expected the name of a shipped definition"
             )
-        if not Path(name).is_file():
-            raise Unreadable("cannot read: no such file", str(name))
-        spec = importlib.util.spec_from_file_location(Path(name).stem, Path(name).absolute())
+        file = _file_of(name)
+        if not file.is_file():
+            raise Unreadable("cannot read: no such file", str(file))
+        spec = importlib.util.spec_from_file_location(file.stem, file.absolute())
         module = importlib.util.module_from_spec(spec)
-        _run(lambda: spec.loader.exec_module(module), name)
-    elif name in shipped(kind):
-        module = importlib.import_module(f"ccmatic.{kind}.{name}")
+        _run(lambda: spec.loader.exec_module(module), str(file))
+    elif name in (files := _files(kind, ".py")):
+        module = _shipped_module(kind, files[name])
     else:
         return _load_installed(kind, name, allow_code)
     if not hasattr(module, attribute):
@@ -43,10 +115,16 @@ def load(kind, attribute, name, allow_code=False):
 
 
 def own_file(kind, name):
-    """The file of a definition that ccmatic does not ship; None of one that it does."""
-    if is_path(name):
-        return Path(name)
-    return None if name in shipped(kind) else Path(installed.file(installed.points(kind, shipped(kind))[name]))
+    """Return the file of a definition that ccmatic does not ship; None for a shipped one."""
+    base, _ = split(kind, name)
+    if is_path(base):
+        return _file_of(base)
+    return None if base in shipped(kind) else Path(installed.file(installed.points(kind, shipped(kind))[base]))
+
+
+def _file_of(path):
+    """The file of a definition by its path: of a folder its laws."""
+    return Path(path) / IN_FOLDER if Path(path).is_dir() else Path(path)
 
 
 def find_file(kinds, name, suffix):
@@ -54,7 +132,7 @@ def find_file(kinds, name, suffix):
     one of the folders `kinds`. Raises InputError if there is none."""
     if is_path(name):
         return Path(name)
-    known = {path.stem: path for kind in kinds for path in reversed(_files(kind, suffix))}
+    known = {stem: path for kind in kinds for stem, path in _files(kind, suffix).items()}
     if name not in known:
         folders = " or ".join(kind.replace(".", "/") for kind in kinds)
         raise InputError(f"there is no '{shown(name)}' in {folders}; {_meant(name, known, suffix)}")
@@ -73,19 +151,21 @@ def is_controller(name):
 
 
 def shipped(kind, suffix=".py"):
-    """The names, sorted, of the files with this suffix that ccmatic ships in the folder `kind`."""
-    return [path.stem for path in _files(kind, suffix)]
+    """Return the names, sorted, of what ccmatic ships in the folder `kind` in files with this suffix."""
+    return sorted([*_files(kind, suffix), *(aliases(kind) if suffix == ".py" else ())])
 
 
 def every(kind, attribute):
-    """The objects `attribute` of all definitions in the folder `kind` that set it."""
-    modules = [importlib.import_module(f"ccmatic.{kind}.{name}") for name in shipped(kind)]
-    return [getattr(module, attribute) for module in modules if hasattr(module, attribute)]
+    """Return the objects `attribute` of all definitions in the folder `kind` that set it, then those of its aliases."""
+    modules = [_shipped_module(kind, file) for file in _files(kind, ".py").values()]
+    definitions = [getattr(module, attribute) for module in modules if hasattr(module, attribute)]
+    return [*definitions, *(load(kind, attribute, name) for name in aliases(kind))]
 
 
 def is_path(name):
     """Whether `name` is a path rather than the name of something shipped."""
-    return isinstance(name, Path) or Path(name).suffix in (".py", ".toml", ".json") or "/" in str(name)
+    base, _ = _parts(str(name))
+    return isinstance(name, Path) or Path(base).suffix in (".py", ".toml", ".json") or "/" in base
 
 
 def absolute(name):
@@ -94,9 +174,18 @@ def absolute(name):
 
 
 def _files(kind, suffix):
+    """The files of shipped definitions, by name, sorted: NAME.py, or NAME/laws.py."""
     package = importlib.import_module(f"ccmatic.{kind}")
     folder = Path(package.__file__).parent
-    return sorted(path for path in folder.glob(f"*{suffix}") if path.stem != "__init__")
+    files = {path.stem: path for path in folder.glob(f"*{suffix}") if path.stem != "__init__"}
+    if suffix == ".py":
+        files |= {path.parent.name: path for path in folder.glob(f"*/{IN_FOLDER}")}
+    return dict(sorted(files.items()))
+
+
+def _shipped_module(kind, file):
+    within = f"{file.parent.name}.{file.stem}" if file.name == IN_FOLDER else file.stem
+    return importlib.import_module(f"ccmatic.{kind}.{within}")
 
 
 def _meant(name, known, suffix):

@@ -53,7 +53,7 @@ def names_of(*kinds):
 model = click.option(
     "--model",
     shell_complete=names_of("models"),
-    help="A name in models/, such as ccac, or a file that defines a MODEL.",
+    help="A name in models/, such as ccac or ccac2021:flows=2, or a file or folder that defines a MODEL.",
 )
 buffer = click.option("--buffer", help="infinite, any, a number or '>=NUMBER', in C·R_m.")
 horizon = click.option("--horizon", help="Steps of a trace, T; a step is R_m.")

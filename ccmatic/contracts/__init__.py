@@ -18,6 +18,7 @@ from ccmatic.contracts.column import (
 from ccmatic.contracts.exclusion import EXCLUSIONS, Exclusion
 from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed, seen
 from ccmatic.contracts.model import Law, Model, overflow
+from ccmatic.contracts.parameter import Parameter, choice, number, whole
 from ccmatic.contracts.program import Program
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
@@ -25,6 +26,7 @@ from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Impl
 from ccmatic.contracts.sources import Recorded
 from ccmatic.contracts.template import Branch, Sketch, Template, linear_forms, value_of
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
+from ccmatic.contracts.worlds import folders
 
 __all__ = [
     "BEFORE_TIMEOUT",
@@ -60,6 +62,7 @@ __all__ = [
     "NetworkView",
     "Objective",
     "Observation",
+    "Parameter",
     "Program",
     "Proof",
     "Property",
@@ -77,16 +80,20 @@ __all__ = [
     "Watched",
     "WayToFail",
     "beyond",
+    "choice",
     "ending",
     "execution",
     "file_stem",
+    "folders",
     "following",
     "is_bound",
     "linear_forms",
     "load_definition",
+    "number",
     "observed",
     "overflow",
     "seen",
     "share",
     "value_of",
+    "whole",
 ]

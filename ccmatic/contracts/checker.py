@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import is_dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +39,16 @@ def check(attribute: str, found: Any, file: Path) -> None:
 def load_definition(kind: str, attribute: str, name: Any, allow_code: bool = False) -> Any:
     """What `definitions.load` finds, such as a Model, checked if ccmatic does not ship it.
 
-    kind: the folder, such as `models`. attribute: what its file sets, such as MODEL. name: of one that is shipped or of
-    another package, or a path. allow_code: as in `definitions.load`. Raises InputError if there is none, it is not what
-    is expected, or its code may not be run.
+    Args:
+        kind: the folder, such as `models`.
+        attribute: what its file sets, such as MODEL.
+        name: as in `definitions.load`: a shipped name, another package's or a path, and maybe parameters.
+        allow_code: as in `definitions.load`.
+
+    Raises:
+        InputError: there is no such definition, it is not what is expected, or its code may not be run.
     """
-    found = definitions.load(kind, attribute, name, allow_code)
-    file = definitions.own_file(kind, name)
-    if file:
-        check(attribute, found, file)
-    return found
+    return definitions.load(kind, attribute, name, allow_code, partial(check, attribute))
 
 
 def _line(attribute: str, file: Path) -> int | None:

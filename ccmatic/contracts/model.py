@@ -1,14 +1,15 @@
 """Network models: the contract that a file in models/ fills, and the laws that all of them share."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 
-from ccmatic.base import InputError, place_of
+from ccmatic.base import InputError, place_of, shown, suggest
 from ccmatic.contracts.belief import Belief, RunningBound, StateBelief
 from ccmatic.contracts.column import LAST, SHARED, TOKENS, Column, MeasuredDelay, Observation, SenderBelief
 from ccmatic.contracts.exclusion import Exclusion
+from ccmatic.contracts.parameter import Parameter
 from ccmatic.contracts.program import TIMEOUT
 from ccmatic.contracts.steps import Delay, Laws, Number
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
@@ -60,8 +61,29 @@ class Model:
     R: int | tuple[int, ...] = 1
     constants: Sequence[str] = ()
 
+    #: What names may set, as in `ccac2021:flows=2`, by the parameter's name.
+    parameters: Mapping[str, Parameter] = MappingProxyType({})
+
     #: How many steps back its laws look that are not all in its columns.
     looks_back: int = 0
+
+    def with_parameters(self, texts: Mapping[str, str]) -> "Model":
+        """Return this model with other values of parameters.
+
+        Args:
+            texts: values as people write them, by the parameter's name.
+
+        Raises:
+            InputError: there is no such parameter, or no such value of it.
+        """
+        for name in texts:
+            if name not in self.parameters:
+                has = f"; {suggest(name, self.parameters)}" if self.parameters else ""
+                raise InputError(f"the model {self.name} has no parameter '{shown(name)}'{has}")
+        fields = {self.parameters[name].field: self.parameters[name].value(name, text) for name, text in texts.items()}
+        if len(fields) < len(texts):
+            raise InputError(f"{' and '.join(texts)} of {self.name} set the same; expected one of them")
+        return replace(self, **fields) if is_dataclass(self) else type(self)(**fields)
 
     def round_trip(self, number: int) -> int:
         """R_m of a flow, by its number from 1, in steps."""

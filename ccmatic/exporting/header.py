@@ -1,6 +1,5 @@
 """A controller as one C header: its decision, the beliefs that its model declares, and a sender around them."""
 
-import inspect
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 from ccmatic import guarantees, language
 from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, read_text, shown, suggest
 from ccmatic.compilers.c.decision import LARGEST, decision
-from ccmatic.contracts import Model, is_bound, load_definition
+from ccmatic.contracts import folders, is_bound, load_definition
 from ccmatic.exporting import stateful
 from ccmatic.exporting.parts import constants, power, title
 from ccmatic.exporting.targets import AROUND
@@ -256,17 +255,10 @@ def _smallest(reads):
 
 
 def _runtime_files(model):
-    """Each is beside the model's file, or that of a model of which it is one."""
-    folders = [_folder(kind) for kind in type(model).__mro__ if issubclass(kind, Model)]
-    found = {name: next((f / name for f in folders if (f / name).is_file()), None) for name in model.runtime}
-    for name, path in found.items():
+    """Each is beside the model's file or folder, or that of a model of which it is one."""
+    places = [place for folder in folders(model) for place in (folder, folder.parent)]
+    files = {name: next((f / name for f in places if (f / name).is_file()), None) for name in model.runtime}
+    for name, path in files.items():
         if path is None:
-            raise InputError(f"there is no {name}, which the model {model.name} names for its C", str(folders[0]))
-    return list(found.values())
-
-
-def _folder(kind):
-    """Where a class is defined. Python cannot tell of a class of a file that was loaded by its path, but its functions
-    can."""
-    written = next((member.__code__ for member in vars(kind).values() if hasattr(member, "__code__")), None)
-    return Path(written.co_filename if written else inspect.getfile(kind)).parent
+            raise InputError(f"there is no {name}, which the model {model.name} names for its C", str(places[0]))
+    return list(files.values())

@@ -6,12 +6,13 @@ SIGCOMM 2021, and its tool, venkatarun95/ccac at 229d398. docs/stateful.md has t
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 
 from ccmatic.models.sender_beliefs import beside_others, link_rate
 from ccmatic.models.window_sender import LONGEST, found_losses, observations, senders
 
 from ccmatic.base import InputError
-from ccmatic.contracts import BYTES, LAST, Column, Exclusion, Model
+from ccmatic.contracts import BYTES, LAST, Column, Exclusion, Model, choice, number, whole
 from ccmatic.logic import either, equal, every, iff, implies, no
 
 #: What each law may be. The first is the published tool's default.
@@ -25,6 +26,34 @@ CHOICES = {
     "jitter": ("of the link", "each flow's own"),
     "begins": ("at origin", "anywhere"),
     "before": ("admitted", "sent"),
+}
+
+
+#: What a name may set, as in `ccac2021:flows=2,composing=no`.
+PARAMETERS = {
+    "flows": whole("flows"),
+    "R": whole("R"),
+    "D": whole("default_jitter"),
+    "composing": choice("waste", {"yes": "composing", "no": "non-composing"}),
+    "waste": choice(
+        "waste", {"composing": "composing", "non-composing": "non-composing", "constant-rate": "constant rate"}
+    ),
+    "detection": choice("detection", {"dupacks": "duplicate acknowledgements", "oracle": "oracle"}),
+    "timer": choice("timer", {"published": "published", "executions": "of losses not found"}),
+    "loss": choice("loss", {"free": "free", "deterministic": "deterministic"}),
+    "delay": choice(
+        "delay",
+        {
+            "published": "published",
+            "consistent": "consistent",
+            "open": "open at first",
+            "none": "not measured",
+            "own": "each flow's own",
+        },
+    ),
+    "jitter": choice("jitter", {"link": "of the link", "own": "each flow's own"}),
+    "begins": choice("begins", {"origin": "at origin", "anywhere": "anywhere"}),
+    "most_queue": number("most_queue"),
 }
 
 
@@ -49,6 +78,7 @@ class CCAC2021(Model):
 
     name = "ccac2021"
     windows = True
+    parameters = MappingProxyType(PARAMETERS)
     flows: int = 1
     R: int | tuple[int, ...] = 1
     waste: str = "composing"

@@ -6,11 +6,12 @@ and Non-Learning-Based Congestion Controllers").
 
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 from ccmatic.models.ccac2021 import CCAC2021
 
 from ccmatic.base import InputError
-from ccmatic.contracts import BYTES, RATE, Column
+from ccmatic.contracts import BYTES, RATE, Column, number, whole
 from ccmatic.logic import every, is_min
 
 
@@ -23,6 +24,9 @@ class Smooth(CCAC2021):
     """
 
     name = "smooth_windows"
+    parameters = MappingProxyType(
+        CCAC2021.parameters | {"least": number("least"), "budget": number("budget"), "window": whole("window")}
+    )
     begins: str = "anywhere"
     delay: str = "open at first"
     timer: str = "of losses not found"

@@ -1,18 +1,37 @@
 """CCAC on a link whose rate moves: at any time it is between C and γ·C, here with γ = 3/2; C is the least."""
 
 from fractions import Fraction
+from typing import ClassVar
 
 from ccmatic.models.ccac import CCAC
 
+from ccmatic.base import InputError
+from ccmatic.contracts import number
 from ccmatic.logic import either, every, implies
 
 
 class Varying(CCAC):
-    """docs/encoding.md, section 2. For another γ, a subclass: see `models/varying_2.py`."""
+    """docs/encoding.md, section 2.
 
-    name = "varying"
+    Args:
+        variation: γ, 3/2 by default; a subclass may set another.
+    """
+
     variation = Fraction(3, 2)
+    parameters: ClassVar = {"variation": number("variation")}
     bottleneck = "varying token bucket"
+
+    def __init__(self, variation=None):
+        if variation is not None:
+            if variation < 1:
+                raise InputError(f"variation is {variation}; expected at least 1")
+            self.variation = variation
+        super().__init__()
+
+    @property
+    def name(self):
+        """With γ, if it is not 3/2: so that records of it name it."""
+        return "varying" if self.variation == Fraction(3, 2) else f"varying:variation={self.variation}"
 
     def network(self, x):
         """Also, what was sent before (-1, 0], in which no more was than r at 0, is late by two steps at 1."""

@@ -1,0 +1,5 @@
+"""An ideal link whose rate changes within a budget."""
+
+from ccmatic.models.smooth_windows.laws import MODEL, Smooth
+
+__all__ = ["MODEL", "Smooth"]

@@ -1,0 +1,5 @@
+"""CCAC on a link whose rate moves."""
+
+from ccmatic.models.varying.laws import MODEL, Varying
+
+__all__ = ["MODEL", "Varying"]

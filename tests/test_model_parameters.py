@@ -1,0 +1,85 @@
+"""Models with parameters, their aliases, and models that are folders."""
+
+from fractions import Fraction
+
+import pytest
+
+import ccmatic as cm
+from ccmatic.base import InputError, definitions
+from ccmatic.contracts import load_definition
+from support import cli
+
+
+def model(name, **options):
+    return load_definition("models", "MODEL", name, **options)
+
+
+@pytest.mark.parametrize("name", definitions.aliases("models"))
+def test_an_alias_is_the_model_with_its_parameters(name):
+    alias = definitions.aliases("models")[name]
+    loaded, same = model(name), model(alias.of)
+    assert vars(loaded).keys() == vars(same).keys() and type(loaded) is type(same)
+    assert (
+        loaded.flows == same.flows
+        and loaded.variation == same.variation
+        and loaded.default_jitter == same.default_jitter
+    )
+
+
+def test_parameters_set_fields():
+    three = model("ccac2021:flows=3,composing=no,most_queue=3/2")
+    assert (three.flows, three.waste, three.most_queue) == (3, "non-composing", Fraction(3, 2))
+    assert model("varying:variation=5/4").name == "varying:variation=5/4"
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("ccac:flows=2", "the model ccac has no parameter 'flows'"),
+        ("ccac2021:flow=2", "no parameter 'flow'; did you mean 'flows'"),
+        ("ccac2021:flows=9", "flows is 9; expected a whole number from 1 to 8"),
+        ("ccac2021:flows=2,flows=3", "the parameter 'flows' stands twice"),
+        ("ccac2021:flows=", "cannot read 'flows='"),
+        ("ccac2021:waste=none", "waste is 'none'; expected one of composing, non-composing, constant-rate"),
+        ("ccac2021:composing=no,waste=composing", "composing and waste of ccac2021 set the same"),
+        ("varying:variation=1/2", "variation is 1/2; expected at least 1"),
+        ("nowhere:flows=2", "there is no 'nowhere' in models"),
+        ("ccac2021_two_flows:flows=3", "there is no 'ccac2021_two_flows' in models"),
+    ],
+)
+def test_what_is_no_parameter_is_refused(name, message):
+    with pytest.raises(InputError, match=message):
+        model(name)
+
+
+LAWS = """
+
+from ccmatic.contracts import number
+from ccmatic.models.ccac import CCAC
+
+
+class Faster(CCAC):
+    name = "faster"
+    parameters = {"variation": number("variation")}
+
+    def __init__(self, variation=1):
+        self.variation = variation
+        super().__init__()
+
+
+MODEL = Faster()
+"""
+
+
+def test_a_folder_is_a_model_by_its_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "faster").mkdir()
+    (tmp_path / "faster" / "laws.py").write_text(LAWS)
+    assert model("./faster:variation=3/2", allow_code=True).variation == Fraction(3, 2)
+    assert cm.Network("./faster", "1", 4).model.name == "faster"
+    asked = ["verify", "always_c_l", "--buffer", "infinite", "--horizon", "4", "--property", "avoids"]
+    code, said, _ = cli.run(*asked, "--threshold", "what=S[0] > A[0]", "--model", "./faster:variation=2")
+    assert code == 0 and "holds" in said
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"empty/laws.py: cannot read: no such file"):
+        model("./empty", allow_code=True)
