@@ -31,6 +31,12 @@ needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler (gcc or
 every_controller = pytest.mark.parametrize("name", SHIPPED)
 
 
+def every(nth, cases):
+    """Parameters: each n-th case is for the default tests, and the others are slow."""
+    marks = [pytest.mark.slow]
+    return [pytest.param(*each, marks=marks if n % nth else []) for n, each in enumerate(cases)]
+
+
 @cache
 def library(name):
     """The shared library of a shipped controller, without its start."""
@@ -152,7 +158,7 @@ def compare_events(built, seed, steps=21, length=1000):
 @every_controller
 def test_random_events(name):
     """Event by event, however odd the sequence."""
-    rates = {rate for seed in range(60) for rate in compare_events(library(name), seed)}
+    rates = {rate for seed in range(20) for rate in compare_events(library(name), seed)}
     assert len(rates) > 3
 
 
@@ -166,8 +172,9 @@ def test_random_events_of_all_controllers(name):
 
 
 @needs_compiler
-@pytest.mark.parametrize("compiler", COMPILERS)
-@every_controller
+@pytest.mark.parametrize(
+    "name, compiler", every(len(COMPILERS) + 1, [(name, compiler) for name in SHIPPED for compiler in COMPILERS])
+)
 def test_compiles_without_warnings(name, compiler, tmp_path):
     _, source = write(header.make(name), "c", tmp_path)
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O2", "-c"]
@@ -175,7 +182,7 @@ def test_compiles_without_warnings(name, compiler, tmp_path):
 
 
 @pytest.mark.skipif("gcc" not in COMPILERS, reason="no gcc on this machine")
-@every_controller
+@pytest.mark.parametrize("name", every(3, [(name,) for name in SHIPPED]))
 def test_clean_under_sanitizers(name, tmp_path):
     """A program of random events, with addresses and undefined behaviour checked."""
     _, source = write(header.make(name), "c", tmp_path)

@@ -100,7 +100,7 @@ def check_found(model, count):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_what_the_solver_finds_is_exported(model):
-    assert check_found(model, 4)
+    assert check_found(model, 3)
 
 
 @pytest.mark.slow
@@ -123,12 +123,12 @@ def check_executions(seeds):
 
 
 def test_random_executions_are_exported():
-    assert check_executions(range(100)) > 60
+    assert check_executions(range(40)) > 24
 
 
 @pytest.mark.slow
 def test_many_random_executions_are_exported():
-    assert check_executions(range(100, 3000)) > 2000
+    assert check_executions(range(40, 3000)) > 2000
 
 
 def check_held(seeds):
@@ -151,7 +151,7 @@ def check_held(seeds):
 
 
 def test_what_repeats_itself_is_held():
-    assert check_held(range(4)) >= 1
+    assert check_held(range(2)) >= 1
 
 
 @pytest.mark.parametrize("name", ["copa", "copa_exported_100", "copa_exported_400", "vegas", "vegas_400"])
@@ -161,7 +161,7 @@ def test_starvation_is_held(name):
 
 @pytest.mark.slow
 def test_much_of_what_repeats_itself_is_held():
-    assert check_held(range(4, 100)) >= 40
+    assert check_held(range(2, 100)) >= 40
 
 
 def test_a_worst_trace_with_losses_becomes_a_link():

@@ -53,9 +53,9 @@ def compare(model, seeds, most=12):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_least_jitter_is_that_of_the_oracle(model):
-    compared, lossy, clock_matters = compare(model, range(60))
-    assert compared > 50 and lossy > 5
-    assert (clock_matters > 5) is (model == "cbr_delay")
+    compared, lossy, clock_matters = compare(model, range(25))
+    assert compared > 20 and lossy > 2
+    assert (clock_matters > 2) is (model == "cbr_delay")
 
 
 @pytest.mark.slow

@@ -75,8 +75,15 @@ def edge(controller, asked, of="utilisation", **more):
     return found.none, found.some
 
 
-@pytest.mark.parametrize("buffer", ["infinite", "1"])
-@pytest.mark.parametrize("packets, least", [(1, "1/4"), (8, "1")])
+@pytest.mark.parametrize(
+    "buffer, packets, least",
+    [
+        ("infinite", 8, "1"),
+        ("1", 1, "1/4"),
+        pytest.param("infinite", 1, "1/4", marks=pytest.mark.slow),
+        pytest.param("1", 8, "1", marks=pytest.mark.slow),
+    ],
+)
 def test_a_place_that_no_loss_sets_may_stay(tmp_path, buffer, packets, least):
     """Where nothing is lost a window of one packet uses a quarter of the link."""
     reno = written(tmp_path, CAPPED.format(packets))
@@ -161,11 +168,16 @@ def delays(columns, horizon, first):
     return tuple(found)
 
 
-def test_what_is_asked_of_the_time_needs_a_horizon_at_which_that_is_settled():
-    with pytest.raises(cm.InputError, match="comes out otherwise after step 5.*a horizon of 10 at least"):
-        cm.worst("aimd_believing", network("ccac_windows", "1", 9), period=4, given="alpha == 1/4")
-    with pytest.raises(cm.InputError, match="decides from step 4 on, .* a horizon of 6 at least"):
-        cm.worst("rocc", network("ccac_windows", "1", 5), period=2, given="alpha == 1/4")
+SETTLED = [
+    ("rocc", 5, 2, "decides from step 4 on, .* a horizon of 6 at least"),
+    pytest.param("aimd_believing", 9, 4, "comes out otherwise after step 5.*of 10 at least", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("name, horizon, period, message", SETTLED)
+def test_what_is_asked_of_the_time_needs_a_horizon_at_which_that_is_settled(name, horizon, period, message):
+    with pytest.raises(cm.InputError, match=message):
+        cm.worst(name, network("ccac_windows", "1", horizon), period=period, given="alpha == 1/4")
 
 
 #: Once it has found a loss it sends a packet at a time, for ever.
