@@ -165,7 +165,7 @@ def every(kind, attribute):
 def is_path(name):
     """Whether `name` is a path rather than the name of something shipped."""
     base, _ = _parts(str(name))
-    return isinstance(name, Path) or Path(base).suffix in (".py", ".toml", ".json") or "/" in base
+    return isinstance(name, Path) or Path(base).suffix in (".py", ".toml", ".json", ".onnx") or "/" in base
 
 
 def absolute(name):

@@ -193,8 +193,8 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False)
     default the one of fewest beliefs that has those which are read, or one whose senders send by a window. jitter: also
     as text. guarding: whether it may be an envelope, as something says what rate in it is wanted. Raises InputError."""
     given = load_definition("models", "MODEL", model, allow_code=True) if model else None
-    path = definitions.find_file(definitions.CONTROLLERS, controller, ".py")
-    if language.is_stateful(read_text(path)):
+    path, source = language.find_program(controller)
+    if language.is_stateful(source):
         return stateful.make(path, given, _jitter(jitter))
     units = {belief.name: belief.unit for belief in given.beliefs} if given else language.shipped_beliefs()
     loaded = _load(controller, units)

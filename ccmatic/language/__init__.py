@@ -2,6 +2,7 @@
 
 from ccmatic.language.controller import Controller, load, parse, shipped_beliefs
 from ccmatic.language.decision import way_taken
+from ccmatic.language.files import find_program
 from ccmatic.language.given import given, sends_by_window
 from ccmatic.language.order import require_order
 from ccmatic.language.printer import text
@@ -69,6 +70,7 @@ __all__ = [
     "begun_anywhere",
     "componentwise",
     "each_of",
+    "find_program",
     "given",
     "is_stateful",
     "leaves",

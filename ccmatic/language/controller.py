@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, lru_cache
 
-from ccmatic.base import CONSTANTS, InputError, definitions, markup, read_text
+from ccmatic.base import CONSTANTS, InputError, definitions, markup
 from ccmatic.language import reader
 from ccmatic.language.encoder import Encoder, keeps_sign
+from ccmatic.language.files import find_program
 from ccmatic.language.literals import Rates, run_exactly
 from ccmatic.language.printer import listing
 from ccmatic.language.several import Several, parts
@@ -164,8 +165,8 @@ def parse(source, name="controller", file=None, beliefs=None, observations=None)
 def load(name, beliefs=None, observations=None):
     """The controller in a file, by its path or by the name of one that ccmatic ships; it is named after the file. As
     `parse`; raises InputError also where there is no such file."""
-    path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
-    return parse(read_text(path), path.stem, str(path), beliefs, observations)
+    path, source = find_program(name)
+    return parse(source, path.stem, str(path), beliefs, observations)
 
 
 _STATEFUL = (

@@ -5,8 +5,9 @@ import re
 from pathlib import Path
 from textwrap import dedent
 
-from ccmatic.base import InputError, definitions, read_text, shown
+from ccmatic.base import InputError, shown
 from ccmatic.language.controller import Controller, load, parse
+from ccmatic.language.files import find_program
 from ccmatic.language.several import Several
 from ccmatic.language.stateful import Stateful, is_stateful
 
@@ -44,7 +45,7 @@ def sends_by_window(controller) -> bool:
         return False
     if isinstance(controller, str) and "\n" in controller:
         return is_stateful(controller)
-    return is_stateful(read_text(definitions.find_file(definitions.CONTROLLERS, controller, ".py")))
+    return is_stateful(find_program(controller)[1])
 
 
 def _several(controllers):

@@ -8,9 +8,9 @@ from math import ceil
 import jax
 import jax.numpy as jnp
 
-from ccmatic.base import CONDITION, InputError, definitions, read_text
+from ccmatic.base import CONDITION, InputError, definitions
 from ccmatic.compilers.arrays import Counted, Values, rates, to_float, where
-from ccmatic.language import Past, as_sent, is_stateful, load, parts
+from ccmatic.language import Past, as_sent, find_program, is_stateful, load, parts
 from ccmatic.learning.envs import cubic
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.environment import Environment
@@ -31,8 +31,7 @@ def sender(name, environment):
         return Policy(lambda links: (), _knows_the_link(environment.asked))
     if word == "cubic":
         return Policy(cubic.begin, _cubic)
-    path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
-    if is_stateful(read_text(path)):
+    if is_stateful(find_program(name)[1]):
         model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
         return remembering(load(name, observations=model.observations), environment.asked)
     return _believing(load(name), environment.asked)

@@ -1,0 +1,37 @@
+"""The files of programs: Python in the subset of the language, and networks."""
+
+from ccmatic.base import InputError, definitions, read_text
+from ccmatic.records import PolicyFile, read
+
+
+def find_program(name):
+    """Find a controller's file and read the program in it.
+
+    Args:
+        name: The path of a file, or the name of a controller that ccmatic ships. An ONNX file is a program, too.
+
+    Returns:
+        The path, and the text of the program.
+
+    Raises:
+        InputError: There is no such file, or no program is in it.
+    """
+    path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
+    if path.suffix == ".onnx":
+        from ccmatic.language import onnx_file  # whoever reads Python does not pay for NumPy
+
+        return path, onnx_file.program(path)
+    if path.suffix == ".json":
+        raise _not_linear(path)
+    return path, read_text(path)
+
+
+def _not_linear(path):
+    """Why a trained policy is no program that solvers take."""
+    policy = read(read_text(path), PolicyFile, str(path))
+    word, _, envelope = policy.act.partition(":")
+    expected = "an ONNX network of Relu whose inputs are terms of rates (docs/controllers.md)"
+    if word == "envelope":
+        expected = f"the envelope that it stays in, {envelope}"
+    found = f"a policy whose layers end in tanh, and which observes {policy.observe}'s signals: neither is linear"
+    return InputError(f"{found}; expected {expected}", str(path))

@@ -1,0 +1,279 @@
+"""Reads a network in an ONNX file as a program of this language, which is then read as any other.
+
+A network computes with numbers that mean packets per R_m, so its biases are multiples of u = MSS/R_m. All its
+operations commute with a change of the unit, as max(0, w·x/u + b)·u = max(0, w·x + b·u) where u > 0. So nothing is
+divided by MSS, and the program stays linear in what solvers do not know.
+"""
+
+import ast
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+
+from ccmatic.base import InputError, opened, shown
+
+#: The most bytes of a file, and nodes of its graph.
+LARGEST, MOST_NODES = 2**22, 1000
+
+#: The first opset in which the operators are as they are here.
+OLDEST = 7
+
+#: What the output decides: how a program does so.
+_DECIDES = {
+    "rate": ("def rate({}):", "    return {}[0]", ()),
+    "window": (
+        "def update({}):",
+        "    window = max(MSS, {}[0] * R_m)",
+        ("", "", "def send(window):", "    return window"),
+    ),
+}
+
+_ABOUT = '"""A network, read from an ONNX file: it computes in packets per R_m."""'
+
+
+def program(path):
+    """Return the network of an ONNX file as the text of a controller.
+
+    Each input, of shape (n, k), is named by k terms of rates, such as "C_L, q_U / R_m". The output, of shape (n, 1), is
+    named `rate`, or `window`: then it is a rate, too, that times R_m is the window, of at least a packet.
+
+    Args:
+        path: The file.
+
+    Raises:
+        InputError: The package onnx is not installed, or the file has no such network, or one that is not linear
+            between the points at which its parts turn.
+    """
+    try:
+        import google.protobuf.message
+        import onnx
+    except ImportError:
+        raise InputError("onnx is not installed; pip install 'ccmatic[rl]'", str(path)) from None
+    with opened(path) as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise InputError(f"more than {LARGEST // 2**20} MiB; expected a smaller network", str(path))
+    try:
+        model = onnx.load_model_from_string(content)
+        return _Program(model, str(path)).text()
+    except (google.protobuf.message.Error, ValueError, TypeError) as error:
+        raise InputError(f"no ONNX file ({shown(error)}); expected one of a network", str(path)) from None
+
+
+class _List(NamedTuple):
+    """A value of the graph in the program: the text of a list, and of each term in it."""
+
+    text: str
+    terms: tuple
+
+    @staticmethod
+    def of(terms):
+        terms = tuple(terms)
+        return _List(f"[{', '.join(terms)}]", terms)
+
+
+class _Program:
+    """The program of one graph: `constants` above its function, and `statements` in it."""
+
+    def __init__(self, model, file):
+        self.model, self.graph, self.file = model, model.graph, file
+        self.constants, self.statements, self.reads = [], [], {"MSS", "R_m"}
+        self.arrays, self.lists = {}, {}
+
+    def fail(self, message):
+        raise InputError(message, self.file)
+
+    def text(self):
+        """The whole text."""
+        versions = [each.version for each in self.model.opset_import if each.domain in ("", "ai.onnx")]
+        if not versions or versions[0] < OLDEST:
+            self.fail(f"operators of version {shown(versions)}; expected version {OLDEST} or later")
+        if len(self.graph.node) > MOST_NODES:
+            self.fail(f"{len(self.graph.node)} nodes; expected at most {MOST_NODES}")
+        for tensor in self.graph.initializer:
+            self.arrays[tensor.name] = self.array(tensor)
+        for value in self.graph.input:
+            if value.name not in self.arrays:
+                self.lists[value.name] = self.input(value)
+        for number, node in enumerate(self.graph.node, 1):
+            self.node(number, node)
+        names = [value.name for value in self.graph.output]
+        if len(names) != 1 or names[0] not in _DECIDES or names[0] not in self.lists:
+            self.fail(f"the outputs are {shown(names)}; expected one, named rate or window")
+        output = self.lists[names[0]]
+        if len(output.terms) != 1:
+            self.fail(f"the output has {len(output.terms)} numbers; expected one")
+        head, end, more = _DECIDES[names[0]]
+        state = ["", "window: bytes = above(0)"] if names[0] == "window" else []
+        signature = head.format(", ".join(sorted(self.reads)))
+        unit = "    unit = MSS / R_m"
+        lines = [_ABOUT, "", *self.constants, *state, "", "", signature, unit, *self.statements]
+        return "\n".join([*lines, end.format(output.text), *more, ""])
+
+    def input(self, value):
+        """The list of what an input is named."""
+        try:
+            said = ast.parse(value.name, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self.fail(f"an input is named '{shown(value.name)}'; expected terms of rates, such as C_L, q_U / R_m")
+        terms = said.elts if isinstance(said, ast.Tuple) else [said]
+        dimensions = value.type.tensor_type.shape.dim
+        if len(dimensions) != 2 or dimensions[1].dim_value != len(terms):
+            shape = [each.dim_value or each.dim_param for each in dimensions]
+            found = f"the input '{shown(value.name)}' has the shape {shown(shape)}"
+            self.fail(f"{found}; expected two dimensions, the second of which is {len(terms)}, as it has as many terms")
+        called = {id(node.func) for node in ast.walk(said) if isinstance(node, ast.Call)}
+        self.reads |= {node.id for node in ast.walk(said) if isinstance(node, ast.Name) and id(node) not in called}
+        return _List.of(map(ast.unparse, terms))
+
+    def array(self, tensor):
+        """The numbers of a tensor, exact in doubles."""
+        from onnx import TensorProto, numpy_helper
+
+        name = shown(tensor.name)
+        if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
+            self.fail(f"the numbers of '{name}' are in another file; expected them in this one")
+        if tensor.data_type != TensorProto.FLOAT:
+            self.fail(f"'{name}' is not of float32; expected that, as products of these are exact in doubles")
+        array = np.float64(numpy_helper.to_array(tensor))
+        if not np.isfinite(array).all():
+            self.fail(f"'{name}' has a number that is not finite")
+        return array
+
+    def node(self, number, node):
+        """Add what a node does."""
+        kind = node.op_type
+        where = f"node {number} ({shown(kind)})"
+        if node.domain not in ("", "ai.onnx") or not hasattr(self, f"do_{kind}") or len(node.output) != 1:
+            what = "is not linear, not even piece by piece" if kind in _CURVED else "is not supported"
+            self.fail(f"{where} {what}; expected {', '.join(_KNOWN)}")
+        [output] = node.output
+        if output in self.arrays or output in self.lists:
+            self.fail(f"{where} makes '{shown(output)}' again; expected each value once")
+        attributes = {each.name: each for each in node.attribute}
+        try:
+            made = getattr(self, f"do_{kind}")(f"{kind.lower()}_{number}", attributes, *node.input)
+        except KeyError as missing:
+            self.fail(f"{where} reads '{shown(missing.args[0])}', which is no value before it")
+        except (_Unfit, TypeError) as error:
+            self.fail(f"{where}: {error if isinstance(error, _Unfit) else 'other inputs than it takes'}")
+        if isinstance(made, _List):
+            self.lists[output] = made
+        else:
+            self.arrays[output] = made
+
+    def do_Gemm(self, name, attributes, x, weights, bias=None):
+        matrix = self.arrays[weights].T if not _whole(attributes, "transB") else self.arrays[weights]
+        if _whole(attributes, "transA"):
+            raise _Unfit("transA is not 0")
+        matrix = matrix * _number(attributes, "alpha", 1.0)
+        added = self.arrays[bias] * _number(attributes, "beta", 1.0) if bias else 0.0
+        return self.affine(name, matrix, self.lists[x], added)
+
+    def do_MatMul(self, name, attributes, x, weights):
+        return self.affine(name, self.arrays[weights].T, self.lists[x], 0.0)
+
+    def affine(self, name, matrix, x, bias):
+        """A layer: rows of weights, times a list, and biases."""
+        if matrix.ndim != 2 or not matrix.size or matrix.shape[1] != len(x.terms):
+            raise _Unfit(f"weights of the shape {matrix.T.shape} for {len(x.terms)} numbers; expected one row for each")
+        rows = len(matrix)
+        self.constants += [f"weights_{name} = [", *(f"    {_listed(row)}," for row in matrix), "]"]
+        layer = f"affine(weights_{name}, {x.text}, [0 for row in weights_{name}])"
+        return self.raised(name, layer, rows, bias)
+
+    def raised(self, name, text, count, bias):
+        """A list of so many terms, each with its bias added."""
+        biases = _row(bias, count)
+        if any(biases):
+            self.constants.append(f"bias_{name} = {_listed(biases)}")
+            text = f"[y + b * unit for y, b in zip({text}, bias_{name})]"
+        return self.assigned(name, text, count)
+
+    def do_Add(self, name, attributes, left, right):
+        if left in self.arrays:
+            left, right = right, left
+        x = self.lists[left]
+        if right in self.arrays:
+            return self.raised(name, x.text, len(x.terms), self.arrays[right])
+        y = self.lists[right]
+        if len(x.terms) != len(y.terms):
+            raise _Unfit(f"{len(x.terms)} and {len(y.terms)} numbers; expected as many")
+        return self.assigned(name, f"[y + z for y, z in zip({x.text}, {y.text})]", len(x.terms))
+
+    def do_Relu(self, name, attributes, x):
+        return self.each(name, "max(0, y)", x)
+
+    def do_Clip(self, name, attributes, x, low=None, high=None):
+        ends = {"min": low, "max": high}
+        numbers = {end: float(self.arrays[value].reshape(())) for end, value in ends.items() if value}
+        numbers |= {end: _number(attributes, end, None) for end in ends if end in attributes}
+        text = "y"
+        for end, pick in (("min", "max"), ("max", "min")):
+            if end in numbers:
+                text = f"{pick}({text}, {_exact(numbers[end])} * unit)"
+        return self.each(name, text, x)
+
+    def do_Concat(self, name, attributes, *several):
+        if _whole(attributes, "axis") not in (1, -1):
+            raise _Unfit("the axis is not the last")
+        terms = [term for each in several for term in self.lists[each].terms]
+        return self.assigned(name, f"[{', '.join(terms)}]", len(terms))
+
+    def do_Identity(self, name, attributes, x):
+        return self.arrays[x] if x in self.arrays else self.lists[x]
+
+    def do_Flatten(self, name, attributes, x):
+        if _whole(attributes, "axis", 1) != 1:
+            raise _Unfit("the axis is not 1")
+        return self.lists[x]
+
+    def do_Constant(self, name, attributes):
+        if list(attributes) != ["value"]:
+            raise _Unfit("no `value`; expected a tensor")
+        return self.array(attributes["value"].t)
+
+    def each(self, name, text, x):
+        """A list in which each term y is made into another."""
+        x = self.lists[x]
+        return self.assigned(name, f"[{text} for y in {x.text}]", len(x.terms))
+
+    def assigned(self, name, text, count):
+        self.statements.append(f"    {name} = {text}")
+        return _List(name, tuple(f"{name}[{index}]" for index in range(count)))
+
+
+class _Unfit(Exception):
+    """Why a node does not fit what it reads."""
+
+
+_KNOWN = tuple(name.removeprefix("do_") for name in vars(_Program) if name.startswith("do_"))
+_CURVED = ("Tanh", "Sigmoid", "Exp", "Log", "Sqrt", "Pow", "Softplus", "Gelu", "Elu", "Softmax", "Mul", "Div")
+
+
+def _whole(attributes, name, default=0):
+    return attributes[name].i if name in attributes else default
+
+
+def _number(attributes, name, default):
+    return attributes[name].f if name in attributes else default
+
+
+def _row(bias, count):
+    """The biases of so many numbers."""
+    bias = np.asarray(bias)
+    if bias.size == 1:
+        return [float(bias.reshape(()))] * count
+    if bias.shape not in ((count,), (1, count)):
+        raise _Unfit(f"a bias of the shape {bias.shape}; expected one number, or {count}")
+    return [float(number) for number in bias.ravel()]
+
+
+def _exact(number):
+    """All digits of a float."""
+    return str(Decimal(float(number)))
+
+
+def _listed(numbers):
+    return f"[{', '.join(map(_exact, numbers))}]"
