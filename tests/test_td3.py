@@ -10,7 +10,6 @@ pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
 from ccmatic.base import InputError  # noqa: E402
 from ccmatic.learning import agents, policies  # noqa: E402
-from ccmatic.learning.agents import agent  # noqa: E402
 from ccmatic.learning.agents.links import Links  # noqa: E402
 from support.compiling import compiled_soon  # noqa: E402, F401
 
@@ -82,9 +81,10 @@ def test_what_was_cut_off_goes_on_with_its_memory(tiny, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_reward_is_remembered_with_the_action_whose_it_is(tiny):
+def test_a_reward_is_remembered_with_the_action_whose_it_is(tiny, monkeypatch):
     links = Links(tiny.environment, 4, "cpu")
-    made = agent.make(links, tiny.agent, lag=2)
+    monkeypatch.setattr(agents.Training, "lag", 2)
+    made = tiny.algorithm(tiny, links, seed=0).agent
     made.init()
     made.enable_training_mode(True)
     for interval in range(5):

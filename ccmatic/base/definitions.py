@@ -5,8 +5,11 @@ import importlib
 import importlib.util
 import os
 import re
+import sys
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 
 from ccmatic.base import blame, installed
 from ccmatic.base.errors import InputError, Unreadable, shown, suggest
@@ -111,6 +114,27 @@ def _load(kind, attribute, name, allow_code):
         return _load_installed(kind, name, allow_code)
     if not hasattr(module, attribute):
         raise InputError(f"the definition sets no {attribute}", getattr(module, "__file__", name))
+    return getattr(module, attribute)
+
+
+def load_from_folder(folder, name, attribute):
+    """The object `attribute` of the file NAME.py in a folder of a person's own, whose code is run: its files may import
+    each other, as `from .losses import loss`. Raises InputError."""
+    folder = Path(folder).absolute()
+    file = folder / f"{name}.py"
+    if not file.is_file():
+        raise Unreadable("cannot read: no such file", str(file))
+    package = f"ccmatic_folder_{sha256(str(folder).encode()).hexdigest()[:12]}"
+    for loaded in [each for each in sys.modules if each.partition(".")[0] == package]:
+        del sys.modules[loaded]  # it may have changed since
+    sys.modules[package] = ModuleType(package)
+    sys.modules[package].__path__ = [str(folder)]
+    for part in folder.glob("*.py"):
+        blame.register(part)
+    _run(lambda: importlib.import_module(f"{package}.{name}"), file)
+    module = sys.modules[f"{package}.{name}"]
+    if not hasattr(module, attribute):
+        raise InputError(f"the definition sets no {attribute}", str(file))
     return getattr(module, attribute)
 
 

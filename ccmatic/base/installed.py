@@ -6,7 +6,7 @@ from ccmatic.base import blame
 from ccmatic.base.errors import InputError
 
 #: What a package can add: an entry point NAME = module:OBJECT in the group `ccmatic.KIND`.
-KINDS = ("models", "properties", "templates", "proofs", "targets", "flows")
+KINDS = ("models", "properties", "templates", "proofs", "targets", "flows", "agents")
 
 
 def points(kind, shipped):

@@ -1,16 +1,18 @@
-"""Training of policies in ccmatic's environments, by skrl's PPO or TD3 on JAX (docs/training.md). It needs the
-extra `rl`."""
+"""Training of policies in ccmatic's environments (docs/training.md): a folder for each algorithm, found by its name.
+
+It needs the extra `rl`.
+"""
 
 from ccmatic.base import InputError
 
 try:
-    import skrl
+    import skrl  # noqa: F401
 except ImportError as error:
     raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
 
+from ccmatic.learning.agents.contract import Agent, NoOptions, is_whole, require_whole
+from ccmatic.learning.agents.links import Links
 from ccmatic.learning.agents.query import Training, load
 from ccmatic.learning.agents.train import train
 
-skrl.logger.setLevel("ERROR")
-
-__all__ = ["Training", "load", "train"]
+__all__ = ["Agent", "Links", "NoOptions", "Training", "is_whole", "load", "require_whole", "train"]

@@ -14,13 +14,13 @@ from ccmatic.base import InputError, opened, write_bytes
 
 
 def write(path, agent, about, curve):
-    """Write what an agent has learned, each thing of its KEPT as Flax writes it (msgpack). about: what is trained, as
+    """Write the state of an Agent, each part of it as Flax writes it (msgpack). about: what is trained, as
     JSON has it; curve: TrainingLines so far."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("about.json", json.dumps({"about": about, "curve": [records.data(line) for line in curve]}))
-        for name in agent.KEPT:
-            archive.writestr(name, serialization.to_bytes(_state(agent, name)))
+        for name, state in agent.state().items():
+            archive.writestr(name, serialization.to_bytes(state))
     write_bytes(path, content.getvalue())
 
 
@@ -34,14 +34,14 @@ def read(path, agent, about):
             if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
                 raise ValueError("its parts are packed")
             told = json.loads(archive.read("about.json"))
-            found = {name: serialization.from_bytes(_state(agent, name), archive.read(name)) for name in agent.KEPT}
-            _check_shapes({name: _state(agent, name) for name in agent.KEPT}, found)
+            expected = agent.state()
+            found = {name: serialization.from_bytes(state, archive.read(name)) for name, state in expected.items()}
+            _check_shapes(expected, found)
     except (OSError, KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"no checkpoint of this training ({error}); remove it to begin anew", str(path)) from None
     if told["about"] != about:
         raise InputError("a checkpoint of another query or seed; remove it, or choose another --out", str(path))
-    for name in agent.KEPT:
-        _set_state(agent, name, found[name])
+    agent.restore(found)
     return [records.convert(line, records.TrainingLine, str(path)) for line in told["curve"]]
 
 
@@ -49,21 +49,3 @@ def _check_shapes(expected, found):
     shapes = [[np.shape(leaf) for leaf in jax.tree.leaves(tree)] for tree in (expected, found)]
     if shapes[0] != shapes[1]:
         raise ValueError("its networks have other sizes")
-
-
-def _state(agent, name):
-    module = getattr(agent, name)
-    if name == "memory":
-        return {"tensors": module.tensors, "place": (module.memory_index, module.filled)}
-    return module.state if name.endswith("optimizer") else module.state_dict.params
-
-
-def _set_state(agent, name, state):
-    module = getattr(agent, name)
-    state = jax.tree.map(lambda leaf: jax.device_put(leaf, agent.device), state)
-    if name == "memory":
-        module.tensors, (module.memory_index, module.filled) = state["tensors"], map(int, state["place"])
-    elif name.endswith("optimizer"):
-        setattr(agent, name, module.replace(state=state))
-    else:
-        module.state_dict = state if name == "value_preprocessor" else module.state_dict.replace(params=state)

@@ -1,51 +1,12 @@
-"""The networks of an agent, and what of them is kept in a policy's file."""
-
-from math import log
+"""What the networks of all agents are made of, and what of them is kept in a policy's file."""
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
-from skrl.models.jax import DeterministicMixin, GaussianMixin, Model
+from skrl.models.jax import DeterministicMixin, Model
 
 #: The names of a network's layers, as Flax counts them.
 LAYER = "Dense_{}"
-
-
-class Actor(GaussianMixin, Model):
-    """The policy of PPO: the mean of an action, with a deviation that is learned."""
-
-    layers: tuple = ()
-    deviation: float = 1.0
-
-    def __init__(self, layers, deviation, **spaces):
-        Model.__init__(self, **spaces)
-        self.layers, self.deviation = layers, deviation
-        GaussianMixin.__init__(self)
-
-    @nn.compact
-    def __call__(self, inputs, role):
-        """The mean, and the logarithm of the deviation."""
-        mean = _network(inputs["observations"], self.layers, self.num_actions, nn.initializers.normal(0.01))
-        deviation = nn.initializers.constant(log(self.deviation))
-        return mean, {"log_std": self.param("log_std", deviation, (self.num_actions,))}
-
-
-class BoundedActor(DeterministicMixin, Model):
-    """The policy of TD3: an action, by a tanh within what an action may be, from -most to most."""
-
-    layers: tuple = ()
-    most: float = 1.0
-
-    def __init__(self, layers, most, **spaces):
-        Model.__init__(self, **spaces)
-        self.layers, self.most = layers, most
-        DeterministicMixin.__init__(self)
-
-    @nn.compact
-    def __call__(self, inputs, role):
-        """It, and nothing else."""
-        x = _network(inputs["observations"], self.layers, self.num_actions, nn.initializers.normal(0.01))
-        return self.most * nn.tanh(x), {}
 
 
 class Critic(DeterministicMixin, Model):
@@ -63,10 +24,11 @@ class Critic(DeterministicMixin, Model):
         """It, and nothing else."""
         taken = [] if role == "value" else [inputs["taken_actions"]]
         x = jnp.concatenate([inputs["observations"], *taken], axis=-1)
-        return _network(x, self.layers, 1, nn.initializers.lecun_normal()), {}
+        return network(x, self.layers, 1, nn.initializers.lecun_normal()), {}
 
 
-def _network(x, layers, outputs, last):
+def network(x, layers, outputs, last):
+    """The outputs for observations `x`: tanh after each hidden layer; last: by which the last layer begins."""
     for width in layers:
         x = nn.tanh(nn.Dense(width)(x))
     return nn.Dense(outputs, kernel_init=last)(x)
@@ -83,11 +45,9 @@ def give(model, layers):
 
 def layers(model):
     """(weights, bias) of each layer of a policy's network, first to last; weights have a column for each output. All
-    but the last are followed by a tanh: that of a BoundedActor is by one more, of a weight that does not change."""
-    found, numbered = model.state_dict.params["params"], []
-    while LAYER.format(len(numbered)) in found:
-        layer = found[LAYER.format(len(numbered))]
+    but the last are followed by a tanh."""
+    params, numbered = model.state_dict.params["params"], []
+    while LAYER.format(len(numbered)) in params:
+        layer = params[LAYER.format(len(numbered))]
         numbered.append((layer["kernel"], layer["bias"]))
-    if isinstance(model, BoundedActor):
-        numbered.append((jnp.array([[model.most]]), jnp.zeros(1)))
     return numbered

@@ -4,16 +4,12 @@ that was cut off goes on as if it had not been."""
 import time
 from pathlib import Path
 
-import jax
 import numpy as np
-from skrl import config
-from skrl.trainers.jax import SequentialTrainer
 
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.learning import policies
-from ccmatic.learning.agents import agent as learner
-from ccmatic.learning.agents import checkpoint, networks
+from ccmatic.learning.agents import checkpoint
 from ccmatic.learning.agents.links import Links
 
 #: After how many seconds what was learned is written again.
@@ -26,16 +22,13 @@ def train(training, seed, out, told=lambda line: None):
     the same call goes on. Raises InputError."""
     asked, kept = training.agent, Path(f"{out}.checkpoint")
     about = {"query": training.sections, "seed": seed}
-    config.jax.key = seed
     links = Links(training.environment, asked.parallel, asked.device)
-    agent = learner.make(links, asked, training.lag, training.initial)
-    steps = {"timesteps": training.environment.asked.steps, "headless": True, "disable_progressbar": True}
-    trainer = SequentialTrainer(env=links, agents=agent, cfg={**steps, "close_environment_at_exit": False})
+    agent = training.algorithm(training, links, seed)
     curve = checkpoint.read(kept, agent, about)
     began, written = time.monotonic() - (curve[-1].seconds if curve else 0), time.monotonic()
     for episode in range(len(curve), asked.episodes):
-        _begin(links, agent, seed, episode)
-        trainer.train()
+        links.seed, choices = _seeds(seed, episode)
+        agent.learn(choices)
         curve.append(_line(links, agent, episode, asked.episodes, time.monotonic() - began))
         told(curve[-1])
         if time.monotonic() - written > EVERY:
@@ -45,11 +38,9 @@ def train(training, seed, out, told=lambda line: None):
     kept.unlink(missing_ok=True)
 
 
-def _begin(links, agent, seed, episode):
-    """All that is random in an episode is of the seed and its number."""
-    links.seed, choices = (int(drawn) for drawn in np.random.SeedSequence([seed, episode]).generate_state(2))
-    np.random.seed(choices)  # by which skrl chooses batches
-    agent.begin(jax.random.key_data(jax.random.key(choices)))
+def _seeds(seed, episode):
+    """All that is random in an episode is of the seed and its number: (of the links, of the agent)."""
+    return (int(drawn) for drawn in np.random.SeedSequence([seed, episode]).generate_state(2))
 
 
 def _line(links, agent, episode, episodes, seconds):
@@ -65,8 +56,7 @@ def _line(links, agent, episode, episodes, seconds):
 
 def _file(training, seed, agent, curve):
     layers = [
-        records.LayerRecord(np.asarray(weights).tolist(), np.asarray(bias).tolist())
-        for weights, bias in networks.layers(agent.policy)
+        records.LayerRecord(np.asarray(weights).tolist(), np.asarray(bias).tolist()) for weights, bias in agent.layers()
     ]
     environment = training.environment
     if training.attacks:

@@ -1,0 +1,42 @@
+"""Learning algorithms by name: folders of this package, entry points of other packages, or a person's own folder."""
+
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from ccmatic.base import InputError, definitions, installed, shown, suggest
+from ccmatic.learning.agents.contract import Agent
+
+DEFAULT = "ppo"
+
+
+def shipped():
+    """The names of the algorithms in this package, sorted."""
+    return sorted(module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg)
+
+
+def find(name) -> type[Agent]:
+    """Return the Agent class of an algorithm.
+
+    Args:
+        name: The name of a shipped algorithm or of an entry point in the group `ccmatic.agents`; or the path of a
+            folder, with a `/` in it, whose `train.py` sets AGENT.
+
+    Raises:
+        InputError: There is no such algorithm, or its AGENT is no Agent.
+    """
+    ours = shipped()
+    if name in ours:
+        return import_module(f"ccmatic.learning.agents.{name}.train").AGENT
+    if isinstance(name, str) and "/" in name:
+        agent = definitions.load_from_folder(name, "train", "AGENT")
+    else:
+        added = installed.points("agents", ours)
+        if name not in added:
+            here = isinstance(name, str) and Path(name).is_dir()
+            meant = f"did you mean './{name}'?" if here else suggest(shown(name), [*ours, *added])
+            raise InputError(f"unknown algorithm '{shown(name)}'; {meant}")
+        agent = installed.load(added[name])
+    if not (isinstance(agent, type) and issubclass(agent, Agent)):
+        raise InputError(f"the AGENT of the algorithm {name} is {shown(agent)}; expected a subclass of Agent")
+    return agent

@@ -1,0 +1,75 @@
+"""The contract of a learning algorithm: `train.py` in its folder sets AGENT to a subclass of Agent."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ccmatic.base import InputError, shown
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """The options of an algorithm that has none of its own."""
+
+
+class Agent(ABC):
+    """What learns. A training makes one, and lets it learn in one episode after the other.
+
+    Attributes:
+        Options: A frozen dataclass: the keys of the section [agent] that this algorithm alone has, and their defaults.
+            Its `__post_init__` raises InputError for values that will not do, see `require_whole`.
+    """
+
+    Options: ClassVar[type] = NoOptions
+
+    @classmethod
+    def check(cls, training) -> None:
+        """Raise InputError for a Training from which this algorithm cannot learn."""
+        return
+
+    @abstractmethod
+    def __init__(self, training, links, seed: int):
+        """Begin at random.
+
+        Args:
+            training: The Training: `training.agent` has the section [agent], `training.agent.options` the Options.
+            links: The Links that it plays on: `reset` begins an episode, `step` plays an interval.
+            seed: The seed of all that is random at the beginning.
+        """
+
+    @property
+    @abstractmethod
+    def deviation(self) -> float:
+        """The standard deviation of its actions, by which it explores."""
+
+    @abstractmethod
+    def learn(self, seed: int) -> None:
+        """Play one episode of `training.environment.asked.steps` intervals on the links, and learn from it.
+
+        Args:
+            seed: The seed of all that is random in this episode.
+        """
+
+    @abstractmethod
+    def layers(self) -> list[tuple[Any, Any]]:
+        """Return (weights (inputs, outputs), bias (outputs)) of each layer of the policy, with tanh between them."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Return all that it has learned, for a checkpoint: trees of arrays, by name."""
+
+    @abstractmethod
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over what `state` returned in an earlier process."""
+
+
+def require_whole(options, *names):
+    """Raise InputError unless these fields of a dataclass are whole numbers of at least 1."""
+    for name in names:
+        if not is_whole(getattr(options, name)):
+            raise InputError(f"{name} is {shown(getattr(options, name))}; expected a whole number, at least 1")
+
+
+def is_whole(value):
+    """Whether a value is an int of at least 1."""
+    return type(value) is int and value >= 1

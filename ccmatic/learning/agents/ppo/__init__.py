@@ -1,0 +1,1 @@
+"""PPO (Schulman et al., 2017), by skrl."""

@@ -1,0 +1,112 @@
+"""PPO: an agent that learns from each rollout and then forgets it."""
+
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+from skrl.agents.jax.ppo import PPO
+
+from ccmatic.base import InputError, shown
+from ccmatic.learning import policies
+from ccmatic.learning.agents.contract import require_whole
+from ccmatic.learning.agents.networks import Critic, give
+from ccmatic.learning.agents.ppo.losses import settings
+from ccmatic.learning.agents.ppo.networks import Actor
+from ccmatic.learning.agents.skrl_agents import Late, SkrlAgent
+
+
+@dataclass(frozen=True)
+class Options:
+    """The keys of PPO alone.
+
+    Attributes:
+        rollout: Intervals between updates.
+        epochs: How often an update goes over them.
+        batches: In how many parts.
+        initial: The file of the policy that it begins with. None: one at random.
+    """
+
+    rollout: int = 25
+    epochs: int = 4
+    batches: int = 4
+    initial: str | None = None
+
+    def __post_init__(self):
+        require_whole(self, "rollout", "epochs", "batches")
+        if self.initial is not None and not isinstance(self.initial, str):
+            raise InputError(f"initial is {shown(self.initial)}; expected the name of a policy's file")
+
+
+class LatePPO(Late, PPO):
+    """skrl's PPO: at the end of an episode there is no rollout."""
+
+    NOTED = ("_current_log_prob", "_current_values")
+
+    @property
+    def value_preprocessor(self):
+        """By which values are scaled."""
+        return self._value_preprocessor
+
+    @property
+    def deviation(self):
+        """Of actions, learned."""
+        return float(jnp.exp(self.policy.state_dict.params["params"]["log_std"]).mean())
+
+    def begin(self, key):
+        """As Late says."""
+        super().begin(key)
+        self.policy._g_key, self._rollout = key, 0
+
+    def pre_interaction(self, *, timestep, timesteps):
+        """The deviation of an action is of the key and of its number: skrl counts what it compiles, too."""
+        self.policy._g_i = timestep
+
+
+class Agent(SkrlAgent):
+    """PPO, whose value network begins anew where its policy does not."""
+
+    Options, KIND = Options, LatePPO
+    KEPT = ("policy", "value", "policy_optimizer", "value_optimizer", "value_preprocessor")
+
+    @classmethod
+    def check(cls, training):
+        """Updates are of whole rollouts, all that is recorded counts, and the policy to begin with fits."""
+        asked, own, steps = training.agent, training.agent.options, training.environment.asked.steps
+        recorded = steps - training.lag
+        if recorded < own.rollout or recorded % own.rollout:
+            expected = f"a multiple of rollout, {own.rollout}, and {training.lag} more until the first is heard of"
+            raise InputError(f"steps is {steps}; expected {expected}, such as {4 * own.rollout + training.lag}")
+        if asked.parallel * own.rollout < own.batches:
+            raise InputError(f"batches is {own.batches}; expected no more than parallel times rollout")
+        if own.initial is not None:
+            _initial(training)
+
+    def __init__(self, training, links, seed):
+        super().__init__(training, links, seed)
+        if training.agent.options.initial is not None:
+            give(self.agent.policy, _initial(training).layers)
+
+    def make(self, links, asked, spaces):
+        """As SkrlAgent says."""
+        models = {"policy": Actor(asked.layers, asked.deviation, **spaces), "value": Critic(asked.layers, **spaces)}
+        return models, settings(asked, links.device), asked.options.rollout
+
+
+def _initial(training):
+    """The policy that a training begins with. Raises InputError if it observes or acts otherwise."""
+    if training.attacks:
+        raise InputError("initial is of policies; expected none, as an adversary begins at random")
+    file = training.agent.options.initial
+    policy, environment = policies.load(file), training.environment
+    sizes = [len(layer.bias) for layer in policy.file.layers[:-1]]
+    actual = {"layers": sizes, "interval": policy.file.interval}
+    expected = {"layers": list(training.agent.layers), "interval": str(environment.asked.interval)}
+    for name in ("observe", "act", "history", "delay"):
+        actual[name], expected[name] = getattr(policy.file, name), getattr(environment, name)
+    for name, value in actual.items():
+        if value != expected[name]:
+            what = f"{name} is {shown(expected[name])}, and that of the policy in {file}"
+            raise InputError(f"{what} {shown(value)}; expected the same")
+    return policy
+
+
+AGENT = Agent

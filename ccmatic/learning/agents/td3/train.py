@@ -1,0 +1,74 @@
+"""TD3: an agent that learns at the end of an episode from its memory, which outlasts the episode."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+from skrl.agents.jax.td3 import TD3
+
+from ccmatic.learning.agents.contract import require_whole
+from ccmatic.learning.agents.networks import Critic
+from ccmatic.learning.agents.skrl_agents import Late, SkrlAgent
+from ccmatic.learning.agents.td3.losses import settings
+from ccmatic.learning.agents.td3.networks import BoundedActor
+
+
+@dataclass(frozen=True)
+class Options:
+    """The keys of TD3 alone.
+
+    Attributes:
+        updates: How many updates there are at the end of an episode.
+        batch: Of how many intervals of all links one update is.
+        memory: From how many intervals of each link they are drawn, the latest.
+    """
+
+    updates: int = 100
+    batch: int = 256
+    memory: int = 500
+
+    def __post_init__(self):
+        require_whole(self, "updates", "batch", "memory")
+
+
+class LateTD3(Late, TD3):
+    """skrl's TD3."""
+
+    @property
+    def deviation(self):
+        """Of actions, as asked for."""
+        return self._exploration_noise.std
+
+    def begin(self, key):
+        """As Late says."""
+        super().begin(key)
+        self._update_counter = 0
+        for number, noise in enumerate((self._exploration_noise, self._smooth_regularization_noise)):
+            noise._key, noise._i = jax.random.fold_in(key, number), 0
+
+
+class Agent(SkrlAgent):
+    """TD3."""
+
+    Options, KIND = Options, LateTD3
+    KEPT = (
+        *("policy", "critic_1", "critic_2", "target_policy", "target_critic_1", "target_critic_2"),
+        *("policy_optimizer", "critic_1_optimizer", "critic_2_optimizer", "memory"),
+    )
+
+    def make(self, links, asked, spaces):
+        """As SkrlAgent says."""
+        most, steps = links.environment.bounds[1], links.environment.asked.steps
+        models = {role: BoundedActor(asked.layers, most, **spaces) for role in ("policy", "target_policy")}
+        critics = ("critic_1", "critic_2", "target_critic_1", "target_critic_2")
+        models |= {role: Critic(asked.layers, **spaces) for role in critics}
+        return models, settings(asked, steps, most, links.device), asked.options.memory
+
+    def layers(self):
+        """As Agent says: the tanh that bounds the action is followed by one more layer, of a weight that does not
+        change."""
+        most = self.agent.policy.most
+        return [*super().layers(), (jnp.array([[most]]), jnp.zeros(1))]
+
+
+AGENT = Agent
