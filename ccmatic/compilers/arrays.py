@@ -2,32 +2,14 @@
 network may choose, the first or least is chosen, as in exported code."""
 
 import operator
-from functools import reduce
+from functools import partial, reduce
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from ccmatic.language import (
-    ARITHMETIC,
-    ORDER,
-    AnyOf,
-    Between,
-    Binary,
-    Bounded,
-    Comparison,
-    Extreme,
-    Function,
-    If,
-    Impossible,
-    Local,
-    Logic,
-    Name,
-    Not,
-    Number,
-    Past,
-    Remembered,
-)
+from ccmatic.language import ARITHMETIC, ORDER, Between, If, Impossible, Remembered, Walker
 
 
 class Counted(NamedTuple):
@@ -122,57 +104,112 @@ def _extreme(first, of_floats):
     return of
 
 
+def _quotient(left, right):
+    divisor = to_float(right)
+    return left / jnp.where(divisor == 0, 1.0, divisor)  # on a way that is not taken
+
+
 _EXTREMES = {"max": _extreme(operator.ge, jnp.maximum), "min": _extreme(operator.le, jnp.minimum)}
 _LOGIC = {"and": operator.and_, "or": operator.or_}
 
 
-class Values:
+class _Components(NamedTuple):
+    """A vector: an array, whose last axis has the components."""
+
+    array: jax.Array
+
+
+def _componentwise(operation, *values):
+    """An operation on numbers, or on the components of vectors; a number goes with every component."""
+    if not any(isinstance(value, _Components) for value in values):
+        return operation(*values)
+    return _Components(operation(*map(_beside_components, values)))
+
+
+def _beside_components(value):
+    if isinstance(value, _Components):
+        return value.array
+    value = to_float(value)
+    return value if jnp.ndim(value) == 0 else value[..., None]
+
+
+class Values(Walker):
     """Trees worked out where names have these values: arrays, or functions from steps back to arrays, of what is
-    observed. A tree that stands in several places is worked out once. back: Values by which steps back are counted;
-    law: those by which laws are worked out, that are not linear; None: by these."""
+    observed; arrays of weights (outputs, inputs) and of biases (outputs,) by name as well.
+
+    back: Values by which steps back are counted; law: those by which laws are worked out, that are not linear; None: by
+    these."""
+
+    WORLD = "meaning for arrays"
 
     def __init__(self, known, back=None, law=None):
-        self.known, self._found, self._back, self._law = known, {}, back or self, law or self
+        super().__init__()
+        self.known, self._back, self._law = known, back or self, law or self
 
     def of(self, tree):
-        """The number or truth that a tree says."""
-        if tree not in self._found:
-            self._found[tree] = self._work_out(tree)
-        return self._found[tree]
+        """The number or truth that a tree says: an array; of a vector, its components are on the last axis."""
+        value = self.walk(tree)
+        return value.array if isinstance(value, _Components) else value
 
-    def _work_out(self, tree):
-        match tree:
-            case Number(number):
-                return float(number)
-            case Past(name, back):
-                return self.known[name](round(float(self._back.of(back))))
-            case Name(name):
-                value = self.known[name]
-                return value(0) if callable(value) else value
-            case Binary("/", left, right):
-                divisor = to_float(self.of(right))
-                return self.of(left) / jnp.where(divisor == 0, 1.0, divisor)  # on a way that is not taken
-            case Binary(op, left, right):
-                return ARITHMETIC[op](self.of(left), self.of(right))
-            case Comparison(op, left, right):
-                return jnp.asarray(ORDER[op](self.of(left), self.of(right)))
-            case Extreme(pick, terms):
-                return reduce(_EXTREMES[pick], map(self.of, terms))
-            case Logic(op, parts):
-                return reduce(_LOGIC[op], map(self.of, parts), jnp.asarray(op == "and"))
-            case Not(part):
-                return ~self.of(part)
-            case Function(name, several):
-                return getattr(jnp, name)(*(to_float(self.of(part)) for part in several))
-            case Local(_, part):
-                return self.of(part)
-            case If(test, then, other):
-                return where(self.of(test), self.of(then), self.of(other))
-            case AnyOf((first, *_)) | Between(first, _):
-                return self.of(first)
-            case Bounded(law):
-                return self._law.of(law)
-        raise TypeError(f"no number: {tree!r}")
+    def visit_Number(self, node):
+        return float(node.value)
+
+    def visit_Past(self, node):
+        return self.known[node.name](round(float(self._back.of(node.back))))
+
+    def visit_Name(self, node):
+        value = self.known[node.name]
+        return value(0) if callable(value) else value
+
+    def visit_Binary(self, node):
+        left, right = (yield node.left), (yield node.right)
+        return _componentwise(_quotient if node.op == "/" else ARITHMETIC[node.op], left, right)
+
+    def visit_Comparison(self, node):
+        left, right = (yield node.left), (yield node.right)
+        return jnp.asarray(ORDER[node.op](left, right))
+
+    def visit_Extreme(self, node):
+        terms = yield from self.each(node.terms)
+        return reduce(partial(_componentwise, _EXTREMES[node.pick]), terms)
+
+    def visit_Logic(self, node):
+        return reduce(_LOGIC[node.op], (yield from self.each(node.parts)), jnp.asarray(node.op == "and"))
+
+    def visit_Not(self, node):
+        return ~(yield node.part)
+
+    def visit_Function(self, node):
+        several = yield from self.each(node.parts)
+        return _componentwise(lambda *each: getattr(jnp, node.name)(*map(to_float, each)), *several)
+
+    def visit_If(self, node):
+        return _componentwise(where, *(yield from self.each((node.test, node.then, node.other))))
+
+    def visit_AnyOf(self, node):
+        return (yield node.terms[0])
+
+    def visit_Between(self, node):
+        return (yield node.low)
+
+    def visit_Bounded(self, node):
+        return self._law.of(node.law)
+
+    def visit_Vector(self, node):
+        terms = map(to_float, (yield from self.each(node.terms)))
+        return _Components(jnp.stack(jnp.broadcast_arrays(*terms), axis=-1))
+
+    def visit_Item(self, node):
+        return (yield node.vector).array[..., node.index]
+
+    def visit_Affine(self, node):
+        vector = yield node.vector
+        weights, bias = map(self._constants, (node.weights, node.bias))
+        return _Components(vector.array @ weights.T + bias)
+
+    def _constants(self, numbers):
+        """An array of numbers, or the one of this name."""
+        return self.known[numbers] if isinstance(numbers, str) else np.asarray(numbers, np.float32)
 
     def rates(self, tree):
         """The least and the most that a controller's body returns."""

@@ -128,7 +128,7 @@ class Text(Walker):
     def visit_Affine(self, node, out):
         vector = yield node.vector, out
         if not out or isinstance(node.weights, str) or isinstance(node.bias, str):
-            return _atom(f"W·{_said(vector)} + b")
+            return _atom(f"(W·{_said(vector)} + b)")
         rows = zip(node.weights, node.bias, strict=True)
         return tuple(_weighted(row, vector, bias) for row, bias in rows)
 
