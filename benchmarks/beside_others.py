@@ -15,7 +15,7 @@ import numpy as np
 from ccmatic.models.sender_beliefs import WINDOW
 
 from ccmatic.contracts import load_definition
-from ccmatic.language import parse
+from ccmatic.controllers import parse
 from ccmatic.learning import Asked, Environment, remembering
 
 #: A sender that believes; what it sends is not asked for here.

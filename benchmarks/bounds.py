@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from ccmatic import proving
 from ccmatic.analysis.widening import Grid
-from ccmatic.language import Stateful
+from ccmatic.controllers import Stateful
 from ccmatic.proving import Prover, Trial
 from ccmatic.verification import replay
 

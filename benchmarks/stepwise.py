@@ -3,9 +3,9 @@
 from copy import copy
 from fractions import Fraction
 
+from ccmatic.compilers.exact import Seen, SeenTruth, Unmeasured
+from ccmatic.compilers.formula import Encoder
 from ccmatic.contracts import CONDITION
-from ccmatic.language.encoder import Encoder
-from ccmatic.language.stateful.program import Seen, SeenTruth, Unmeasured
 
 COLUMNS = ("A", "S", "L", "Ld", "r", "cwnd", "Q", "G", "V", "found")
 

@@ -7,7 +7,7 @@ from pysmt import shortcuts as smt
 
 from ccmatic.base.errors import InputError
 from ccmatic.base.units import TIME
-from ccmatic.language.controller import parse, shipped_beliefs
+from ccmatic.controllers import parse, shipped_beliefs
 from ccmatic.logic.terms import equal, is_max, linear, real
 from ccmatic.logic.terms import formula as as_formula
 from support.controllers import NAMES, SIGNATURE, one, point

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from pysmt.shortcuts import LE, Int, Ite, Real, Symbol, Times
 from pysmt.typing import INT, REAL
 
+from ccmatic import controllers as cca
 from ccmatic import query
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
 from ccmatic.certificates.check import check_certificate as check
 from ccmatic.certificates.clauses import Clauses
 from ccmatic.certificates.search import _Theory, certify
-from ccmatic.language import controller as cca
 from ccmatic.logic.terms import Condition, Linear, boolean, choice, constant, equal, every, iff, implies, no, real, some
 from ccmatic.solving.solver import SAT, Checker
 from ccmatic.verification.verifier import Verifier

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ccmatic.base.errors import InputError, Unreadable
-from ccmatic.language.controller import load, parse
+from ccmatic.controllers import load, parse
 from support import ROOT
 from support.controllers import as_python, point
 from support.failures import CONTROLLERS

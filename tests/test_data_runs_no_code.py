@@ -5,10 +5,10 @@ import sqlite3
 
 import pytest
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
-from ccmatic.language import controller as cca
 from ccmatic.proving import result as proved
 from ccmatic.synthesis import cover
 from ccmatic.synthesis import run_file as store

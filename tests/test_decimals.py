@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
 from ccmatic.base.errors import InputError
-from ccmatic.language import controller as cca
 
 QUERY = '[network]\nmodel = "ccac"\nhorizon = {horizon}\nbuffer = {buffer}\n[property]\nutilisation = {utilisation}\n'
 

@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
 from ccmatic.base.errors import InputError
-from ccmatic.language import controller as cca
 from ccmatic.simulation.deployed import Deployed
 from ccmatic.simulation.paths import Path
 from ccmatic.simulation.simulator import Simulation, simulate

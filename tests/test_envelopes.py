@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ccmatic as cm
-from ccmatic.language import parse
+from ccmatic.controllers import parse
 from ccmatic.logic import linear
 from support.cli import lines, run
 

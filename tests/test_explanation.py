@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import ccmatic as cm
 from ccmatic import records
+from ccmatic.compilers.text import listing, way_taken
 from ccmatic.contracts import AnyOf, AtMost, Compared, Property
+from ccmatic.controllers import parse
 from ccmatic.explanation import explain, legend
 from ccmatic.explanation.words import number, told
-from ccmatic.language import parse, way_taken
-from ccmatic.language.printer import listing
 from ccmatic.traces import Trace
 from ccmatic.verification import check_trace, replay
 from support.cli import run

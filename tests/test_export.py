@@ -13,10 +13,10 @@ from random import Random
 
 import pytest
 
+from ccmatic import controllers as cca
 from ccmatic.base.errors import InputError
 from ccmatic.exporting import header
 from ccmatic.exporting.files import write
-from ccmatic.language import controller as cca
 from ccmatic.language import is_stateful
 from ccmatic.runtime.library import Library
 from ccmatic.simulation.deployed import Deployed

@@ -10,7 +10,7 @@ import pytest
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
 from ccmatic.contracts.proof import Objective
-from ccmatic.language.controller import parse
+from ccmatic.controllers import parse
 from ccmatic.proving import proof_check as audit
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved

@@ -11,7 +11,7 @@ from ccmatic.analysis.fronts import points as measuring
 from ccmatic.analysis.fronts import search
 from ccmatic.base import OutOfTime
 from ccmatic.contracts import load_definition
-from ccmatic.language import parse
+from ccmatic.controllers import parse
 from ccmatic.proving import load_result
 from ccmatic.proving.shapes import Attempt
 from ccmatic.synthesis import read_run

@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
+from ccmatic import controllers as cca
 from ccmatic import query
 from ccmatic.base.errors import InputError
 from ccmatic.contracts.template import Branch, linear_forms
-from ccmatic.language import controller as cca
 from ccmatic.synthesis import cover
 from ccmatic.synthesis import cover_refutation as proof
 from ccmatic.synthesis.cover import Strike

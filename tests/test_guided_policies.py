@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
+from ccmatic.controllers import load
 from ccmatic.emulation import kinds, link, run
 from ccmatic.emulation.measures import measures
-from ccmatic.language import load
 from ccmatic.learning import policies
 from ccmatic.proving import load_result
 from ccmatic.runtime.library import Called, Library, Sender

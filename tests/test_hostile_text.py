@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
 from ccmatic.base.embedding import c_comment, docstring
 from ccmatic.base.errors import InputError
 from ccmatic.exporting import header
 from ccmatic.exporting.files import write
-from ccmatic.language import controller as cca
 from ccmatic.runtime.library import Library
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions

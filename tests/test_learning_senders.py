@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError, definitions
-from ccmatic.language import as_sent, load
+from ccmatic.controllers import load
+from ccmatic.language import as_sent
 from ccmatic.learning import Asked, Environment, lawful, sender, stateless
 from ccmatic.learning.envs import rollout
 from ccmatic.compilers.arrays import Counted, Values

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
 from ccmatic.base import definitions, files
 from ccmatic.base.errors import InputError
 from ccmatic.base.quantities import DIGITS, exact
 from ccmatic.exporting import header
-from ccmatic.language import controller as cca
 from ccmatic.proving import result as proved
 from ccmatic.trace_export import Schedule
 from ccmatic.traces.trace import Trace

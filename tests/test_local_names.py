@@ -13,7 +13,7 @@ from pysmt import shortcuts as smt
 from ccmatic.base.errors import InputError
 from ccmatic.base.units import RATE
 from ccmatic.compilers.c.decision import decision
-from ccmatic.language.controller import parse
+from ccmatic.controllers import parse
 from ccmatic.logic.terms import equal, linear, real
 from ccmatic.logic.terms import formula as as_formula
 from ccmatic.runtime import shipped

@@ -13,8 +13,8 @@ from random import Random
 import pytest
 from ccmatic.templates.two_branches import TEMPLATE
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
-from ccmatic.language import controller as cca
 from ccmatic.simulation import paths
 from ccmatic.simulation.simulator import simulate
 from ccmatic.verification.replayer import Outcome, complete, replay

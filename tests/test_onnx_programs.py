@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ccmatic as cm
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.base import InputError
 
 onnx = pytest.importorskip("onnx")
@@ -151,7 +151,7 @@ def test_a_trained_policy_is_refused_with_the_reason(tmp_path):
 
     policy(tmp_path / "trained.json")
     with pytest.raises(InputError, match="layers end in tanh, and which observes custard's signals: neither is linear"):
-        language.given(tmp_path / "trained.json")
+        controllers.given(tmp_path / "trained.json")
     policy(tmp_path / "kept.json", act="envelope:wide_qdel")
     with pytest.raises(InputError, match="expected the envelope that it stays in, wide_qdel"):
-        language.given(tmp_path / "kept.json")
+        controllers.given(tmp_path / "kept.json")

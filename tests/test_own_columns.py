@@ -10,7 +10,7 @@ from ccmatic import query as queries
 from ccmatic.base import BYTES, InputError
 from ccmatic.contracts import TOKENS, Column, load_definition
 from ccmatic.contracts.execution import ending, following
-from ccmatic.language import parse
+from ccmatic.controllers import parse
 from ccmatic.simulation import Deployed, Path, simulate
 from ccmatic.trace_export import Scale, export
 from ccmatic.traces import Trace

@@ -6,7 +6,7 @@ from ccmatic import query as queries
 from ccmatic.base import BYTES
 from ccmatic.base.errors import InputError
 from ccmatic.contracts import StateBelief
-from ccmatic.language.controller import parse
+from ccmatic.controllers import parse
 from ccmatic.logic.terms import boolean, choice, equal, every, iff, implies, no, real, some
 from ccmatic.verification.verifier import Verifier
 from support.cli import run

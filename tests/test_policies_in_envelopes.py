@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ccmatic.language.literals import Rates
+from ccmatic.compilers.exact import Rates
 from ccmatic.proving import Trial, load_result, policies
 
 RESULT = load_result(Path(__file__).parents[1] / "proofs" / "cc_qdel-cc_qdel_wide_T11.json")

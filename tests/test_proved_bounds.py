@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic import language
-from ccmatic.language.stateful import is_stateful
+from ccmatic import controllers
+from ccmatic.language import is_stateful
 from ccmatic.proving import ACCEPTED, check
 from ccmatic.proving import result as proved
 from ccmatic.proving.prover import Prover
@@ -93,7 +93,7 @@ def test_a_probe_of_five_packets_may_learn_nothing():
     """As the paper's α = 5 MSS has it, in the formula alone. Which window shows it is the solver's choice."""
     found = proved.load_result(next(file for file in RESULTS if file.stem == "cc_probe_slow_T10"))
     source = found.controller.source.replace("q_U > MSS", "q_U > 5 * MSS").replace("+ MSS", "+ 5 * MSS")
-    prover = Prover(found.proof, language.parse(source, "five"))
+    prover = Prover(found.proof, controllers.parse(source, "five"))
     answer = prover.ask(prover.lemmas["C_Llambda low: progresses"], found.values)
     assert answer.verdict == VIOLATED
     C_Llambda, MSS = answer.trace.columns["C_Llambda"], answer.trace.constants["MSS"]

@@ -7,9 +7,9 @@ from io import StringIO
 
 import pytest
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
 from ccmatic.base.errors import InputError
-from ccmatic.language import controller as cca
 from ccmatic.traces.trace import Trace
 from ccmatic.verification import counterexample
 from ccmatic.verification.replayer import Outcome, replay

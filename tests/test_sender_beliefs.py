@@ -9,8 +9,8 @@ import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.compilers.c.update import LINE_RATE
 from ccmatic.contracts import load_definition
+from ccmatic.controllers import parse
 from ccmatic.exporting import header
-from ccmatic.language import parse
 from ccmatic.runtime.library import Library
 from ccmatic.runtime.stateful_library import StatefulSender
 from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow

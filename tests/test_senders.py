@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from ccmatic import query as queries
-from ccmatic.language import parse
+from ccmatic.controllers import parse
 from ccmatic.logic import Condition, every
 from ccmatic.verification import HOLDS, VIOLATED, Judge, Verifier, check_trace
 

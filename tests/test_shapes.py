@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 import ccmatic as cm
-from ccmatic import language, proofs
+from ccmatic import controllers, proofs
 from ccmatic.base import last_good_from_above
 from ccmatic.contracts import load_definition
 from ccmatic.proving import NoValue, Prover, load_result, shapes
@@ -55,7 +55,7 @@ def test_of_what_no_shape_reads_that_is_said(tmp_path):
 
 def test_a_controller_has_the_shapes_of_what_it_reads():
     def of(name):
-        return shapes.shapes(language.given(name))
+        return shapes.shapes(controllers.given(name))
 
     assert of("cc_probe_slow") == ["probes"]
     assert of("cc_qdel") == ["link_rate", "link_rate_used", "link_rate_large", "link_rate_any", "ideal_link"]
@@ -135,7 +135,7 @@ STUCK = {
 def test_who_does_not_probe_where_C_U_cannot_time_out_may_believe_it_for_ever(shape):
     """However little progress is asked for."""
     least = Fraction(1, 10**6)
-    controller = language.parse(f"def rate(C_L, C_U, MSS, R_m):\n    {STUCK[shape]}\n", "stuck")
+    controller = controllers.parse(f"def rate(C_L, C_U, MSS, R_m):\n    {STUCK[shape]}\n", "stuck")
     prover = Prover(shape, controller, horizon=5)
     answer = prover.ask(prover.lemmas["C_U too low: progresses"], {"rise": 1 + least, "climb": least})
     assert replay(answer.trace).outcome is Outcome.BREAKS

@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.language import Affine, Binary, Function, Item, Name, Number, Vector, Walker, nodes, parse, value
+from ccmatic.controllers import parse
+from ccmatic.language import Affine, Binary, Function, Item, Name, Number, Vector, Walker, nodes, value
 from ccmatic.logic import equal, real
 
 RATE = "def rate(C_L, C_U, qdel_L, R_m, D, MSS):\n"

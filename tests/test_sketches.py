@@ -10,7 +10,7 @@ from ccmatic.templates import aimd
 from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.contracts import Sketch
-from ccmatic.language import Stateful
+from ccmatic.controllers import Stateful
 from ccmatic.synthesis import COUNTEREXAMPLE, SOLUTION, Store, check_cover, read_run, replays, synthesise
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, VIOLATED, Outcome, Verifier, check_trace

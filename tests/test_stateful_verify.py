@@ -7,7 +7,7 @@ import pytest
 
 from ccmatic import query as queries
 from ccmatic.base import InputError
-from ccmatic.language import Stateful
+from ccmatic.controllers import Stateful
 from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace, replay
 from support.cli import lines, run
 

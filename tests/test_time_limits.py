@@ -5,9 +5,9 @@ import time
 
 import pytest
 
+from ccmatic import controllers as cca
 from ccmatic import query
 from ccmatic.base import Clock, OutOfTime
-from ccmatic.language import controller as cca
 from ccmatic.proving import prover as prove
 from ccmatic.verification.judgement import Judge
 from ccmatic.verification.verifier import UNDECIDED

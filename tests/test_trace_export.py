@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
 from ccmatic.base.errors import InputError
-from ccmatic.language import controller as cca
 from ccmatic.simulation import paths
 from ccmatic.simulation.simulator import simulate
 from ccmatic.trace_export import FORMATS, Scale, Schedule, export

@@ -6,7 +6,7 @@ import pytest
 
 from ccmatic import query as queries
 from ccmatic.base.errors import InputError
-from ccmatic.language.controller import parse
+from ccmatic.controllers import parse
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.solving.solver import Checker

@@ -21,9 +21,9 @@ from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_ru
 from ccmatic.api.senders import attack, emulate, evaluate, export, fit, list_names, train
 from ccmatic.api.verdicts import estimate, explain, export_trace, replay, verify, worst
 from ccmatic.base import InputError
+from ccmatic.controllers import Controller
 from ccmatic.explanation import Explanation
 from ccmatic.guarantees import Guarantee
-from ccmatic.language import Controller
 from ccmatic.proving import Attempt, Check, Proved
 from ccmatic.query import Network, Query
 from ccmatic.query import load as load_query

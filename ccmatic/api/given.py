@@ -4,11 +4,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic import language
-from ccmatic.language import Controller, Several, Stateful
+from ccmatic import controllers
+from ccmatic.controllers import Controller, Several, Stateful
 from ccmatic.query import Decides, Query
 
-#: What people give as a controller: see `language.given`.
+#: What people give as a controller: see `controllers.given`.
 Given = Controller | Stateful | Several | Callable[..., Fraction] | Path | str
 
 
@@ -20,4 +20,4 @@ def load_controller(controller: Given, query: Query | None = None) -> Decides:
 
         cm.load_controller("cc_qdel")
     """
-    return query.controller(controller) if query else language.given(controller)
+    return query.controller(controller) if query else controllers.given(controller)

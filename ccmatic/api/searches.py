@@ -5,12 +5,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ccmatic import language, synthesis
+from ccmatic import controllers, synthesis
 from ccmatic.analysis import widening
 from ccmatic.analysis.widening import Widening, WideningReport
 from ccmatic.api.given import Given, load_controller
 from ccmatic.base import exact
-from ccmatic.language import Controller, Stateful
+from ccmatic.controllers import Controller, Stateful
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.query import Query
 from ccmatic.synthesis import CoverReport, Progress, Store
@@ -102,7 +102,7 @@ def widen(
         cm.widen("cc_qdel", cm.load_query("g1_t5"), step="1/4").maximal
     """
     grid = widening.Grid(load_controller(controller, query), query.units(), exact(step), exact(most))
-    language.require_order(grid.controller, query.jitter)
+    controllers.require_order(grid.controller, query.jitter)
     asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
     if out is None:
         return widening.widen(grid, query, told, **asking)

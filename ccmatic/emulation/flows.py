@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ccmatic.base import InputError
 from ccmatic.contracts import Model
+from ccmatic.controllers import Controller
 from ccmatic.emulation.link import Link
-from ccmatic.language import Controller
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 

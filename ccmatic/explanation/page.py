@@ -5,8 +5,9 @@ import re
 from html import escape
 from importlib.resources import files
 
-from ccmatic import language, records
+from ccmatic import controllers, records
 from ccmatic.base import InputError
+from ccmatic.compilers.text import way_taken
 from ccmatic.contracts import BEFORE_TIMEOUT
 from ccmatic.explanation.binding import binding
 from ccmatic.explanation.sentences import explain, legend, observed, reasons_of
@@ -96,9 +97,9 @@ def _controller(trace, controller):
     if controller is None:
         return None
     lines, unsaid = controller.pretty().splitlines(), [""] * trace.horizon
-    if isinstance(controller, language.Stateful):
+    if isinstance(controller, controllers.Stateful):
         return {"lines": lines, "taken": [{}] * trace.horizon, "allowed": unsaid}
-    taken = [language.way_taken(controller.body, known) for known in trace.decisions(controller.parameters)]
+    taken = [way_taken(controller.body, known) for known in trace.decisions(controller.parameters)]
     allowed = ["", *map(_band, trace.allowed(controller))] if controller.is_envelope else unsaid
     return {"lines": lines, "taken": [{}, *taken], "allowed": allowed}
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic import guarantees, language
+from ccmatic import controllers, guarantees, language
 from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, read_text, shown, suggest
 from ccmatic.compilers.c.decision import LARGEST, decision
 from ccmatic.contracts import folders, is_bound, load_definition
+from ccmatic.controllers import Controller
 from ccmatic.exporting import stateful
 from ccmatic.exporting.parts import constants, power, title
 from ccmatic.exporting.targets import AROUND
-from ccmatic.language import Controller
 from ccmatic.runtime import shipped
 
 #: More bytes in a step than any link for which beliefs are claimed serves (100 Gbit/s for 22 s).
@@ -196,7 +196,7 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False)
     path, source = language.find_program(controller)
     if language.is_stateful(source):
         return stateful.make(path, given, _jitter(jitter))
-    units = {belief.name: belief.unit for belief in given.beliefs} if given else language.shipped_beliefs()
+    units = {belief.name: belief.unit for belief in given.beliefs} if given else controllers.shipped_beliefs()
     loaded = _load(controller, units)
     at_start = _load(_beside(loaded), units) if loaded.start else None
     reads = {name for each in (loaded, at_start) if each for name in each.parameters if name not in CONSTANTS}
@@ -209,7 +209,7 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False)
     if export.is_envelope and not guarding:
         raise _no_rate(export)
     for each in (loaded, at_start):
-        language.require_order(each, found.default_jitter)
+        controllers.require_order(each, found.default_jitter)
     if max(export.step.as_integer_ratio()) > LARGEST_PART:
         message = f"with a jitter of '{jitter}' a step is {export.step} R_m, too many digits for integers of 64 bits"
         raise InputError(f"{message}; expected a numerator and a denominator of at most {LARGEST_PART}, as 1/3 has")
@@ -243,7 +243,7 @@ def _jitter(text):
 
 
 def _load(name, units):
-    controller = language.load(name, units)
+    controller = controllers.load(name, units)
     c_name(controller.name, "the controller's name", controller.file)
     return controller
 

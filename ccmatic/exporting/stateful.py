@@ -9,8 +9,9 @@ from ccmatic.base import CONSTANTS, RATE, InputError, c_comment, c_name, definit
 from ccmatic.compilers.c import update
 from ccmatic.compilers.c.update import Update
 from ccmatic.contracts import Buffer, execution
+from ccmatic.controllers import Stateful, load
 from ccmatic.exporting.parts import constants, title
-from ccmatic.language import Name, Stateful, load
+from ccmatic.language import Name
 from ccmatic.logic import isolated
 from ccmatic.runtime import shipped
 

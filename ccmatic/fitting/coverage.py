@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import msgspec
 import numpy as np
 
+from ccmatic import controllers, records
 from ccmatic import guarantees as proved
-from ccmatic import language, records
 from ccmatic.contracts import Buffer, load_definition
 from ccmatic.fitting.least import unlimited
 from ccmatic.fitting.log import SECOND
@@ -123,4 +123,4 @@ def _none(name, result, missing):
 
 def _of(name):
     """The Results of the shipped proofs of a controller."""
-    return list(proved.of_controller(language.given(name)))
+    return list(proved.of_controller(controllers.given(name)))

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ccmatic import language, records
+from ccmatic import controllers, records
 from ccmatic.base import definitions, located, parse_json, read_text
 from ccmatic.contracts import Proof, load_definition
 from ccmatic.records import ProofFile
@@ -53,7 +53,7 @@ def read(file: str | Path, allow_code: bool = False) -> Result:
         saved = records.convert(data, ProofFile, what="not a proof of ccmatic")
         proof = load_definition("proofs", "PROOF", saved.proof, allow_code)
         observations = load_definition("models", "MODEL", proof.model, allow_code).observations
-        controller = language.parse(saved.controller.source, saved.controller.name, observations=observations)
+        controller = controllers.parse(saved.controller.source, saved.controller.name, observations=observations)
     return Result(
         file=file,
         proof=proof,
@@ -74,12 +74,12 @@ def shipped() -> tuple[Result, ...]:
     """
     files = [definitions.find_file(["proofs"], name, ".json") for name in definitions.shipped("proofs", ".json")]
     found = map(read, files)
-    of_beliefs = [each for each in found if each.constants and isinstance(each.controller, language.Controller)]
+    of_beliefs = [each for each in found if each.constants and isinstance(each.controller, controllers.Controller)]
     return tuple(each for each in of_beliefs if each.proof.jitter)
 
 
 def of_controller(
-    controller: language.Controller, horizon: int | None = None, jitter: int | None = None
+    controller: controllers.Controller, horizon: int | None = None, jitter: int | None = None
 ) -> Iterator[Result]:
     """Yield the shipped results about a controller.
 

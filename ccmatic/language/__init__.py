@@ -1,15 +1,13 @@
-"""The language of controllers: read, run, encode, print."""
+"""The language of controllers: trees, how a text is read as one, and how they are walked."""
 
-from ccmatic.language.controller import Controller, load, parse, shipped_beliefs
-from ccmatic.language.decision import way_taken
 from ccmatic.language.files import find_program
-from ccmatic.language.given import given, sends_by_window
-from ccmatic.language.order import require_order
-from ccmatic.language.printer import text
-from ccmatic.language.several import Several, begun_anywhere, each_of
-from ccmatic.language.stateful import Stateful, is_stateful
+from ccmatic.language.limits import Extents
+from ccmatic.language.literals import Literals
+from ccmatic.language.stateful import Declaration, add_beliefs, is_stateful, read_stateful, told_apart
+from ccmatic.language.statements import is_constant
 from ccmatic.language.tree import (
     ARITHMETIC,
+    EXTREMES,
     ORDER,
     Affine,
     AnyOf,
@@ -32,6 +30,7 @@ from ccmatic.language.tree import (
     Vector,
     as_sent,
     bare,
+    comparisons,
     leaves,
     nodes,
     parts,
@@ -41,6 +40,7 @@ from ccmatic.language.walker import Walker, componentwise
 
 __all__ = [
     "ARITHMETIC",
+    "EXTREMES",
     "ORDER",
     "Affine",
     "AnyOf",
@@ -48,12 +48,14 @@ __all__ = [
     "Binary",
     "Bounded",
     "Comparison",
-    "Controller",
+    "Declaration",
+    "Extents",
     "Extreme",
     "Function",
     "If",
     "Impossible",
     "Item",
+    "Literals",
     "Local",
     "Logic",
     "Name",
@@ -61,28 +63,21 @@ __all__ = [
     "Number",
     "Past",
     "Remembered",
-    "Several",
-    "Stateful",
     "Vector",
     "Walker",
+    "add_beliefs",
     "as_sent",
     "bare",
-    "begun_anywhere",
+    "comparisons",
     "componentwise",
-    "each_of",
     "find_program",
-    "given",
+    "is_constant",
     "is_stateful",
     "leaves",
-    "load",
     "names",
     "nodes",
-    "parse",
     "parts",
-    "require_order",
-    "sends_by_window",
-    "shipped_beliefs",
-    "text",
+    "read_stateful",
+    "told_apart",
     "value",
-    "way_taken",
 ]

@@ -2,13 +2,13 @@
 
 from contextlib import contextmanager, suppress
 
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.base import CONSTANTS, InputError
 
 
 def controller_of(name, proof, query, controller):
-    """Return the controller, as of `language.given`, that decides in a proof's windows. Raises InputError, which says
-    why the proof does not fit a controller that others do.
+    """Return the controller, as of `controllers.given`, that decides in a proof's windows. Raises InputError, which
+    says why the proof does not fit a controller that others do.
 
     name, proof: the Proof. query: about its windows."""
     try:
@@ -39,12 +39,12 @@ def state_is_there(name, controller):
 def _why_not_on(query, controller):
     """What a controller reads or sends by that a query's model has not, in words; None if that is not why."""
     each = controller if isinstance(controller, list | tuple) else [controller]
-    model, by_window = query.network.model_name, any(language.sends_by_window(one) for one in each)
+    model, by_window = query.network.model_name, any(controllers.sends_by_window(one) for one in each)
     if by_window is not query.model.windows:
         ways = "a rate", "a window"
         return f"on {model} senders send by {ways[query.model.windows]}, and it sends by {ways[by_window]}"
     with suppress(InputError):
-        read = {*language.given(controller).parameters} - {*CONSTANTS} - query.units().keys()
+        read = {*controllers.given(controller).parameters} - {*CONSTANTS} - query.units().keys()
         if read:
             return f"on {model} senders do not know {', '.join(sorted(read))}, which it reads"
     return None

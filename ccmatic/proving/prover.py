@@ -8,7 +8,7 @@ from ccmatic import query as queries
 from ccmatic import verification
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, last_good, last_good_from_above
 from ccmatic.contracts import Reads, WayToFail, load_definition
-from ccmatic.language import require_order
+from ccmatic.controllers import require_order
 from ccmatic.logic import no
 from ccmatic.proving import fit, progress
 from ccmatic.solving import SAT, UNKNOWN, UNSAT

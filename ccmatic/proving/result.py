@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ccmatic import __version__, language, records
+from ccmatic import __version__, controllers, records
 from ccmatic.base import InputError, definitions, located, parse_json, read_text, write_text
 from ccmatic.contracts import beyond, file_stem, load_definition
 from ccmatic.proving.prover import Answer, Found
@@ -149,7 +149,7 @@ def load_result(file, allow_code=False, own=None):
 def _result(file, read, allow_code):
     proof = load_definition("proofs", "PROOF", read.proof, allow_code)
     observations = load_definition("models", "MODEL", proof.model, allow_code).observations
-    controller = language.parse(read.controller.source, read.controller.name, observations=observations)
+    controller = controllers.parse(read.controller.source, read.controller.name, observations=observations)
     result = Result(file, read.proof, controller, read.horizon, read.definition)
     for name, about in read.constants.items():
         edge = about.edge and _answer(result, about.edge, beyond(name))

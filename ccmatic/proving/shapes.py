@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.base import CONSTANTS, InputError, definitions
 from ccmatic.contracts import load_definition
 from ccmatic.proving.proof_search import Proved, prove
@@ -52,7 +52,7 @@ def window_shapes(controller) -> list[str]:
 
     def fits(name):
         model = load_definition("models", "MODEL", load_definition("proofs", "PROOF", name).model)
-        loaded = language.given(controller, observations=model.observations)
+        loaded = controllers.given(controller, observations=model.observations)
         read = [model.observations[each] for each in loaded.parameters if each in model.observations]
         return bool(model.measures) == any(each.few for each in read)
 
@@ -61,9 +61,9 @@ def window_shapes(controller) -> list[str]:
 
 def attempts(controller, folder, listener, network=None, **options) -> Generator[Attempt]:
     """Prove a controller by each of its shapes, but for those of a network on which one before them holds. controller:
-    as of `language.given`; network: as of `shapes`; the rest: as of `prove`."""
-    by_window, proved_on = language.sends_by_window(controller), set()
-    names = window_shapes(controller) if by_window else shapes(language.given(controller), network)
+    as of `controllers.given`; network: as of `shapes`; the rest: as of `prove`."""
+    by_window, proved_on = controllers.sends_by_window(controller), set()
+    names = window_shapes(controller) if by_window else shapes(controllers.given(controller), network)
     for name in names:
         proof = load_definition("proofs", "PROOF", name)
         if _network(proof) in proved_on:

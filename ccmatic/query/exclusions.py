@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.contracts import Exclusion, FlowView, Model, StateBelief
 from ccmatic.logic import every, isolated, real
 from ccmatic.query.query import Decides, Query
@@ -30,7 +30,7 @@ def left_out(query: Query, controller: Decides | None = None, later: bool = Fals
         found.append(_PUBLISHED_DELAYS)
     state: Any = controller.state
     for flow, each in zip(query.execution(state=state).flows, _of_flows(query, controller), strict=True):
-        if isinstance(each, language.Stateful):
+        if isinstance(each, controllers.Stateful):
             largest = _LARGE if any(e.name == "packets" for e in found) else _HUGE
             found += _of_sender(query, each, flow, largest, later)
         else:
@@ -45,11 +45,11 @@ _PUBLISHED_DELAYS = Exclusion(
 
 def _of_flows(query: Query, controller: Decides) -> list[Any]:
     """The controller of each flow."""
-    several = list(language.each_of(controller))
+    several = list(controllers.each_of(controller))
     return several if len(several) == query.model.flows else several * query.model.flows
 
 
-def _of_beliefs(query: Query, controller: language.Controller, flow: FlowView) -> Iterator[Exclusion]:
+def _of_beliefs(query: Query, controller: controllers.Controller, flow: FlowView) -> Iterator[Exclusion]:
     """Values of a belief that a window does not tell apart, where the controller does; and beliefs that are false."""
     for bound in query.model.bounds() if not query.property.deployed else ():
         where = bound.turns_false(flow, query.buffer) if bound.name in controller.parameters else None
@@ -60,7 +60,7 @@ def _of_beliefs(query: Query, controller: language.Controller, flow: FlowView) -
         yield Exclusion("before the trace", f"{controller.name} tells values of {name} above {most} apart")
 
 
-def beyond_window(model: Model, controller: language.Controller, flow: FlowView) -> Iterator[tuple[str, Any]]:
+def beyond_window(model: Model, controller: controllers.Controller, flow: FlowView) -> Iterator[tuple[str, Any]]:
     """Yield each belief whose large values a controller tells apart and a window does not: its name, and the most."""
     values = {name: real(name) for name in controller.parameters} | {"R_m": Fraction(1), "D": Fraction(flow.D)}
     for belief in model.beliefs:
@@ -71,7 +71,7 @@ def beyond_window(model: Model, controller: language.Controller, flow: FlowView)
 
 
 def _of_sender(
-    query: Query, controller: language.Stateful, flow: FlowView, largest: Fraction, later: bool
+    query: Query, controller: controllers.Stateful, flow: FlowView, largest: Fraction, later: bool
 ) -> Iterator[Exclusion]:
     assumed = _assumptions(controller)
     if assumed:
@@ -91,7 +91,7 @@ def _of_sender(
         yield Exclusion("before the trace", reason)
 
 
-def knows_more(controller: language.Stateful, flow: FlowView) -> bool:
+def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
     """Whether a sender that knows how long bytes from before the trace waited may do what no execution shows."""
     if controller.first_decision(flow) is None:
         return False
@@ -107,7 +107,7 @@ def _longest(flow: FlowView) -> int:
     return 0 if flow.Q is None or flow.Q.longest == flow.horizon else flow.Q.longest - 1
 
 
-def _beliefs(controller: language.Stateful) -> dict[str, Any]:
+def _beliefs(controller: controllers.Stateful) -> dict[str, Any]:
     """The beliefs that a controller reads, by name."""
     return {memory.name: memory.belief for memory in controller.state if memory.belief}
 
@@ -117,21 +117,21 @@ def _reads_time(belief: Any) -> bool:
     return any(node.arg == "time" for node in ast.walk(ast.parse(belief.source)) if isinstance(node, ast.arg))
 
 
-def _assumptions(controller: language.Stateful) -> list[str]:
+def _assumptions(controller: controllers.Stateful) -> list[str]:
     """What a controller assumes, with the lines."""
     calls = [node for node in ast.walk(ast.parse(controller.source)) if isinstance(node, ast.Call)]
     named = [(call.lineno, call) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "assume"]
     return [f"{ast.unparse(call.args[0])} (line {line})" for line, call in sorted(named, key=lambda each: each[0])]
 
 
-def _of_first_state(controller: language.Stateful) -> Iterator[Exclusion]:
+def _of_first_state(controller: controllers.Stateful) -> Iterator[Exclusion]:
     declared = [memory for memory in controller.state if memory.is_restricted]
     if declared:
         begins = ", ".join(f"{memory.name} {memory.says}" for memory in declared)
         yield Exclusion("first state", f"{controller.name} begins with {begins}")
 
 
-def _of_packets(controller: language.Stateful, flow: FlowView, largest: Fraction) -> Iterator[Exclusion]:
+def _of_packets(controller: controllers.Stateful, flow: FlowView, largest: Fraction) -> Iterator[Exclusion]:
     """Packets, up to the largest of the question, with which no value of some state is one to begin with."""
     for memory in controller.state:
         checker = Checker()

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ccmatic import language, records
+from ccmatic import controllers, records
 from ccmatic.base import InputError, Unit, absolute, blamed, definitions, shown
 from ccmatic.contracts import (
     Bounds,
@@ -31,7 +31,7 @@ from ccmatic.query.network import Network, set_fields
 from ccmatic.records import QueryRecord
 
 #: What decides for the flows of a path.
-Decides = language.Controller | language.Stateful | language.Several
+Decides = controllers.Controller | controllers.Stateful | controllers.Several
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -169,16 +169,16 @@ class Query:
         return {each.name: each.unit for each in (*self.model.beliefs, *self.model.observations.values())}
 
     def controller(self, given: Any) -> Decides:
-        """The controller that is meant (`language.given`), as this query's model lets it be; or one for each flow."""
-        return self._fits(language.given(given, self.units(), self.model.observations))
+        """The controller that is meant (`controllers.given`), as this query's model lets it; or one for each flow."""
+        return self._fits(controllers.given(given, self.units(), self.model.observations))
 
     def read(self, source: str, name: str = "controller") -> Decides:
         """The controller that a source defines, likewise."""
-        return self._fits(language.parse(source, name, beliefs=self.units(), observations=self.model.observations))
+        return self._fits(controllers.parse(source, name, beliefs=self.units(), observations=self.model.observations))
 
     def _fits(self, controller: Decides) -> Decides:
         """It, unless there are not as many as flows."""
-        found, flows = len(language.each_of(controller)), self.model.flows
+        found, flows = len(controllers.each_of(controller)), self.model.flows
         if found not in (1, flows):
             path = f"{self.network.model_name} has {flows} flow{'s' if flows > 1 else ''}"
             raise InputError(f"{path}, and {found} controllers are given; expected one for all, or one for each")

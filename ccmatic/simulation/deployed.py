@@ -40,7 +40,7 @@ class Window:
 class Deployed:
     """A sender for `simulate`: a function from Observations, one a step, to rates.
 
-    model, controller: see `ccmatic.contracts.model` and `ccmatic.language.controller`.
+    model, controller: see `ccmatic.contracts.model` and `ccmatic.controllers`.
     path:    which is read for what a sender knows: R_m, D and the size of packets; not its rate nor its buffer.
     period:  steps of a window, T-1.
     start:   the first value of each bound, by name, in bytes and steps.

@@ -4,7 +4,7 @@ that ensures the query's property."""
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.base import InputError, located
 from ccmatic.synthesis import evidence
 from ccmatic.synthesis import workers as work
@@ -26,7 +26,7 @@ class Progress:
     solutions: int = 0
     undecided: int = 0
     seconds: float = 0.0
-    controller: language.Controller | language.Stateful | None = None
+    controller: controllers.Controller | controllers.Stateful | None = None
     anyone: bool = False
 
 

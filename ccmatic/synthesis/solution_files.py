@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from textwrap import wrap
 
-from ccmatic import __version__, language, records
+from ccmatic import __version__, controllers, records
 from ccmatic.base import (
     InputError,
     Unreadable,
@@ -155,10 +155,10 @@ def write_solution(folder, query, progress):
 def kin(controller):
     """The names of shipped controllers of the paper that differ in the coefficients of constants only."""
     names = []
-    if not isinstance(controller, language.Controller):
+    if not isinstance(controller, controllers.Controller):
         return names
     for name in definitions.chosen("synthesized", "PUBLISHED"):
-        known = language.load(name)
+        known = controllers.load(name)
         if known.shape() is not None and known.shape() == controller.shape():
             names.append(name)
     return names

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import floor
 
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.base import CONDITION, InputError, exact, located, read_text
 from ccmatic.contracts import load_definition
 from ccmatic.trace_export import head
@@ -209,9 +209,9 @@ def _passes(curve, level):
 def _state(trace, scale, model, step, period):
     """Yield what each flow's controller remembers at a step, by name, in bytes, bytes per step, steps and numbers.
     Raises InputError for what grows in each period, such as a place among the bytes."""
-    controllers = language.each_of(_controller(trace, model))
+    several = controllers.each_of(_controller(trace, model))
     for number in range(1, model.flows + 1):
-        controller = controllers[number - 1 if len(controllers) > 1 else 0]
+        controller = several[number - 1 if len(several) > 1 else 0]
         found = {memory.name: _kept(trace, scale, memory, number, step) for memory in controller.state}
         later = {memory.name: _kept(trace, scale, memory, number, step + period) for memory in controller.state}
         if grows := next((name for name in found if found[name] != later[name]), None):
@@ -226,7 +226,7 @@ def _controller(trace, model):
     """What the flows run. Raises InputError for a trace whose senders nobody decides for."""
     if trace.controller is None:
         raise InputError("the trace has no controller; expected one, as senders begin with what it remembers")
-    return language.parse(trace.controller, "controller", beliefs=(), observations=model.observations)
+    return controllers.parse(trace.controller, "controller", beliefs=(), observations=model.observations)
 
 
 def _kept(trace, scale, memory, number, step):

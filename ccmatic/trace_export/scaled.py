@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from math import ceil
 
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.base import InputError
 from ccmatic.contracts import load_definition
 
@@ -92,7 +92,7 @@ class Scaled:
         if self.trace.controller is None:
             return {}
         observations = self.model.observations
-        controller = language.parse(self.trace.controller, "controller", beliefs=(), observations=observations)
+        controller = controllers.parse(self.trace.controller, "controller", beliefs=(), observations=observations)
         numbers = enumerate(self.suffixes, 1)
         return {
             f"{memory.name}{suffix}": memory.unit

@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.base import RATE, InputError
 from ccmatic.contracts import RunningMin, load_definition
 
@@ -105,7 +105,7 @@ def _rates(trace):
 def _envelope(trace):
     """What the trace's envelope allows at t = 1, 2, …; nothing where it has none that can be read."""
     with suppress(InputError):
-        controller = language.parse(trace.controller or "")
+        controller = controllers.parse(trace.controller or "")
         return trace.allowed(controller) if controller.is_envelope else []
     return []
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import partial
 from math import floor
 
-from ccmatic import language, traces
+from ccmatic import controllers, traces
 from ccmatic import query as queries
 from ccmatic.base import InputError, exact, shown, writable_folder, write_text
 from ccmatic.contracts import load_definition
@@ -245,7 +245,7 @@ def _table_3(folder):
 
 def _counterexample(folder):
     query = queries.make(**NETWORK, thresholds={"constrain_loss": "always"})
-    judgement = Judge(query).judge(language.load(ADDITIVE, query.units()))
+    judgement = Judge(query).judge(controllers.load(ADDITIVE, query.units()))
     if judgement.verdict != VIOLATED:
         yield Found(
             CounterexampleLine(ADDITIVE, judgement.verdict),

@@ -8,21 +8,9 @@ from pysmt.typing import BOOL, REAL
 
 from ccmatic import language
 from ccmatic.base import InputError
-from ccmatic.language import (
-    Between,
-    Binary,
-    Bounded,
-    Comparison,
-    Extreme,
-    Function,
-    If,
-    Local,
-    Logic,
-    Name,
-    Number,
-    Stateful,
-    text,
-)
+from ccmatic.compilers.text import text
+from ccmatic.controllers import Stateful
+from ccmatic.language import Between, Binary, Bounded, Comparison, Extreme, Function, If, Local, Logic, Name, Number
 from ccmatic.logic import Condition, Linear, isolated
 from ccmatic.solving import SAT, UNKNOWN, Checker
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 from time import monotonic
 
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
 from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, WayToFail
 from ccmatic.logic import every
@@ -67,7 +67,7 @@ class Verifier:
     def verify(self, controller):
         """The verdict on a controller."""
         begin = monotonic()
-        language.require_order(controller, self.query.jitter)
+        controllers.require_order(controller, self.query.jitter)
         undecided = None
         with self._clock.question():
             for part in self._parts:
@@ -140,7 +140,7 @@ class Verifier:
     @blamed()
     def script(self, controller):
         """What is asked about a controller, as SMT-LIB 2: it holds if and only if each answer is unsat."""
-        language.require_order(controller, self.query.jitter)
+        controllers.require_order(controller, self.query.jitter)
         return "".join(part.script(controller) for part in self._parts)
 
     @blamed()
@@ -284,7 +284,7 @@ class Part:
 
 def choices(x, controller):
     """That the controller decides for the senders: all of their laws. Raises InputError where bounds are not proved."""
-    for each in language.each_of(controller):
+    for each in controllers.each_of(controller):
         for R in {flow.R for flow in x.flows}:
             require_bounds(each, R, x.D)
     return every([law.formula for law in replay.sender_laws(x, controller)])

@@ -7,7 +7,7 @@ from pathlib import Path
 from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.contracts import Bounds
-from ccmatic.language import each_of
+from ccmatic.controllers import each_of
 from ccmatic.logic import equal, every, iff, isolated
 from ccmatic.solving import SAT, Checker
 from ccmatic.traces import Trace

@@ -8,8 +8,8 @@ from random import Random
 from typing import NamedTuple
 
 from ccmatic.contracts import load_definition
+from ccmatic.controllers import load
 from ccmatic.exporting import header
-from ccmatic.language import load
 from ccmatic.runtime.library import Library
 from ccmatic.simulation import JITTER, Deployed, Path, Simulation
 from conformance.worlds import Kind, Number

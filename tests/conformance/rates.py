@@ -10,8 +10,9 @@ from types import SimpleNamespace
 
 from ccmatic.base import definitions, read_text
 from ccmatic.contracts import load_definition
+from ccmatic.controllers import load, parse
 from ccmatic.exporting import header
-from ccmatic.language import Between, If, is_stateful, load, parse, value
+from ccmatic.language import Between, If, is_stateful, value
 from ccmatic.logic import equal, real
 from ccmatic.runtime.library import Library
 from ccmatic.solving import SAT, Checker

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 from ccmatic.base import CONDITION, NUMBER, TIME, definitions, read_text
 from ccmatic.compilers.c.update import LARGEST, ONE
+from ccmatic.compilers.exact import program
+from ccmatic.compilers.formula import Step
 from ccmatic.contracts import load_definition
+from ccmatic.controllers import load, parse
 from ccmatic.exporting import header
-from ccmatic.language import Name, as_sent, is_stateful, load, parse
-from ccmatic.language.stateful import Step, program
+from ccmatic.language import Name, as_sent, is_stateful
 from ccmatic.runtime.library import Library
 from ccmatic.runtime.stateful_library import StatefulSender
 from conformance import drawn

@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 
 from ccmatic.base.units import CONSTANTS
-from ccmatic.language.controller import parse, shipped_beliefs
+from ccmatic.controllers import parse, shipped_beliefs
 
 NAMES = (*shipped_beliefs(), *CONSTANTS)
 SIGNATURE = f"def rate({', '.join(NAMES)}):\n"

@@ -2,8 +2,8 @@
 
 from functools import cache
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
-from ccmatic.language import controller as cca
 from ccmatic.verification import counterexample
 from ccmatic.verification.verifier import VIOLATED, Verifier
 from support import ROOT

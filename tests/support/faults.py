@@ -7,9 +7,9 @@ from ccmatic.models.beliefs import link_rate, probing
 from ccmatic.properties import synthesis_invariant
 from ccmatic.properties.synthesis_invariant import SynthesisInvariant
 
+from ccmatic import controllers as cca
 from ccmatic.contracts.belief import RunningMax, RunningMin
 from ccmatic.contracts.execution import Execution
-from ccmatic.language import controller as cca
 from ccmatic.logic.terms import constant, equal, every, is_max, is_min
 from ccmatic.verification import verifier as verify
 from support.planting import (

@@ -5,7 +5,7 @@ import hashlib
 import json
 
 from ccmatic.base.errors import InputError
-from ccmatic.language.controller import parse
+from ccmatic.controllers import parse
 from ccmatic.proving import proof_check as audit
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved

@@ -5,11 +5,11 @@ from random import Random
 
 from ccmatic.templates.two_branches import TEMPLATE
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
 from ccmatic.contracts.belief import Bounds
 from ccmatic.contracts.property import WayToFail
 from ccmatic.contracts.template import Branch, linear_forms
-from ccmatic.language import controller as cca
 from ccmatic.logic.terms import constant, every, no
 from ccmatic.verification.verifier import Part
 

@@ -3,8 +3,7 @@
 import ast
 from fractions import Fraction
 
-from ccmatic.language import Bounded, Remembered
-from ccmatic.language.tree import parts
+from ccmatic.language import Bounded, Remembered, parts
 
 
 def cbrt(number):

@@ -3,9 +3,9 @@
 import json
 from fractions import Fraction
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
 from ccmatic.contracts.template import Form
-from ccmatic.language import controller as cca
 from ccmatic.verification import counterexample
 from ccmatic.verification.verifier import VIOLATED, Verifier
 from support import TESTS

@@ -4,11 +4,11 @@ from copy import copy
 from fractions import Fraction
 from itertools import accumulate
 
+from ccmatic.compilers.exact import program
 from ccmatic.contracts import Flow
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.execution import Windows
 from ccmatic.contracts.steps import Delay, Steps
-from ccmatic.language.stateful import program
 from ccmatic.runtime.stateful_library import Seen
 
 PACKET, HORIZON = 1500, 8

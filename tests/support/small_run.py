@@ -7,10 +7,10 @@ from itertools import product
 
 from ccmatic.templates import two_branches
 
+from ccmatic import controllers as cca
 from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.contracts.template import Branch, linear_forms
-from ccmatic.language import controller as cca
 from ccmatic.synthesis import cegis, cover
 from ccmatic.synthesis import run_file as store
 from ccmatic.traces.trace import Trace

@@ -8,7 +8,7 @@ from ccmatic.analysis.fronts.points import Member, Point, measured
 from ccmatic.analysis.widening import Grid, envelope_name, factors, said_of, widen
 from ccmatic.base import OutOfTime, exact
 from ccmatic.contracts import WayToFail, load_definition
-from ccmatic.language import parse
+from ccmatic.controllers import parse
 from ccmatic.logic import every, isolated, no, some
 from ccmatic.proving import Listener, attempts, shapes_on, windows_of
 from ccmatic.solving import UNSAT

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import prod
 
 from ccmatic.base import InputError, docstring
-from ccmatic.language import Controller, parse
+from ccmatic.controllers import Controller, parse
 
 #: The most envelopes of a grid, each of which is known to hold, or not, by a bit.
 MOST = 10**7

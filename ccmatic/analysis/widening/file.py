@@ -11,7 +11,7 @@ from ccmatic import query as queries
 from ccmatic.analysis.widening.ends import Grid
 from ccmatic.analysis.widening.search import Known, as_wide, inside
 from ccmatic.base import InputError, located, parse_json, read_text
-from ccmatic.language import parse
+from ccmatic.controllers import parse
 from ccmatic.records import QueryRecord, WideningFile
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace

@@ -6,7 +6,7 @@ from fractions import Fraction
 from time import monotonic
 from typing import Any
 
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.analysis.worst_case.reached import begun_later
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, exact, last_good, markup, shown, suggest
 from ccmatic.contracts import Exclusion, load_definition
@@ -126,7 +126,7 @@ def search(
     decides = query.controller(controller)
     if period is not None:
         query = Query(network, name, **thresholds, repeats=period).of_small_packets()
-    language.require_order(decides, network.jitter)
+    controllers.require_order(decides, network.jitter)
     edge = _Edge(query, decides, xs, told, timeout, options)
     none, some, verdict = edge.find(quantity.worse)
     trace, report = edge.shown(some) if some is not None else (None, None)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.contracts import WayToFail
 from ccmatic.logic import no, some
 from ccmatic.query import left_out
@@ -20,12 +20,12 @@ def begun_later(query, controller, options):
     declared = {each.name for each in controller.state if each.is_restricted}
     left = declared
     while left:
-        begun = language.begun_anywhere(controller, declared - left)
+        begun = controllers.begun_anywhere(controller, declared - left)
         lost = _lost(query, begun, left, options)
         if not lost:
             break
         left = left - lost
-    return language.begun_anywhere(controller, declared - left) if left != declared else None
+    return controllers.begun_anywhere(controller, declared - left) if left != declared else None
 
 
 def _lost(query, controller, names, options):

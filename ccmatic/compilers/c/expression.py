@@ -8,20 +8,8 @@ from fractions import Fraction
 from math import lcm
 
 from ccmatic.base import InputError
-from ccmatic.language import (
-    ARITHMETIC,
-    ORDER,
-    Binary,
-    Comparison,
-    Extreme,
-    If,
-    Local,
-    Logic,
-    Name,
-    Not,
-    Number,
-    text,
-)
+from ccmatic.compilers.text import text
+from ccmatic.language import ARITHMETIC, ORDER, Binary, Comparison, Extreme, If, Local, Logic, Name, Not, Number
 
 _C_LOGIC = {"and": " && ", "or": " || "}
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.base import InputError
-from ccmatic.language import Binary, Comparison, Extreme, Function, If, Local, Name, Number, parts, text
+from ccmatic.compilers.text import text
+from ccmatic.language import Binary, Comparison, Extreme, Function, If, Local, Name, Number, parts
 
 #: How many bits of a number are kept, and so how many of an operation are right at least.
 _BITS = 32

@@ -1,8 +1,6 @@
-"""Controllers that remember: read, run, encode."""
+"""Controllers that remember: what they are written in."""
 
-from ccmatic.language.stateful.controller import Stateful, parse_stateful
-from ccmatic.language.stateful.program import Program
-from ccmatic.language.stateful.reader import is_stateful
-from ccmatic.language.stateful.step import Step
+from ccmatic.language.stateful.beliefs import add_beliefs, told_apart
+from ccmatic.language.stateful.reader import Declaration, is_stateful, read_stateful
 
-__all__ = ["Program", "Stateful", "Step", "is_stateful", "parse_stateful"]
+__all__ = ["Declaration", "add_beliefs", "is_stateful", "read_stateful", "told_apart"]

@@ -9,15 +9,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, suggest
-from ccmatic.language.encoder import Encoder
-from ccmatic.language.printer import text
 from ccmatic.language.reader import parsed
 from ccmatic.language.stateful.beliefs import add_beliefs
 from ccmatic.language.stateful.terms import TRUTH, TermReader
 from ccmatic.language.statements import assignment, first_line, is_constant
 from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered
-from ccmatic.language.value import value
-from ccmatic.logic import equal, every, some
 
 #: The units of state, by the names that declarations have for them.
 UNITS = {"bytes": BYTES, "rate": RATE, "time": TIME, "number": NUMBER, "condition": CONDITION}
@@ -35,10 +31,12 @@ _INITIAL = "a number, anything(), above(a), between(a, b) or any_of(a, b, …)"
 
 
 @dataclass(frozen=True)
-class Memory:
-    """A piece of state. kind: of its value at first, `equal`, `anything`, `above`, `between` or `any_of`; terms: of
-    numbers and constants, which that is about. observations: as of `read_stateful`, of which terms read constants.
-    flow: of which flow of several it is, from 1; None: of each. belief: that it is, if it is one."""
+class Declaration:
+    """A piece of state, as it is declared.
+
+    kind: of its value at first, `equal`, `anything`, `above`, `between` or `any_of`; terms: of numbers and constants,
+    which that is about. observations: as of `read_stateful`, of which terms read constants. flow: of which flow of
+    several it is, from 1; None: of each. belief: that it is, if it is one."""
 
     name: str
     unit: object
@@ -66,49 +64,9 @@ class Memory:
         return self.kind != "anything" and not self.belief
 
     @property
-    def says(self):
-        """What it may be at first, in words, after its name."""
-        if self.unit == CONDITION and self.terms:
-            return f"= {value(self.terms[0])}"
-        terms = [text(term) for term in self.terms]
-        match self.kind:
-            case "above":
-                return f"above {terms[0]}"
-            case "between":
-                return f"between {terms[0]} and {terms[1]}"
-            case "any_of":
-                return f"one of {', '.join(terms)}"
-            case "equal":
-                return f"= {terms[0]}"
-        return "any"
-
-    @property
     def is_upper(self):
         """Whether it is a belief that something is at most so much."""
         return bool(self.belief and self.belief.upper)
-
-    def first(self, view, t):
-        """That at a step of a flow's view it is such as it may be at first; a belief is true."""
-        declared = self._as_declared(view, t)
-        if self.belief and self.belief.holds:
-            return every(declared, self.belief.holds(view, t, view.state[self.name][t]))
-        return declared
-
-    def _as_declared(self, view, t):
-        now = view.state[self.name][t]
-        if self.unit == CONDITION and self.terms:
-            return equal(now, int(value(self.terms[0])))
-        known = {name: each.read(view, t) for name, each in self.observations.items() if each.constant}
-        encoder = Encoder({"R_m": view.R, "D": view.D, "MSS": view.alpha, **known}, None)
-        terms = [encoder.form(tree) for tree in self.terms]
-        match self.kind:
-            case "equal" | "any_of":
-                return some([equal(now, term) for term in terms])
-            case "above":
-                return now > terms[0]
-            case "between":
-                return every(now >= terms[0], now <= terms[1])
-        return True
 
 
 @dataclass(frozen=True)
@@ -116,7 +74,7 @@ class Parts:
     """What a source says: its state, its update as a tree that ends in `Remembered`, and the window and the rate that
     it sends by, as trees, of which one may be None. parameters: all names that it reads but for its own state."""
 
-    state: tuple[Memory, ...]
+    state: tuple[Declaration, ...]
     update: object
     window: object
     rate: object
@@ -198,7 +156,7 @@ class _StatefulReader(TermReader):
         if name in self.reserved or name in self.state or name in self.names or name.startswith("_"):
             self.fail(statement, f"declares `{name}`, which has a meaning already; expected another name")
         kind, terms = self.initial(name, UNITS[unit], value)
-        self.state[name] = Memory(
+        self.state[name] = Declaration(
             name, UNITS[unit], kind, terms, statement.lineno, self.observations, belief=self.believed.get(name)
         )
 

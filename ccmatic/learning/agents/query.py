@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ccmatic import language
+from ccmatic import controllers
 from ccmatic.base import InputError, line_of, load_toml, located, shown, suggest
 from ccmatic.learning import adversaries, policies
 from ccmatic.learning.agents import algorithms
@@ -151,7 +151,7 @@ def _check_exported(environment):
     if environment.envelope and asked.longest_delay > 1:
         found = f"interval is {asked.interval} R_m, and R_m with jitter takes up to {asked.longest_delay:g} of it"
         raise InputError(f"{found}; expected an interval as long, as the beliefs of an envelope's proof are of such")
-    language.require_order(environment.envelope, jitter=1)
+    controllers.require_order(environment.envelope, jitter=1)
 
 
 def _check_length(training):

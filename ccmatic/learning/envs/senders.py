@@ -10,7 +10,8 @@ import jax.numpy as jnp
 
 from ccmatic.base import CONDITION, InputError, definitions
 from ccmatic.compilers.arrays import Counted, Values, rates, to_float, where
-from ccmatic.language import Past, as_sent, find_program, is_stateful, load, parts
+from ccmatic.controllers import load
+from ccmatic.language import Past, as_sent, find_program, is_stateful, parts
 from ccmatic.learning.envs import cubic
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.environment import Environment

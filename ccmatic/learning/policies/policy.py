@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ccmatic import language, records
+from ccmatic import controllers, records
 from ccmatic.base import InputError, exact, located, read_text, shown, suggest, write_text
 
 #: What exported code can observe, with how many numbers a vector has; actions, each with the largest, of which `cubic`
@@ -36,7 +36,7 @@ def envelope(act):
     word, _, name = act.partition(":")
     if word != "envelope":
         return None
-    controller = language.load(name)
+    controller = controllers.load(name)
     if not getattr(controller, "is_envelope", False):
         raise InputError(
             f"act is '{act}', which leaves no choice; expected an envelope, which returns between(low, high)"

@@ -6,10 +6,10 @@ from pathlib import Path
 from textwrap import dedent
 
 from ccmatic.base import InputError, shown
-from ccmatic.language.controller import Controller, load, parse
-from ccmatic.language.files import find_program
-from ccmatic.language.several import Several
-from ccmatic.language.stateful import Stateful, is_stateful
+from ccmatic.controllers.controller import Controller, load, parse
+from ccmatic.controllers.several import Several
+from ccmatic.controllers.stateful import Stateful
+from ccmatic.language import find_program, is_stateful
 
 
 def given(controller, beliefs=None, observations=None) -> Controller | Stateful | Several:

@@ -7,13 +7,11 @@ from fractions import Fraction
 from functools import cached_property
 
 from ccmatic.base import InputError, markup
-from ccmatic.language.printer import Text
-from ccmatic.language.stateful.beliefs import told_apart
-from ccmatic.language.stateful.forever import forever
-from ccmatic.language.stateful.program import Program
-from ccmatic.language.stateful.reader import Memory, read_stateful
-from ccmatic.language.stateful.step import Step, Told
-from ccmatic.language.tree import Past, comparisons, leaves
+from ccmatic.compilers.exact import Program
+from ccmatic.compilers.formula import Step, Told, forever
+from ccmatic.compilers.text import Text
+from ccmatic.controllers.memory import Memory
+from ccmatic.language import Past, comparisons, leaves, read_stateful, told_apart
 from ccmatic.logic import every, implies, no, some
 
 #: What the name of one ends in that is begun anywhere.
@@ -25,7 +23,7 @@ class Stateful:
     """A controller with state that has been checked by `parse`.
 
     parameters: the observations and constants that it reads, itself or for a belief. state: what it remembers, for
-    beliefs too (`reader.Memory`).
+    beliefs too (`Memory`).
     update: a tree that ends in what each piece of state becomes. window, rate: trees of state; one of them is None
     where nothing but the other limits what is sent.
 
@@ -191,5 +189,6 @@ def parse_stateful(source, name, file, observations):
     """The Stateful that a source defines; InputError if none."""
     observed, beliefs = told_apart(observations)
     parts = read_stateful(source, observed, beliefs, file)
-    found = parts.parameters, parts.state, parts.update, parts.window, parts.rate
+    state = tuple(Memory(**vars(each)) for each in parts.state)
+    found = parts.parameters, state, parts.update, parts.window, parts.rate
     return Stateful(name, source, *found, observed, beliefs, file)

@@ -5,15 +5,12 @@ from fractions import Fraction
 from functools import cache, lru_cache
 
 from ccmatic.base import CONSTANTS, InputError, definitions, markup
-from ccmatic.language import reader
-from ccmatic.language.encoder import Encoder, keeps_sign
-from ccmatic.language.files import find_program
-from ccmatic.language.literals import Rates, run_exactly
-from ccmatic.language.printer import listing
-from ccmatic.language.several import Several, parts
-from ccmatic.language.stateful import Stateful, is_stateful, parse_stateful
-from ccmatic.language.tree import Between, Comparison, If, bare, comparisons
-from ccmatic.language.value import names
+from ccmatic.compilers.exact import Rates, run_exactly
+from ccmatic.compilers.formula import Encoder, keeps_sign
+from ccmatic.compilers.text import listing
+from ccmatic.controllers.several import Several, parts
+from ccmatic.controllers.stateful import Stateful, parse_stateful
+from ccmatic.language import Between, Comparison, If, bare, comparisons, find_program, is_stateful, names, reader
 from ccmatic.logic import isolated, linear, real
 
 

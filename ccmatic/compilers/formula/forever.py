@@ -5,20 +5,8 @@ from functools import reduce
 from math import ceil
 
 from ccmatic.base import CONDITION, InputError
-from ccmatic.language.stateful.step import Step
-from ccmatic.language.tree import (
-    AnyOf,
-    Between,
-    Bounded,
-    If,
-    Impossible,
-    Name,
-    Remembered,
-    bare,
-    parts,
-)
-from ccmatic.language.value import names
-from ccmatic.language.walker import Walker
+from ccmatic.compilers.formula.step import Step
+from ccmatic.language import AnyOf, Between, Bounded, If, Impossible, Name, Remembered, Walker, bare, names, parts
 from ccmatic.logic import choice, either, equal, every, implies, linear, no, some
 
 

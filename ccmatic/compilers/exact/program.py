@@ -5,9 +5,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ccmatic.language.literals import BUILT_IN, with_fractions
-from ccmatic.language.stateful.beliefs import add_beliefs
-from ccmatic.language.statements import is_constant
+from ccmatic.compilers.exact.rates import BUILT_IN, with_fractions
+from ccmatic.language import add_beliefs, is_constant
 
 
 class Unmeasured:

@@ -5,9 +5,7 @@ What is assigned is written out in short terms. In long ones it stands by its na
 
 from fractions import Fraction
 
-from ccmatic.language.limits import Extents
-from ccmatic.language.tree import Between, If, Impossible, Logic, Name, bare
-from ccmatic.language.walker import Walker, componentwise
+from ccmatic.language import Between, Extents, If, Impossible, Logic, Name, Walker, bare, componentwise, value
 
 # A polynomial is a dict from a monomial, a tuple of (name, power), to its coefficient, never 0.
 
@@ -23,6 +21,18 @@ def listing(tree):
     """The lines, a list of texts, of a controller's body: if, elif, else and `rate = …`; then what names stand for."""
     words = Text()
     return [*words.listing(tree, words.rate), *words.definitions()]
+
+
+def way_taken(tree, values, line=0):
+    """Numbers of the lines of `listing` that are read at these values, each with whether its condition holds;
+    the last is the rate's, with True. An `else` is not listed. Raises ZeroDivisionError as the controller would."""
+    if not isinstance(tree, If):
+        return {line: True}
+    if value(tree.test, values):
+        return {line: True, **way_taken(tree.then, values, line + 1)}
+    words = Text()
+    after = line + 1 + len(words.listing(tree.then, words.rate))
+    return {line: False, **way_taken(tree.other, values, after + (not isinstance(tree.other, If)))}
 
 
 class Text(Walker):

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from fractions import Fraction
 
 from ccmatic.base import CONDITION, InputError
-from ccmatic.language.encoder import Encoder, keeps_sign
-from ccmatic.language.stateful.program import Seen, SeenTruth, Unmeasured
-from ccmatic.language.tree import (
+from ccmatic.compilers.exact import Seen, SeenTruth, Unmeasured
+from ccmatic.compilers.formula.encoder import Encoder, keeps_sign
+from ccmatic.language import (
     AnyOf,
     Between,
     Binary,
@@ -18,12 +18,13 @@ from ccmatic.language.tree import (
     Name,
     Past,
     Remembered,
+    Walker,
     bare,
     leaves,
+    names,
     parts,
+    value,
 )
-from ccmatic.language.value import names, value
-from ccmatic.language.walker import Walker
 from ccmatic.logic import boolean, choice, either, equal, every, linear, some
 
 

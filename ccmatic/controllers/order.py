@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from ccmatic.base import CONSTANTS, InputError
-from ccmatic.language.controller import Controller
+from ccmatic.controllers.controller import Controller
 from ccmatic.logic import isolated, real
 
 

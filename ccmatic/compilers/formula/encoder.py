@@ -3,9 +3,8 @@
 import operator
 from functools import partial, reduce
 
-from ccmatic.language.printer import text
-from ccmatic.language.tree import ARITHMETIC, ORDER, Between, If
-from ccmatic.language.walker import Walker, componentwise
+from ccmatic.compilers.text import text
+from ccmatic.language import ARITHMETIC, ORDER, Between, If, Walker, componentwise
 from ccmatic.logic import Linear, choice, equal, every, implies, is_max, linear, no, some
 
 _COMPARE = {**ORDER, "==": equal, "!=": lambda left, right: no(equal(left, right))}

@@ -1,0 +1,51 @@
+"""What a controller remembers: a declaration, in words and as a formula."""
+
+from ccmatic.base import CONDITION
+from ccmatic.compilers.formula import Encoder
+from ccmatic.compilers.text import text
+from ccmatic.language import Declaration, value
+from ccmatic.logic import equal, every, some
+
+
+class Memory(Declaration):
+    """A piece of state of a controller."""
+
+    @property
+    def says(self):
+        """What it may be at first, in words, after its name."""
+        if self.unit == CONDITION and self.terms:
+            return f"= {value(self.terms[0])}"
+        terms = [text(term) for term in self.terms]
+        match self.kind:
+            case "above":
+                return f"above {terms[0]}"
+            case "between":
+                return f"between {terms[0]} and {terms[1]}"
+            case "any_of":
+                return f"one of {', '.join(terms)}"
+            case "equal":
+                return f"= {terms[0]}"
+        return "any"
+
+    def first(self, view, t):
+        """That at a step of a flow's view it is such as it may be at first; a belief is true."""
+        declared = self._as_declared(view, t)
+        if self.belief and self.belief.holds:
+            return every(declared, self.belief.holds(view, t, view.state[self.name][t]))
+        return declared
+
+    def _as_declared(self, view, t):
+        now = view.state[self.name][t]
+        if self.unit == CONDITION and self.terms:
+            return equal(now, int(value(self.terms[0])))
+        known = {name: each.read(view, t) for name, each in self.observations.items() if each.constant}
+        encoder = Encoder({"R_m": view.R, "D": view.D, "MSS": view.alpha, **known}, None)
+        terms = [encoder.form(tree) for tree in self.terms]
+        match self.kind:
+            case "equal" | "any_of":
+                return some([equal(now, term) for term in terms])
+            case "above":
+                return now > terms[0]
+            case "between":
+                return every(now >= terms[0], now <= terms[1])
+        return True
