@@ -107,7 +107,7 @@ def test_a_belief_of_its_own_is_verified_and_exported(run):
     assert code == 1 and run("replay", told["trace"], "--allow-code", "--plot", "drawn.svg")[0] == 0
     assert "at least $C_S$" in Path("drawn.svg").read_text()
     assert run("export", "cautious.py", "--model", "one_step", "--target", "c")[0] == 0
-    assert "one_step_move(w, t)" in Path("cautious/cautious.h").read_text()
+    assert "window_C_S_down(w, t)" in Path("cautious/cautious.h").read_text()
     code, _, complaint = run("export", "cautious.py", "--target", "c")
     assert code == 2 and "C_S" in complaint
 

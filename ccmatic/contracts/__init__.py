@@ -19,7 +19,7 @@ from ccmatic.contracts.exclusion import EXCLUSIONS, Exclusion
 from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed, seen
 from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.parameter import Parameter, choice, number, whole
-from ccmatic.contracts.program import Program
+from ccmatic.contracts.program import START, TIMEOUT, Program
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
@@ -36,7 +36,9 @@ __all__ = [
     "FIRST",
     "LAST",
     "RATE",
+    "START",
     "TIME",
+    "TIMEOUT",
     "TOKENS",
     "AllOf",
     "AnyOf",

@@ -121,7 +121,7 @@ def _last_delay(x: FlowView) -> Delay:
 
 def _moves(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
     """The belief at each step by what was before."""
-    for t in range(1, x.horizon):
+    for t in range(int(name + START in program.definitions), x.horizon):
         yield f"{name}_moves", t, program.at(x, t).bounded_by(name, x.before_timeout[name][t])
 
 

@@ -31,15 +31,13 @@ class Law:
 
 class Model:
     """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `network(x)`, which yields (law name, t,
-    formula) for its own part, `timeouts(x)`, `bottleneck`, `columns`, and `runtime`.
+    formula) for its own part, `timeouts(x)`, `bottleneck` and `columns`.
 
     variation: γ; the link's rate moves between C and γ·C within a trace; 1: it is constant.
     bottleneck: which of the simulated ones (`ccmatic.simulation.paths`) makes its executions, "fixed rate" or
     "token bucket"; None if none does.
     columns: what its executions have besides A, S, L, Ld and r. TOKENS; of LAST and FIRST the delays that it reads;
-    and any `Column`s of its own, which its laws read as `x.NAME[t]`, and without laws may be any numbers.
-    runtime: names of C headers beside its file that compute its beliefs, each NAME.h with functions NAME_start,
-    NAME_move and NAME_time_out (`ccmatic.exporting`); none if a real sender cannot know what they read."""
+    and any `Column`s of its own, which its laws read as `x.NAME[t]`, and without laws may be any numbers."""
 
     name: str
     beliefs: Sequence[Belief] = ()
@@ -47,7 +45,6 @@ class Model:
     variation: Fraction | int = 1
     bottleneck: str | None = None
     columns: Sequence[Column | MeasuredDelay] = (TOKENS, LAST)
-    runtime: Sequence[str] = ()
 
     #: Whether senders know of a loss at the end of the step in which it happens; else a step later.
     sees_losses_at_once: bool = False

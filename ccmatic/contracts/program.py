@@ -23,7 +23,7 @@ from ccmatic.logic import Truth, choice, either, equal, every, no, some
 #: as far as the sender knows; bytes sent in the step; cumulative bytes sent and not lost, as far as the sender can know
 #: by now; of the lost bytes, those that show a busy link and those that show by how much more came than fits (`timely`,
 #: `excess` of a FlowView); the delay of the last and of the first byte acknowledged, in whole steps; whether the sender
-#: sent less than its rate.
+#: sent less than its rate, and whether bytes had been given up that may be acknowledged yet.
 OBSERVATIONS: dict[str, Unit | str] = {
     "sent": BYTES,
     "acked": BYTES,
@@ -35,6 +35,7 @@ OBSERVATIONS: dict[str, Unit | str] = {
     "delay": TIME,
     "first_delay": TIME,
     "limited": CONDITION,
+    "doubtful": CONDITION,
 }
 
 _READ: dict[str, Callable[[FlowView, int], Any]] = {
@@ -46,6 +47,7 @@ _READ: dict[str, Callable[[FlowView, int], Any]] = {
     "timely": lambda x, t: x.timely[t],
     "excess": lambda x, t: x.excess[t],
     "limited": lambda x, t: x.limited[t],
+    "doubtful": lambda x, t: False,
 }
 _DELAYS: dict[str, Callable[[FlowView], Delay]] = {
     "delay": lambda x: x.Q,  # type: ignore[return-value, dict-item]
@@ -84,6 +86,12 @@ class Program:
     def reads(self, name: str) -> set[str]:
         """The names that a function reads, also by those that it reads in turn."""
         return set(reads(self.definitions[name], self.helpers))
+
+    def text(self, name: str) -> str:
+        """The text of a function."""
+        start = self.source.index(f"def {name}(")
+        end = self.source.find("\ndef ", start)
+        return self.source[start : end if end >= 0 else None].strip()
 
     def samples(self, name: str) -> Any:
         """The comprehension, an `Each`, that a running bound's samples are."""

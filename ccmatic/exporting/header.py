@@ -5,9 +5,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from ccmatic import controllers, guarantees, language
-from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, read_text, shown, suggest
+from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, shown, suggest
 from ccmatic.compilers.c.decision import LARGEST, decision
-from ccmatic.contracts import folders, is_bound, load_definition
+from ccmatic.compilers.c.window import window_functions
+from ccmatic.contracts import is_bound, load_definition
 from ccmatic.controllers import Controller
 from ccmatic.exporting import stateful
 from ccmatic.exporting.parts import constants, power, title
@@ -77,7 +78,8 @@ class Export:
             constants(self.name, self.constants),
             self._beliefs(),
         ]
-        parts += [shipped("arithmetic.h"), shipped("window.h"), *self._runtimes(), self._model()]
+        parts += [shipped(f"{name}.h") for name in ("arithmetic", "decision", "window")]
+        parts.append(window_functions(self.model.beliefs, self.model.default_jitter))
         parts += [*self._decisions(), *self.within()]
         parts += [shipped(f"{name}.h") for name in ("sender", "step", "pacing")]
         parts += [self._names(), "#endif\n"]
@@ -129,28 +131,7 @@ class Export:
         names = ", ".join(belief.name for belief in self.model.beliefs)
         return f"/* In bytes per step, bytes and whole steps. */\nstruct ccm_beliefs {{\n    uint64_t {names};\n}};\n"
 
-    def _runtimes(self):
-        return [read_text(path) for path in _runtime_files(self.model)]
-
-    def _model(self):
-        parts = [path.stem for path in _runtime_files(self.model)]
-        rescale = "ccm_rescale(const struct ccm_window *w, struct ccm_beliefs *b, uint64_t to, uint64_t from)"
-
-        def each(signature, call):
-            calls = "".join(f"    {part}_{call};\n" for part in parts)
-            return f"static inline void {signature}\n{{\n{calls}}}\n"
-
-        return "\n".join(
-            [
-                each("ccm_start_beliefs(const struct ccm_window *w, struct ccm_beliefs *b)", "start(w, b)"),
-                each("ccm_move(struct ccm_window *w, unsigned t)", "move(w, t)"),
-                each("ccm_time_out(const struct ccm_window *w, struct ccm_beliefs *after)", "time_out(w, after)"),
-                each(rescale, "rescale(w, b, to, from)"),
-            ]
-        )
-
     def _decisions(self):
-        yield shipped("decision.h")
         yield self._decision("ccm_decide", self.controller)
         yield self._decision("ccm_decide_at_start", self.at_start or self.controller)
 
@@ -201,10 +182,10 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False)
     at_start = _load(_beside(loaded), units) if loaded.start else None
     reads = {name for each in (loaded, at_start) if each for name in each.parameters if name not in CONSTANTS}
     found = given or _smallest(reads)
-    if not found.runtime:
-        raise InputError(f"the beliefs of {found.name} cannot be exported: the model names no C headers (`runtime`)")
-    for name in (*(belief.name for belief in found.beliefs), *(Path(file).stem for file in found.runtime)):
-        c_name(name, f"of the model {found.name}:")
+    if reason := _beyond_c(found):
+        raise InputError(f"the beliefs of {found.name} cannot be exported: {reason}")
+    for belief in found.beliefs:
+        c_name(belief.name, f"of the model {found.name}:")
     export = Export(loaded, at_start, found, horizon, _jitter(jitter))
     if export.is_envelope and not guarding:
         raise _no_rate(export)
@@ -250,15 +231,14 @@ def _load(name, units):
 
 def _smallest(reads):
     models = definitions.every("models", "MODEL")
-    fitting = [model for model in models if model.runtime and reads <= {belief.name for belief in model.beliefs}]
+    fitting = [model for model in models if not _beyond_c(model) and reads <= {belief.name for belief in model.beliefs}]
     return min(fitting, key=lambda model: len(model.beliefs))
 
 
-def _runtime_files(model):
-    """Each is beside the model's file or folder, or that of a model of which it is one."""
-    places = [place for folder in folders(model) for place in (folder, folder.parent)]
-    files = {name: next((f / name for f in places if (f / name).is_file()), None) for name in model.runtime}
-    for name, path in files.items():
-        if path is None:
-            raise InputError(f"there is no {name}, which the model {model.name} names for its C", str(places[0]))
-    return list(files.values())
+def _beyond_c(model):
+    """Why senders in C cannot have a model's beliefs, in words, or None."""
+    if not model.beliefs:
+        return "it has none"
+    if without := next((belief.name for belief in model.beliefs if not belief.program), None):
+        return f"{without} has no program"
+    return "a real sender does not see losses at once" if model.sees_losses_at_once else None

@@ -14,6 +14,12 @@ struct ccm_window {
     uint64_t packet; /* MSS */
 };
 
+/* A number that is at least 0: what others count may disagree for a while. */
+static inline uint64_t ccm_amount(int64_t amount)
+{
+    return amount > 0 ? (uint64_t)amount : 0;
+}
+
 /* An index into a window that is computed from others. The BPF verifier knows only that it is in bounds where it is
  * compared with them, so the compiler must not know that it always is. */
 static inline unsigned ccm_index(unsigned i)

@@ -26,11 +26,12 @@ def quiet(first_delay, acked, lost, D, step):
 def unacknowledged(sent, lost, acked):
     return sent - lost - acked
 
-def C_Llambda(sent, admitted, lost, acked, limited, quiet, D, step):
+def C_Llambda(sent, admitted, lost, acked, limited, doubtful, quiet, D, step):
     return max(
         (sent[k - step] - sent[k]) / (2 * step + D)
         for k in past
         if (sent[k - step] - lost <= acked if limited[k - step] else admitted[k - step] <= acked)
+        and not doubtful
         and all(quiet[j] for j in since(k))
     )
 

@@ -14,7 +14,6 @@ class CBRDelay(Model):
 
     name = "cbr_delay"
     bottleneck = "fixed rate"
-    runtime = ("link_rate.h", "cbr_delay.h")
     columns = (TOKENS, LAST, FIRST)
 
     def __init__(self):

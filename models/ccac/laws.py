@@ -12,7 +12,6 @@ class CCAC(Model):
 
     name = "ccac"
     bottleneck = "token bucket"
-    runtime = ("link_rate.h",)
 
     def __init__(self):
         self.beliefs = (*link_rate(self), *QUEUEING_DELAY)

@@ -14,7 +14,6 @@ class ECN(CCAC):
     """M: the bytes marked among those served. marks: of the last step, as acknowledgements tell the sender."""
 
     name = "ecn"
-    runtime = ()
 
     def __init__(self):
         super().__init__()

@@ -2,27 +2,29 @@
 
 from ccmatic.models.ccac import CCAC
 
-from ccmatic.base import RATE
-from ccmatic.contracts import RunningMax, Sample
+from ccmatic.contracts import RATE, Program, RunningMax
 
-
-def _served(x, t):
-    """At most C·(1 + D) bytes arrive in a step."""
-    yield Sample(x.S[t] - x.S[t - 1], 1 + x.D)
+#: At most C·(1 + D) bytes arrive in a step.
+PROGRAM = Program(
+    """\
+def C_S(acked, D, step):
+    return max((acked - acked[k]) / (k + D) for k in past if k <= step)
+""",
+    {"C_S": RATE},
+    __file__,
+)
 
 
 class OneStep(CCAC):
-    """one_step.h has the belief in C."""
+    """The belief in every world."""
 
     name = "one_step"
-    runtime = ("link_rate.h", "one_step.h")
 
     def __init__(self):
         super().__init__()
-        served = RunningMax(
+        served = RunningMax.of(
+            PROGRAM,
             "C_S",
-            RATE,
-            samples=_served,
             start=lambda x, t: x.beliefs["C_S"][t] >= x.alpha,
             true_start=lambda x: x.alpha,
             holds=lambda x, bound: bound <= x.C,

@@ -1,0 +1,368 @@
+"""Beliefs as C: what a sender works out of a window of observations, by the programs that declare it.
+
+Lower bounds are rounded down and upper bounds up, so that rounding never makes a true belief false. A comprehension is
+a bounded loop, and each computed index goes through `ccm_index`, as the kernel's verifier requires.
+"""
+
+from contextlib import contextmanager
+from fractions import Fraction
+
+from ccmatic.base import RATE, InputError, c_comment, c_name
+from ccmatic.compilers.c.expression import Expression
+from ccmatic.contracts import START, TIMEOUT, RunningMax, is_bound
+from ccmatic.language.tree import Binary, Extreme, If, Logic, Name, Past
+from ccmatic.language.windows import Each, reads
+
+#: The most that is in a column of a window, in a belief, and in a packet; and steps of a window.
+_COLUMN, _BELIEF, _PACKET, _STEPS = 2**58, 2**40, 2**32, 2**10
+
+#: The column of a `struct ccm_window` that an observation is.
+_COLUMNS = {
+    "sent": "sent",
+    "acked": "acked",
+    "lost": "lost",
+    "timely": "timely",
+    "excess": "excess",
+    "delay": "last_delay",
+    "first_delay": "first_delay",
+    "limited": "limited",
+    "doubtful": "doubtful",
+}
+
+
+def window_functions(beliefs, jitter):
+    """The C functions that begin, move, time out and rescale beliefs.
+
+    Args:
+        beliefs: The beliefs of a model, each with a program.
+        jitter: D in steps.
+
+    Returns:
+        The text of `ccm_start_beliefs`, `ccm_move`, `ccm_time_out` and `ccm_rescale`, after the functions they call.
+
+    Raises:
+        InputError: Integers of 64 bits cannot hold a term, or C cannot express it.
+    """
+    called = {}
+    writers = {belief.program: _Writer(belief.program, jitter, called) for belief in beliefs}
+    ordered = sorted(beliefs, key=lambda belief: not is_bound(belief))  # states read the bounds of their step
+    pairs = [(belief, writers[belief.program]) for belief in ordered]
+    parts = [
+        _function("ccm_start_beliefs(const struct ccm_window *w, struct ccm_beliefs *b)", "0", "b", _start, pairs),
+        _function("ccm_move(struct ccm_window *w, unsigned t)", None, "w->beliefs[t]", _moved, pairs),
+        _function(
+            "ccm_time_out(const struct ccm_window *w, struct ccm_beliefs *after)",
+            "CCM_STEPS - 1",
+            "after",
+            _timed_out,
+            pairs,
+        ),
+        _function(
+            "ccm_rescale(const struct ccm_window *w, struct ccm_beliefs *b, uint64_t to, uint64_t from)",
+            "0",
+            "b",
+            _rescaled,
+            pairs,
+        ),
+    ]
+    return "\n".join([*called.values(), *parts])
+
+
+def _function(signature, t, target, value, pairs):
+    """A function that sets the beliefs of which `value` gives an expression. t: the step, if that is no parameter."""
+    lines = [f"    const unsigned t = {t};\n" if t else "", "    (void)w, (void)t;"]
+    if "uint64_t to" in signature:
+        lines.append("    (void)to, (void)from;")
+    if target in ("b", "after"):
+        lines.append(f"    (void){target};")
+    sets = "->" if target in ("b", "after") else "."
+    made = [(belief, value(belief, writer)) for belief, writer in pairs]
+    for writer in dict.fromkeys(writer for _, writer in pairs):
+        lines += [f"    const bool {name} = {call};" for name, call in writer.shared.items()]
+        writer.shared.clear()
+    lines += [f"    {target}{sets}{belief.name} = {expression};" for belief, expression in made if expression]
+    return "\n".join([f"static inline void {signature}", "{", *filter(None, lines), "}", ""])
+
+
+def _start(belief, writer):
+    """The belief of a sender that knows nothing."""
+    if is_bound(belief):
+        lowest = "w->packet" if belief.unit == RATE else "0"
+        return lowest if isinstance(belief, RunningMax) else _most(belief.unit)
+    name = belief.name + START if belief.name + START in writer.program.definitions else belief.name
+    return writer.state(belief, name)
+
+
+def _moved(belief, writer):
+    """The belief a step later, t >= 1."""
+    if not is_bound(belief):
+        return writer.state(belief, belief.name).replace("ccm_index(t - 1)", "t - 1")
+    pick, up = ("ccm_at_least", False) if isinstance(belief, RunningMax) else ("ccm_at_most", True)
+    return f"{pick}(w->beliefs[t - 1].{belief.name}, {writer.samples(belief.name, up)})"
+
+
+def _timed_out(belief, writer):
+    """The belief after a window's end; None if it stays."""
+    if belief.name + TIMEOUT not in writer.program.definitions:
+        return None
+    return writer.state(belief, belief.name + TIMEOUT)
+
+
+def _rescaled(belief, writer):
+    """The belief where steps are `to` ns long, and were `from`; None if it stays."""
+    if not is_bound(belief) and not writer.program.reads(belief.name) & {"time", *writer.program.beliefs}:
+        return writer.state(belief, belief.name)
+    if belief.unit != RATE:
+        return None
+    if _is_upper(belief):
+        scaled = f"ccm_at_most(CCM_MOST, ccm_scaled(b->{belief.name}, to, from, true))"
+        return f"b->{belief.name} < CCM_MOST ? {scaled} : b->{belief.name}"
+    return f"ccm_at_least(w->packet, ccm_scaled(b->{belief.name}, to, from, false))"
+
+
+def _is_upper(belief):
+    return not isinstance(belief, RunningMax) if is_bound(belief) else belief.upper
+
+
+def _most(unit):
+    """The most that is kept of a number of this unit."""
+    return "CCM_MOST" if unit == RATE else "CCM_LARGEST"
+
+
+class _Writer(Expression):
+    """Writes the functions of one program. called: of all programs, the text of each function by its name in C, each
+    after those that it calls."""
+
+    def __init__(self, program, jitter, called):
+        super().__init__({"R_m": Fraction(1), "step": Fraction(1), "D": Fraction(jitter)}, program.file)
+        self.program, self.called = program, called
+        self.names = {}
+        self.indices = {}  # comprehensions' names, and what their times are in C
+        self.shared = {}  # conditions of the step, which several beliefs read: calls by the name of a local
+        self.capped = False  # a delay of more steps than a window has counts as a window
+
+    def state(self, belief, function):
+        """The value of a function as a belief, an expression of type uint64_t."""
+        self.capped = not is_bound(belief) and not belief.upper
+        value = self.value(self.inlined(self.program.definitions[function]), _is_upper(belief), function)
+        self.capped = False
+        return f"ccm_at_most({_most(belief.unit)}, {value})"
+
+    def samples(self, name, up):
+        """A call of the function that gives the extreme of a bound's samples."""
+        return self.value(self.inlined(self.program.definitions[name]), up, name)
+
+    def inlined(self, tree):
+        """The tree of a number, with those of other functions in place of their names, but for comprehensions."""
+        match tree:
+            case Past():
+                return tree
+            case Name(name) if name in self.program.helpers and not self.is_each(tree):
+                return self.inlined(self.program.helpers[name])
+            case Binary(op, left, right, line):
+                return Binary(op, self.inlined(left), self.inlined(right), line)
+            case Extreme(pick, terms):
+                return Extreme(pick, tuple(map(self.inlined, terms)))
+            case If(test, then, other):
+                return If(test, self.inlined(then), self.inlined(other))
+        return tree
+
+    def is_each(self, tree):
+        """Whether a tree is the name of a function that returns a comprehension."""
+        return isinstance(tree, Name) and isinstance(self.program.helpers.get(tree.name), Each)
+
+    def value(self, tree, up, function):
+        """A term as an expression of type uint64_t, at least 0, rounded up or down. function: that it stands in."""
+        match tree:
+            case Name(name) if self.is_each(tree):
+                return self.extreme(self.program.helpers[name], up, name)
+            case Name(name) if name in self.program.beliefs:
+                return f"w->beliefs[{self.place(tree)}].{name}"
+            case Extreme(pick, (first, *others)):
+                word = self.value(first, up, function)
+                for other in others:
+                    word = f"{_PICK[pick]}({word}, {self.value(other, up, function)})"
+                return word
+            case If(test, then, other):
+                test = self.condition(test)
+                if isinstance(test, bool):
+                    return self.value(then if test else other, up, function)
+                return f"({test} ? {self.value(then, up, function)} : {self.value(other, up, function)})"
+            case Each():
+                return self.extreme(tree, up, function)
+            case Binary("/", amount, over) if self.constant(over) is None:
+                common = self.denominator(amount)
+                divisor = self.term(over, Fraction(1))
+                over = f"(uint64_t)({divisor})"
+                return _divided(self.term(amount, common), f"{common} * {over}" if common > 1 else over, up)
+        common = self.denominator(tree)
+        return _divided(self.term(tree, Fraction(common)), common, up)
+
+    def extreme(self, each, up, function):
+        """A call of a function that goes over a window."""
+        name = self.named(each, f"{function}_{'up' if up else 'down'}")
+        if name not in self.called:
+            shared, self.shared = self.shared, None
+            most, is_least = _most(self.program.units[function]), each.pick == "min"
+            word, end = ("least", "least") if is_least else ("most", f"ccm_at_most({most}, most)")
+            lines = self.loop(
+                each, lambda: f"{word} = {_PICK[each.pick]}({word}, {self.value(each.term, up, function)});"
+            )
+            lines = [f"uint64_t {word} = {most if is_least else 0};", "", *lines, f"return {end};"]
+            self.called[name] = self.definition("uint64_t", name, lines, function)
+            self.shared = shared
+        return f"{name}(w, t)"
+
+    def named(self, key, name):
+        """A name in C for a function of this program."""
+        if (id(key), name) not in self.names:
+            taken = {*self.called, *self.names.values()}
+            word = c_name(f"window_{name}", "the function", self.file)
+            self.names[id(key), name] = next(
+                each for each in (word, *(f"{word}_{n}" for n in range(2, 1000))) if each not in taken
+            )
+        return self.names[id(key), name]
+
+    def definition(self, kind, name, lines, function, more=""):
+        body = "".join(f"    {line}\n" if line else "\n" for line in lines)
+        source = c_comment(self.program.text(function))
+        return f"{source}\nstatic inline {kind} {name}(const struct ccm_window *w, unsigned t{more})\n{{\n{body}}}\n"
+
+    def loop(self, each, statement):
+        """Statements that go over the times of a comprehension; it ends where a condition on all times before fails."""
+        k = each.index
+        first, on = ("0", f"{k} < t") if each.since else ("1", f"{k} <= t")
+        if each.since not in (None, "time"):
+            on = f"{k} < {each.since}"
+        tests, lasting = [], []
+        with self.at_index(k, k):
+            for part in _conjuncts(each.test):
+                if isinstance(part, Each) and part.pick == "all" and part.since == k and part.test is None:
+                    with self.at_index(part.index, f"{k} - 1"):
+                        lasting.append(self.condition(part.term))
+                else:
+                    tests.append(self.condition(part))
+            head = " && ".join([f"{k} < CCM_STEPS", on, *(_bracketed(each) for each in lasting)])
+            guard = " && ".join(_bracketed(test) for test in tests)
+            lines = [f"for (unsigned {k} = {first}; {head}; {k}++)"]
+            lines += [f"    if ({guard})"] if guard else []
+            return [*lines, f"{'        ' if guard else '    '}{statement()}"]
+
+    @contextmanager
+    def at_index(self, name, word):
+        self.indices[name] = word
+        yield
+        del self.indices[name]
+
+    def variable(self, leaf):
+        name = leaf.name
+        if name in self.indices:
+            word = self.indices[name]
+            return f"(int64_t){word}" if word == name else f"((int64_t){word})", 1, _STEPS
+        if name == "time":
+            return "(int64_t)t", 1, _STEPS
+        if name == "MSS":
+            return "(int64_t)w->packet", 1, _PACKET
+        at = self.place(leaf)
+        if name in self.program.beliefs:
+            return f"(int64_t)w->beliefs[{at}].{name}", 1, _BELIEF
+        if name == "sending":
+            return f"(int64_t)(w->sent[{at}] - w->sent[{self.place(leaf, 1)}])", 1, _BELIEF
+        if name == "admitted":  # as far as is known by now
+            return f"(int64_t)(w->sent[{at}] - w->lost[t])", 1, _COLUMN
+        if name == "delay" and self.capped:
+            return f"(int64_t)ccm_at_most(w->last_delay[{at}], CCM_STEPS)", 1, _STEPS
+        if name in _COLUMNS:
+            return f"(int64_t)w->{_COLUMNS[name]}[{at}]", 1, _COLUMN
+        found = f"reads the number `{name}` of another function"
+        raise InputError(f"{found}; in C expected an observation or a belief", self.file, getattr(leaf, "line", None))
+
+    def truth(self, leaf):
+        name, at = leaf.name, self.place(leaf)
+        if name in _COLUMNS:
+            return f"w->{_COLUMNS[name]}[{at}]"
+        function = self.named(self.program, name)
+        if function not in self.called:
+            around = self.indices, self.shared
+            self.indices, self.shared = {}, None
+            lines = self.decided(self.program.definitions[name])
+            self.indices, self.shared = around
+            self.called[function] = self.definition("bool", function, lines, name)
+        if at != "t" or self.indices or self.shared is None:
+            return f"{function}(w, {at})"
+        local = function.replace("window_", "is_", 1)
+        self.shared[local] = f"{function}(w, t)"
+        return local
+
+    def decided(self, tree):
+        """Statements that return a condition."""
+        if isinstance(tree, Each):
+            decides = tree.pick == "any"
+            end = f"return {'false' if decides else 'true'};"
+            return [*self.loop(tree, lambda: self.leaves_loop(tree.term, decides)), end]
+        condition = self.condition(tree)
+        return [f"return {_word(condition)};"]
+
+    def leaves_loop(self, term, decides):
+        condition = _word(self.condition(term))
+        return f"if ({condition}) return true;" if decides else f"if (!({condition})) return false;"
+
+    def written_condition(self, tree):
+        match tree:
+            case Each():
+                return self.call_of_condition(tree)
+            case If(test, then, other):
+                test, then, other = map(self.condition, (test, then, other))
+                if isinstance(test, bool) or then == other:
+                    return then if test else other
+                return f"({test} ? {_word(then)} : {_word(other)})"
+        return super().written_condition(tree)
+
+    def call_of_condition(self, each):
+        """A call of a function for a comprehension within a condition, which takes the times around it."""
+        outer = [name for name in self.indices if name in reads(each, {})]
+        function = self.named(each, f"{each.pick}_{each.line}")
+        if function not in self.called:
+            lines = self.decided(each)
+            more = "".join(f", unsigned {name}" for name in outer)
+            body = "".join(f"    {line}\n" for line in lines)
+            signature = f"static inline bool {function}(const struct ccm_window *w, unsigned t{more})"
+            self.called[function] = f"{signature}\n{{\n{body}}}\n"
+        return f"{function}({', '.join(['w', 't', *(self.indices[name] for name in outer)])})"
+
+    def place(self, leaf, more=0):
+        """The index in the window of what a leaf reads, or of `more` steps before."""
+        if not isinstance(leaf, Past):
+            return f"ccm_index(t - {more})" if more else "t"
+        if leaf.back == Name("time"):
+            return "0"
+        back = self.term(leaf.back, Fraction(1)).replace("(int64_t)", "")
+        if back == "0" and not more:
+            return "t"
+        back = back if back.isidentifier() or back.isdigit() else f"({back.strip('()')})"
+        return f"ccm_index(t - {back}{f' - {more}' if more else ''})"
+
+
+_PICK = {"max": "ccm_at_least", "min": "ccm_at_most"}
+
+
+def _divided(amount, over, up):
+    """amount/over, rounded, at least 0."""
+    if over == 1:
+        return amount if amount.isdigit() else f"ccm_amount({amount})"
+    return f"ccm_up(ccm_amount({amount}), {over})" if up else f"ccm_down(ccm_amount({amount}), {over})"
+
+
+def _conjuncts(test):
+    if isinstance(test, Logic) and test.op == "and":
+        return [part for each in test.parts for part in _conjuncts(each)]
+    return [] if test is None else [test]
+
+
+def _word(condition):
+    return condition if isinstance(condition, str) else str(condition).lower()
+
+
+def _bracketed(condition):
+    word = _word(condition)
+    return f"({word})" if "&&" in word or "||" in word else word
