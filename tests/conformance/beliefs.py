@@ -162,7 +162,6 @@ def _carried(steps):
 
 BELIEFS = Kind(
     name="beliefs",
-    weight=4,
     definitions=tuple(_names()),
     cases=cases,
     exact=exact,

@@ -4,7 +4,7 @@ from random import Random
 
 #: What a controller without state reads, by unit; R_m and D are 1 where worlds are compared.
 RATES = {
-    "rate": ("C_L", "C_U", "C_Llambda", "MSS / R_m", "q_U / R_m", "C_L * R_m / D", "max(0, C_U)", "0 * C_L"),
+    "rate": ("C_L", "C_U", "C_Llambda", "MSS / R_m", "q_U / R_m", "C_L * R_m / (R_m + D)", "max(0, C_U)", "0 * C_L"),
     "time": ("qdel_L", "qdel_U", "R_m", "D", "(qdel_U - 0)"),
     "bytes": ("q_U", "MSS", "C_L * R_m", "D * C_U"),
 }
@@ -40,13 +40,15 @@ class Grammar:
     """Draws terms by unit, and conditions. leaves: terms by unit; delays, truths: what only conditions may read."""
 
     def __init__(self, rng, leaves, delays=(), truths=()):
-        self.rng, self.leaves, self.delays, self.truths = rng, leaves, delays, truths
+        self.rng, self.leaves, self.delays, self.truths, self.count = rng, leaves, delays, truths, 0
 
     def term(self, unit, depth):
         """A term of a unit."""
         if depth == 0 or self.rng.random() < 0.2:
             return self.rng.choice(self.leaves[unit])
         first, second = self.term(unit, depth - 1), self.term(unit, depth - 1)
+        self.count += 1
+        name = f"each_{self.count}"
         return self.rng.choice((
             f"({first} + {second})",
             f"({first} - {second})",
@@ -56,6 +58,9 @@ class Grammar:
             f"max({first}, {second})",
             f"min({first}, {second}, {self.term(unit, 0)})",
             f"({first} if {self.condition(depth - 1, delays=False)} else {second})",
+            f"max({first} / {name} for {name} in range(1, 4))",
+            f"sum({name} / 2 for {name} in [{first}, {second}])",
+            f"[{first}, {second}][{self.rng.randrange(2)}]",
         ))  # fmt: skip
 
     def number(self):
@@ -66,7 +71,8 @@ class Grammar:
         """A condition; in a term it reads no delay."""
         if depth > 0 and self.rng.random() < 0.4:
             first, second = self.condition(depth - 1, delays), self.condition(depth - 1, delays)
-            return self.rng.choice((f"not ({first})", f"({first} and {second})", f"({first} or {second})"))
+            both = f"({first} and {second})", f"({first} or {second})"
+            return self.rng.choice((f"not ({first})", *both, f"all([{first}, {second}])", f"any([{first}, {second}])"))
         kinds = ["terms", "terms", "chain", *["delay"] * bool(self.delays and delays), *["truth"] * bool(self.truths)]
         order, other = self.rng.choice(ORDERS), self.rng.choice(ORDERS)
         match self.rng.choice(kinds):
@@ -89,6 +95,8 @@ def rate(seed):
 def _rates(grammar, depth, indent):
     if depth == 0 or grammar.rng.random() < 0.3:
         low = grammar.term("rate", 2)
+        if grammar.rng.random() < 0.3:
+            return [f"{indent}once = {low}", f"{indent}return max(once, {grammar.term('rate', 1)} - once)"]
         if grammar.rng.random() < 0.3:
             return [f"{indent}return between(min({low}, C_L), max({low}, C_L))"]
         return [f"{indent}return {low}"]

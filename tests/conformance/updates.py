@@ -10,8 +10,10 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ccmatic.base import CONDITION, NUMBER, TIME, definitions, read_text
-from ccmatic.compilers.c.update import LARGEST, ONE
+from ccmatic.compilers.c.update import LARGEST, LINE_RATE, ONE
 from ccmatic.compilers.exact import program
 from ccmatic.compilers.formula import Step
 from ccmatic.contracts import load_definition
@@ -91,8 +93,8 @@ def controller(name):
 #: What the name of a controller that is drawn at random begins with; its seed is the rest.
 DRAWN = "drawn_"
 
-#: The least that any sender sends by.
-LEAST_SENT = {"window": PACKET, "rate": 0}
+#: The least and the most that any sender sends by.
+LIMITS = {"window": (PACKET, LARGEST), "rate": (0, LINE_RATE)}
 
 
 def _is_text(name):
@@ -173,9 +175,9 @@ class _Python:
         return Number(limited, unit, memory.is_upper, off=name in self.laws)
 
     def _sends(self, decision):
-        """At least a packet, or a rate of 0, whatever the controller says."""
+        """Within limits, whatever the controller says."""
         said = dict(zip(self.controller.sent(), self.python.sends(self.arguments(decision)), strict=True))
-        return {name: Number(max(LEAST_SENT[name], Fraction(said[name]))) for name in self.sent}
+        return {name: Number(_limited(name, Fraction(said[name]))) for name in self.sent}
 
     def _may_send(self, decision):
         said = self.python.sends(self.arguments(decision))
@@ -190,6 +192,11 @@ class _Python:
 
     def _may_be(self, name, options, number):
         return number in (map(bool, options) if self.memories[name].unit == CONDITION else options)
+
+
+def _limited(name, amount):
+    low, high = LIMITS[name]
+    return max(low, min(high, amount))
 
 
 @cache
@@ -210,7 +217,7 @@ def library(name):
     with TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}.py"
         file.write_text(source(name))
-        return Library(header.make(str(file), MODEL), (*STRICT, "-O0"))
+        return Library(header.make(str(file), MODEL), ("-O0",))
 
 
 def in_c(name, begin=StatefulSender):
@@ -314,7 +321,9 @@ def in_arrays(name):
     fixed = {"R_m": 1.0, "D": 1.0, "step": 1.0, "MSS": float(PACKET), "second": 1.0}
 
     def counted(numbers):
-        return Counted.of(jnp.array([float(number) for number in numbers], jnp.float32))
+        high = np.array([float(number) for number in numbers], np.float32)
+        low = [float(number - Fraction(float(near))) for number, near in zip(numbers, high, strict=True)]
+        return Counted(jnp.array(high), jnp.array(low, jnp.float32))
 
     def run(sequence):
         sequence = sequence.measured()
@@ -345,7 +354,7 @@ def in_arrays(name):
         for place, (t, state) in enumerate(steps[:count]):
             became = {each: _item(to_float(value), place) for each, value in after.items()}
             yield Decision("becomes", sequence, t, state), became
-            amounts = {each: max(LEAST_SENT[each], _item(value, place)) for each, value in sent.items()}
+            amounts = {each: _limited(each, _item(value, place)) for each, value in sent.items()}
             yield Decision("sends", sequence, t, state), amounts
 
     return run
@@ -375,5 +384,5 @@ def drawn_updates(seeds):
         name="drawn controllers with state",
         definitions=tuple(f"{DRAWN}{seed}" for seed in seeds),
         refused={},
-        may_refuse=("needs more than 64 bits", "a term of more than 200 names"),
+        may_refuse=("needs more than 64 bits", "a term of more than 200 names", "compares a choice"),
     )
