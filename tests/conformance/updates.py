@@ -93,6 +93,9 @@ def controller(name):
 #: What the name of a controller that is drawn at random begins with; its seed is the rest.
 DRAWN = "drawn_"
 
+#: The share of its terms by which a law in C may be off, at most; its header states it, from 2^-26 to 2^-29.
+LAW_ERROR = Fraction(1, 2**25)
+
 #: The least and the most that any sender sends by.
 LIMITS = {"window": (PACKET, LARGEST), "rate": (0, LINE_RATE)}
 
@@ -172,7 +175,8 @@ class _Python:
             return Number(bool(value))
         value, unit = Fraction(value), Fraction(1, ONE[memory.unit])
         limited = max(-LARGEST * unit, min(LARGEST * unit, value))
-        return Number(limited, unit, memory.is_upper, off=name in self.laws)
+        off = unit + abs(value) * LAW_ERROR if name in self.laws else Fraction(0)
+        return Number(limited, unit, memory.is_upper, off)
 
     def _sends(self, decision):
         """Within limits, whatever the controller says."""

@@ -15,7 +15,7 @@ class Number(NamedTuple):
     value: a number or a truth.
     unit: the smallest step in which a world of integers keeps it.
     up: whether such a world rounds it up, as upper bounds are.
-    off: whether such a world may be a unit off before it rounds, as laws that are not linear are in C.
+    off: by how much such a world may be off before it rounds, as laws that are not linear are in C.
     size: the size of the terms that it is a sum of; a world of floats rounds each of them.
     near: gives the value in float32, whose comparisons may come out otherwise where both sides are nearly equal.
     """
@@ -23,7 +23,7 @@ class Number(NamedTuple):
     value: Any
     unit: Fraction = Fraction(1)
     up: bool = False
-    off: bool = False
+    off: Fraction = Fraction(0)
     size: Any = None
     near: Callable[[], Any] | None = None
 
@@ -38,8 +38,7 @@ def rounded(number, output):
     if isinstance(number.value, bool):
         return bool(output) is number.value
     short = (output - number.value) if number.up else (number.value - output)
-    slack = number.unit if number.off else 0
-    return -slack <= short < number.unit + slack
+    return -number.off <= short < number.unit + number.off
 
 
 def within(relative):
