@@ -113,7 +113,7 @@ _EXTREMES = {"max": _extreme(operator.ge, jnp.maximum), "min": _extreme(operator
 _LOGIC = {"and": operator.and_, "or": operator.or_}
 
 
-class _Components(NamedTuple):
+class Components(NamedTuple):
     """A vector: an array, whose last axis has the components."""
 
     array: jax.Array
@@ -121,13 +121,13 @@ class _Components(NamedTuple):
 
 def _componentwise(operation, *values):
     """An operation on numbers, or on the components of vectors; a number goes with every component."""
-    if not any(isinstance(value, _Components) for value in values):
+    if not any(isinstance(value, Components) for value in values):
         return operation(*values)
-    return _Components(operation(*map(_beside_components, values)))
+    return Components(operation(*map(_beside_components, values)))
 
 
 def _beside_components(value):
-    if isinstance(value, _Components):
+    if isinstance(value, Components):
         return value.array
     value = to_float(value)
     return value if jnp.ndim(value) == 0 else value[..., None]
@@ -149,7 +149,7 @@ class Values(Walker):
     def of(self, tree):
         """The number or truth that a tree says: an array; of a vector, its components are on the last axis."""
         value = self.walk(tree)
-        return value.array if isinstance(value, _Components) else value
+        return value.array if isinstance(value, Components) else value
 
     def visit_Number(self, node):
         return float(node.value)
@@ -197,7 +197,7 @@ class Values(Walker):
 
     def visit_Vector(self, node):
         terms = map(to_float, (yield from self.each(node.terms)))
-        return _Components(jnp.stack(jnp.broadcast_arrays(*terms), axis=-1))
+        return Components(jnp.stack(jnp.broadcast_arrays(*terms), axis=-1))
 
     def visit_Item(self, node):
         return (yield node.vector).array[..., node.index]
@@ -205,7 +205,7 @@ class Values(Walker):
     def visit_Affine(self, node):
         vector = yield node.vector
         weights, bias = map(self._constants, (node.weights, node.bias))
-        return _Components(vector.array @ weights.T + bias)
+        return Components(vector.array @ weights.T + bias)
 
     def _constants(self, numbers):
         """An array of numbers, or the one of this name."""

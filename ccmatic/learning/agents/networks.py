@@ -5,6 +5,8 @@ import jax
 import jax.numpy as jnp
 from skrl.models.jax import DeterministicMixin, Model
 
+from ccmatic.learning import policies
+
 #: The names of a network's layers, as Flax counts them.
 LAYER = "Dense_{}"
 
@@ -27,11 +29,24 @@ class Critic(DeterministicMixin, Model):
         return network(x, self.layers, 1, nn.initializers.lecun_normal()), {}
 
 
+class Dense(nn.Module):
+    """The weights and biases of a layer, as they are learned. first: by which the weights begin."""
+
+    inputs: int
+    outputs: int
+    first: nn.initializers.Initializer
+
+    @nn.compact
+    def __call__(self):
+        """(weights (inputs, outputs), bias (outputs))."""
+        weights = self.param("kernel", self.first, (self.inputs, self.outputs))
+        return weights, self.param("bias", nn.initializers.zeros, (self.outputs,))
+
+
 def network(x, layers, outputs, last):
-    """The outputs for observations `x`: tanh after each hidden layer; last: by which the last layer begins."""
-    for width in layers:
-        x = nn.tanh(nn.Dense(width)(x))
-    return nn.Dense(outputs, kernel_init=last)(x)
+    """The outputs for observations `x`; last: by which the last layer begins."""
+    widths, firsts = [x.shape[-1], *layers, outputs], [*[nn.initializers.lecun_normal()] * len(layers), last]
+    return policies.outputs([Dense(*each)() for each in zip(widths, widths[1:], firsts, strict=False)], x)
 
 
 def give(model, layers):

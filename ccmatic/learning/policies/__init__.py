@@ -1,4 +1,4 @@
-"""Trained policies: their files, their networks in NumPy, and their export to C and to ONNX. Nothing here needs JAX."""
+"""Trained policies: their files, their networks as programs, and their export. Nothing here needs JAX."""
 
 from ccmatic.learning.policies.export import GuidedExport, PolicyExport, export, exported, told, with_guarantees
 from ccmatic.learning.policies.onnx_file import write_onnx
@@ -14,6 +14,7 @@ from ccmatic.learning.policies.policy import (
     rewards,
     save,
 )
+from ccmatic.learning.policies.program import outputs, program
 
 __all__ = [
     "ACTIONS",
@@ -28,6 +29,8 @@ __all__ = [
     "export",
     "exported",
     "load",
+    "outputs",
+    "program",
     "rewards",
     "save",
     "told",

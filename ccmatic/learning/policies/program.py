@@ -1,0 +1,36 @@
+"""A network as a program of the language: the one place that says what a network computes."""
+
+from ccmatic.language import Affine, Function, Name
+
+#: What a network reads, a vector.
+OBSERVATION = "observation"
+
+
+def program(layers):
+    """Return the program of a network of layers, each but the last followed by a tanh.
+
+    Args:
+        layers: (weights, bias) of each, as `Affine` has them: a row of weights for each output; or names of arrays.
+    """
+    x = Name(OBSERVATION)
+    for number, (weights, bias) in enumerate(layers, 1):
+        x = Affine(weights, x, bias)
+        if number < len(layers):
+            x = Function("tanh", (x,))
+    return x
+
+
+def outputs(layers, observations):
+    """Return the outputs (…, outputs) of a network for observations (…, inputs), as JAX works them out.
+
+    Args:
+        layers: (weights (inputs, outputs), bias (outputs)) of each, arrays.
+        observations: An array.
+    """
+    from ccmatic.compilers.arrays import Components, Values  # whoever exports does not need JAX
+
+    names = [(f"weights_{number}", f"bias_{number}") for number in range(len(layers))]
+    arrays = {OBSERVATION: Components(observations)}
+    for (weights, bias), layer in zip(names, layers, strict=True):
+        arrays |= {weights: layer[0].T, bias: layer[1]}
+    return Values(arrays).of(program(names))
