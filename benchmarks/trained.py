@@ -5,7 +5,7 @@ import json
 import jax
 import jax.numpy as jnp
 
-from ccmatic.learning import Environment, Policy, agents, network, policies, sender, stateless, trained
+from ccmatic.learning import Environment, Policy, agents, policies, sender, stateless, trained
 from ccmatic.learning.envs import rollout
 from ccmatic.learning.envs.signals import ACTIONS
 
@@ -46,7 +46,7 @@ def together(group, bounds):
     layers = jax.tree.map(lambda *arrays: jnp.stack(arrays), *(policy.layers for policy in group))
 
     def decide(seen):
-        actions = jax.vmap(network)(layers, seen.reshape(len(group), -1, *seen.shape[1:]))
+        actions = jax.vmap(policies.outputs)(layers, seen.reshape(len(group), -1, *seen.shape[1:]))[..., 0]
         return jnp.clip(actions.reshape(seen.shape[:2]), *bounds)
 
     return stateless(decide)

@@ -10,7 +10,7 @@ from ccmatic.learning.adversaries.attack import Attack
 from ccmatic.learning.adversaries.levels import Bandwidth, Jitter, LeastRtt
 from ccmatic.learning.adversaries.played import Played, baseline, play, worst
 from ccmatic.learning.adversaries.target import target
-from ccmatic.learning.envs import Asked, network
+from ccmatic.learning.envs import Asked
 
 #: Keys of the section [adversary] of a query.
 OPTIONS = ("target", "reward", "penalty", "history", "runs", "level", "within")
@@ -72,7 +72,7 @@ class Adversary:
 
     def played(self) -> Played:
         """What it does in as many episodes as its baseline has, on the same links or from the same rates on."""
-        return play(self.attack, lambda state, seen, key: network(self.layers, seen), self.attack.runs)
+        return play(self.attack, lambda state, seen, key: policies.outputs(self.layers, seen)[..., 0], self.attack.runs)
 
     def trace(self):
         """The rates of the `worst` episode, (steps) Mbit/s, and whether there is one with the threshold's delay."""

@@ -17,7 +17,7 @@ from ccmatic.learning.envs.environment import Environment, State
 from ccmatic.learning.envs.gym import LEARNED, LinkEnv, LinkParallelEnv, LinkVectorEnv, make_environment, spaces
 from ccmatic.learning.envs.links import Asked
 from ccmatic.learning.envs.rollout import Episode, Lawful, Policy, lawful, rollout, stateless
-from ccmatic.learning.envs.senders import network, remembering, sender, trained
+from ccmatic.learning.envs.senders import remembering, sender, trained
 
 __all__ = [
     "LEARNED",
@@ -33,7 +33,6 @@ __all__ = [
     "State",
     "lawful",
     "make_environment",
-    "network",
     "remembering",
     "rollout",
     "sender",

@@ -12,6 +12,7 @@ from ccmatic.base import CONDITION, InputError, definitions
 from ccmatic.compilers.arrays import Counted, Values, rates, to_float, where
 from ccmatic.controllers import load
 from ccmatic.language import Past, as_sent, find_program, is_stateful, parts
+from ccmatic.learning import policies
 from ccmatic.learning.envs import cubic
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.environment import Environment
@@ -43,15 +44,11 @@ def trained(policy, asked):
     for; and its Policy there, whose actions are clipped as there."""
     learned = {each: getattr(policy.file, each) for each in ("observe", "act", "reward", "history", "delay")}
     environment = Environment(asked, **learned)
-    return environment, stateless(lambda seen: jnp.clip(network(policy.layers, seen), *environment.bounds))
 
+    def action(seen):
+        return jnp.clip(policies.outputs(policy.layers, seen)[..., 0], *environment.bounds)
 
-def network(layers, x):
-    """What a network of (weights, bias) says of observations (…, numbers): a number for each, (…)."""
-    for weights, bias in layers[:-1]:
-        x = jnp.tanh(x @ weights + bias)
-    weights, bias = layers[-1]
-    return (x @ weights + bias)[..., 0]
+    return environment, stateless(action)
 
 
 def _constant(name, number):
