@@ -8,7 +8,7 @@ wants more than it can send: the policy is Aurora's network, 32-16 on ten of its
 R_m of the paper's path, and whose last bias makes that the largest action, 25 % more.
 
   policy in C       `ccmatic export --target udp`: a system call a packet
-  policy in Python  python_sender.py, which does the same by NumPy
+  policy in Python  python_sender.py, which does the same by JAX
   BPF, by packet    a congestion control of `--target bpf` that asks for 100,000 packets in R_m, a segment at a time
   BPF               the same as the kernel sends by default, up to 64 KB at once (GSO)
   cubic             the kernel's own, for comparison
@@ -17,7 +17,7 @@ All run at a real-time priority, each with a receiver that acknowledges each pac
 the runs, each measured for so many seconds after a warm-up: Gbit/s that were sent, with Ethernet's headers, and the
 least and the most of the runs; what share of the packets was lost, or sent again by TCP; thousand packets a second;
 microseconds of a processor that a packet took the sender and the receiver, with the softirqs in them; the sender's
-share of a processor. Then what an inference takes in C and in NumPy."""
+share of a processor. Then what an inference takes in C and in JAX."""
 
 import argparse
 import os
@@ -26,10 +26,12 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
 from timeit import repeat
 
+import jax
 import numpy as np
 from policies import INFERS, zeros
 from sender_times import measure
@@ -140,10 +142,10 @@ def senders(policy, seconds, folder):
 
 
 def inference(policy):
-    """Nanoseconds in C, and in NumPy."""
+    """Nanoseconds in C, and in JAX."""
     in_c, _ = measure(policies.exported(policy), *INFERS, times=20_000)
-    seen = np.ones((1, len(policy.layers[0][0])), np.float32)
-    return in_c, min(repeat(lambda: policy(seen), number=2000, repeat=5)) / 2000 * 1e9
+    seen, network = np.ones(len(policy.layers[0][0]), np.float32), jax.jit(partial(policies.outputs, policy.layers))
+    return in_c, min(repeat(lambda: np.asarray(network(seen)), number=2000, repeat=5)) / 2000 * 1e9
 
 
 def main():
@@ -165,7 +167,7 @@ def main():
             rates = [each[0] for each in found]
             told = LINE.format(*map(median, zip(*found, strict=True)), min(rates), max(rates))
             print(f"{name:>18}  {told}", flush=True)
-        print("an inference: {:.0f} ns in C, {:.0f} ns in NumPy".format(*inference(policies.load(policy))))
+        print("an inference: {:.0f} ns in C, {:.0f} ns in JAX".format(*inference(policies.load(policy))))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A sender over UDP in plain Python: packets, pacing and policy in one process, the network by NumPy.
+"""A sender over UDP in plain Python: packets, pacing and policy in one process, the network by JAX.
 
     python benchmarks/python_sender.py POLICY.json ADDRESS PORT [--seconds S] [--interval S]
 
@@ -11,8 +11,10 @@ import argparse
 import json
 import socket
 import struct
+from functools import partial
 from time import perf_counter
 
+import jax
 import numpy as np
 
 from ccmatic.learning import policies
@@ -31,6 +33,7 @@ class Decisions:
 
     def __init__(self, policy, interval):
         self.policy, self.interval, self.rate = policy, interval, FIRST * PACKET / interval
+        self.network = jax.jit(partial(policies.outputs, policy.layers))
         self.history = np.zeros((policy.file.history, policies.OBSERVATIONS["aurora"]), np.float32)
         self.rtt = self.end = self.least = interval
 
@@ -44,7 +47,7 @@ class Decisions:
         gradient, latency, sending = (self.end - before) / self.interval, self.rtt / self.least, sent / max(acked, 1)
         self.history[:-1] = self.history[1:]
         self.history[-1] = max(-10, min(gradient, 10)), min(latency - 1, 10), min(sending - 1, 10)
-        [action] = self.policy(self.history.reshape(1, -1))
+        [action] = self.network(self.history.ravel())
         change = 0.025 * max(-self.policy.most_action, min(float(action), self.policy.most_action))
         self.rate = self.rate * (1 + change) if change >= 0 else self.rate / (1 - change)
 

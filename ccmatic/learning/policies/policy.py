@@ -79,14 +79,6 @@ class Policy:
             f"A policy of {self.file.history} intervals, a network of {sizes}, trained for {self.file.reward}'s reward."
         )
 
-    def __call__(self, observations):
-        """The actions (n) for observations (n, numbers), float32, before they are limited to what may be asked."""
-        x = np.float32(observations)
-        for weights, bias in self.layers[:-1]:
-            x = np.tanh(x @ weights + bias)
-        weights, bias = self.layers[-1]
-        return (x @ weights + bias)[:, 0]
-
 
 def load(path):
     """The Policy in a file. Raises InputError, which names it, for what is none, or does not fit its own query."""
