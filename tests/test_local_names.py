@@ -12,7 +12,7 @@ from pysmt import shortcuts as smt
 
 from ccmatic.base.errors import InputError
 from ccmatic.base.units import RATE
-from ccmatic.compilers.c.decision import decision
+from ccmatic.compilers.c.decision import decision_body
 from ccmatic.controllers import parse
 from ccmatic.logic.terms import equal, linear, real
 from ccmatic.logic.terms import formula as as_formula
@@ -171,7 +171,7 @@ def test_what_runs_is_what_is_exported(tmp_path_factory, sources, data):
     names = ("C_L", "C_U", "qdel_L", "MSS")
     for number, controller in enumerate(parsed):
         arguments = ", ".join(f"int64_t {name}" for name in names)
-        code += [f"uint64_t decide{number}({arguments})", "{", *decision(controller, 1), "}"]
+        code += [f"uint64_t decide{number}({arguments})", "{", *decision_body(controller, 1), "}"]
     (folder / "decide.c").write_text("\n".join(code))
     compile_c(["-std=c99", "-shared", "-fPIC", "-o", str(folder / "decide.so"), str(folder / "decide.c")])
     library = ctypes.CDLL(str(folder / "decide.so"))

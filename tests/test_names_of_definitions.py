@@ -19,8 +19,9 @@ NAMES = {"C_L", "C_U", "C_Llambda", "qdel_L", "qdel_U", "q_U"}.union(
 
 
 def words(text):
-    """Every string of a module, but for docstrings."""
+    """Every string of a module, but for docstrings and the names of its own in `__all__`."""
     tree = ast.parse(text)
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.Assign) and "__all__" in ast.unparse(node))]
     prose = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
     return {
         node.value

@@ -5,10 +5,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ccmatic import base
+from ccmatic import base, exporting
 from ccmatic.base import InputError, Unreadable
-from ccmatic.exporting import files as exporting
-from ccmatic.exporting import header
 from ccmatic.records import AttackLine, GuaranteeLine, MeasuresFile, TrainingLine
 
 
@@ -37,8 +35,8 @@ def export(
     asked = (model, horizon, str(jitter))
     if around and target != "bpf":
         raise InputError(f"--around {around} for the target {target}; expected --target bpf: the kernel runs it")
-    made = (header.make_guard(str(controller), around, *asked) if around
-            else header.make(str(controller), *asked, guarding=True))  # fmt: skip
+    made = (exporting.make_guard(str(controller), around, *asked) if around
+            else exporting.make(str(controller), *asked, guarding=True))  # fmt: skip
     return exporting.write(made, target, out or made.name)
 
 

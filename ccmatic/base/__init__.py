@@ -1,5 +1,6 @@
 """What every other package stands on: errors, files, units, quantities, and finding definitions."""
 
+from ccmatic.base import definitions, installed, markup, quantities
 from ccmatic.base.bisection import last_good, last_good_from_above
 from ccmatic.base.blame import blamed, blamed_files, place_of
 from ccmatic.base.catalogue import KINDS, entries
@@ -44,17 +45,21 @@ __all__ = [
     "blamed_files",
     "c_comment",
     "c_name",
+    "definitions",
     "docstring",
     "entries",
     "exact",
+    "installed",
     "last_good",
     "last_good_from_above",
     "line_of",
     "load_toml",
     "located",
+    "markup",
     "opened",
     "parse_json",
     "place_of",
+    "quantities",
     "read_text",
     "shown",
     "smtlib_comment",

@@ -9,7 +9,7 @@ from ccmatic.cli import options
 @click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
 @click.option(
     "--target",
-    type=options.Names("ccmatic.exporting.files", "names", "onnx"),
+    type=options.Names("ccmatic.exporting", "names", "onnx"),
     required=True,
     help="c: a header, and functions to link; bpf: for the kernel; udp: a sender and a receiver; onnx: of a policy.",
 )

@@ -14,9 +14,23 @@ from typing import Any
 from ccmatic.base import BYTES, CONDITION, TIME, InputError, Unit
 from ccmatic.contracts.steps import Delay, Number
 from ccmatic.contracts.views import FlowView
-from ccmatic.language import ARITHMETIC, ORDER, Binary, Comparison, Extreme, If, Logic, Name, Not, Past
+from ccmatic.language import (
+    ARITHMETIC,
+    ORDER,
+    Binary,
+    Comparison,
+    Each,
+    Extreme,
+    If,
+    Logic,
+    Name,
+    Not,
+    Past,
+    each_of,
+    read_window,
+    reads,
+)
 from ccmatic.language import Number as Literal
-from ccmatic.language.windows import Each, each_of, read_window, reads
 from ccmatic.logic import Truth, choice, either, equal, every, no, some
 
 #: The observations of a window that a program may read, and their units: cumulative bytes sent, acknowledged, and lost

@@ -16,7 +16,30 @@ Bytes are those of IP packets, headers included and no link-layer framing, throu
 schedule, utilisation.
 """
 
-from ccmatic.emulation.measures import as_text
+from ccmatic.emulation.flows import Asked, Commands
+from ccmatic.emulation.kinds import asked, is_flow
+from ccmatic.emulation.link import MTU, SECOND, Link, of_texts
+from ccmatic.emulation.machine import require
+from ccmatic.emulation.measures import as_text, summed_up, warm_up
 from ccmatic.emulation.pipeline import measure_flows
+from ccmatic.emulation.run import RECORD, Emulation, emulate, started
 
-__all__ = ["as_text", "measure_flows"]
+__all__ = [
+    "MTU",
+    "RECORD",
+    "SECOND",
+    "Asked",
+    "Commands",
+    "Emulation",
+    "Link",
+    "as_text",
+    "asked",
+    "emulate",
+    "is_flow",
+    "measure_flows",
+    "of_texts",
+    "require",
+    "started",
+    "summed_up",
+    "warm_up",
+]

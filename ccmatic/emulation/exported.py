@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from ccmatic import exporting
 from ccmatic.base import InputError
 from ccmatic.emulation import flows, machine
-from ccmatic.exporting import files, header, targets
 from ccmatic.learning import policies
-from ccmatic.runtime import build
+from ccmatic.runtime import build_bpf, build_udp
 
 _BTF = Path("/sys/kernel/btf/vmlinux")
 
@@ -22,7 +22,7 @@ class Udp:
     remembers at first."""
 
     def __init__(self, controller):
-        self.export = header.make(controller)
+        self.export = exporting.make(controller)
 
     @contextmanager
     def prepare(self, context):
@@ -39,7 +39,7 @@ class Udp:
             options += ["--step", schedule.step, "--queue", schedule.queue, *_begins_with(beliefs)]
         if context.link.holds and export.remembers:
             options += _remembered(export, context.link.holds, context.number)
-        sender, receiver = build.build_udp(_written(export, "udp", context))
+        sender, receiver = build_udp(_written(export, "udp", context))
         yield flows.Commands(
             [receiver, context.port],
             [sender, *options, context.address, context.port],
@@ -69,16 +69,16 @@ class Bpf:
     name of the flow's own, so that flows never run one another's code."""
 
     def __init__(self, controller):
-        self.export = header.make(controller)
+        self.export = exporting.make(controller)
 
     @contextmanager
     def prepare(self, context):
         """As `flows` says."""
         if not _BTF.exists():
             raise InputError("this kernel has no BTF; expected one built with CONFIG_DEBUG_INFO_BTF")
-        folder, name = _written(self.export, "bpf", context), targets.kernel_name(self.export.name, _place(context))
+        folder, name = _written(self.export, "bpf", context), exporting.kernel_name(self.export.name, _place(context))
         log = folder / "log.csv"
-        command = [*reversed(build.build_bpf(folder, name)), log]
+        command = [*reversed(build_bpf(folder, name)), log]
         with machine.Process(f"the loader of {name}", command, context.folder) as loader:
             loader.wait_until_ready()
             # No bursts of segments: each is paced by itself.
@@ -96,7 +96,7 @@ class Guard(Bpf):
         if not envelope:
             found = f"found 'guard:{argument}'; expected an envelope and what to put it around"
             raise InputError(f"{found}, such as guard:cc_qdel_wide:cubic")
-        self.export = header.make_guard(envelope, around, horizon=policies.PROVED_HORIZON)
+        self.export = exporting.make_guard(envelope, around, horizon=policies.PROVED_HORIZON)
         if not flows.in_kernel(around):
             raise InputError(f"this kernel has no {around} to guard; expected one of {', '.join(flows.available())}")
 
@@ -114,5 +114,5 @@ def _place(context):
 
 def _written(export, target, context):
     folder = context.folder / f"{target}-{context.port}"
-    files.write(export, target, folder)
+    exporting.write(export, target, folder)
     return folder

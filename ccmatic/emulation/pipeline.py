@@ -17,7 +17,7 @@ from ccmatic.emulation.link import ENDLESS, SECOND
 from ccmatic.emulation.machine import require
 from ccmatic.emulation.measures import measures, warm_up
 from ccmatic.emulation.run import emulate
-from ccmatic.exporting.header import Export
+from ccmatic.exporting import Export
 from ccmatic.trace_export import Holds, Schedule
 from ccmatic.traces import require as require_drawing
 

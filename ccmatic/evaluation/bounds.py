@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from ccmatic import guarantees
-from ccmatic.exporting import header
+from ccmatic import exporting, guarantees
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ def bounds(sender, buffer_bdp, at_start=False):
 
 @cache
 def _export(sender):
-    return header.make(sender)
+    return exporting.make(sender)
 
 
 def _float(number):

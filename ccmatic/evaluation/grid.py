@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from ccmatic import traces
 from ccmatic.base import InputError
-from ccmatic.emulation.kinds import is_flow
+from ccmatic.emulation import is_flow
 from ccmatic.evaluation import bounds, figures, runs
 
 

@@ -12,16 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from ccmatic import records
+from ccmatic import exporting, records
 from ccmatic.base import InputError, parse_json, read_text, writable_folder
-from ccmatic.emulation.kinds import asked
-from ccmatic.emulation.link import SECOND, Link, of_texts
-from ccmatic.emulation.measures import summed_up, warm_up
-from ccmatic.emulation.run import RECORD, Emulation, emulate
-from ccmatic.exporting import header
+from ccmatic.emulation import RECORD, SECOND, Emulation, Link, asked, emulate, of_texts, summed_up, warm_up
 from ccmatic.records import ResultRecord
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender
+from ccmatic.runtime import Library, StatefulSender
 from ccmatic.simulation import NEVER, Path, Simulation, WindowFlow
 from ccmatic.synthesis import Team
 
@@ -82,7 +77,7 @@ def real_grid():
 def require(senders, real):
     """Raises InputError for what cannot send, on a real stack or simulated."""
     for sender in senders:
-        (asked if real else header.make)(sender)
+        (asked if real else exporting.make)(sender)
 
 
 def run(sender, scenario):
@@ -217,7 +212,7 @@ class Evaluation:
 
 @cache
 def _library(controller):
-    return Library(header.make(controller))
+    return Library(exporting.make(controller))
 
 
 def _bytes(rate):

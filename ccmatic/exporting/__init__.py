@@ -1,1 +1,21 @@
 """Exported controllers: one C header for each, and the files of a target around it."""
+
+from ccmatic.exporting.files import names, write
+from ccmatic.exporting.header import MOST, Export, make, make_guard, rounded
+from ccmatic.exporting.parts import constants, title
+from ccmatic.exporting.stateful import StatefulExport
+from ccmatic.exporting.targets import kernel_name
+
+__all__ = [
+    "MOST",
+    "Export",
+    "StatefulExport",
+    "constants",
+    "kernel_name",
+    "make",
+    "make_guard",
+    "names",
+    "rounded",
+    "title",
+    "write",
+]

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from ccmatic import controllers, guarantees, language
 from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, shown, suggest
-from ccmatic.compilers.c.decision import LARGEST, decision
-from ccmatic.compilers.c.window import window_functions
+from ccmatic.compilers.c import LARGEST_BELIEF, decision_body, window_functions
 from ccmatic.contracts import is_bound, load_definition
 from ccmatic.controllers import Controller
 from ccmatic.exporting import stateful
@@ -119,7 +118,7 @@ class Export:
             "CCM_STEP_NUMERATOR": f"{self.step.numerator} /* a step in R_m */",
             "CCM_STEP_DENOMINATOR": self.step.denominator,
             "CCM_MOST": f"{power(MOST)} /* bytes per step that no link exceeds */",
-            "CCM_LARGEST": f"{power(LARGEST)} /* of any belief */",
+            "CCM_LARGEST": f"{power(LARGEST_BELIEF)} /* of any belief */",
             "CCM_HAS_START": f"{int(self.at_start is not None)} /* another controller runs until a large loss */",
             "CCM_ENVELOPE": f"{int(self.is_envelope)} /* it leaves a choice of rates: see ccm_want */",
             "CCM_COLUMNS": f'"{",".join(["begun_again", *(belief.name for belief in self.model.beliefs)])}"',
@@ -139,7 +138,7 @@ class Export:
         lines = [f"/* The rate of {controller.name}, bytes per step. */"]
         parameters = "const struct ccm_beliefs *b, uint64_t packet, uint64_t wanted"
         lines += [f"static inline uint64_t {function}({parameters})", "{"]
-        body = decision(controller, self.model.default_jitter)
+        body = decision_body(controller, self.model.default_jitter)
         for name in controller.parameters:
             if name in CONSTANTS and name != "MSS":
                 continue

@@ -6,8 +6,7 @@ from functools import cached_property
 from math import ceil, floor
 
 from ccmatic.base import CONSTANTS, RATE, InputError, c_comment, c_name, definitions
-from ccmatic.compilers.c import update
-from ccmatic.compilers.c.update import Update
+from ccmatic.compilers.c import LARGEST_KEPT, LINE_RATE, LONGEST_DELAY, ONE, Update
 from ccmatic.contracts import Buffer, execution
 from ccmatic.controllers import Stateful, load
 from ccmatic.exporting.parts import constants, title
@@ -68,7 +67,7 @@ class StatefulExport:
         if state.keys() - units:
             found = f"{self.name} remembers {', '.join(units) or 'nothing'}, and is to begin with {', '.join(state)}"
             raise InputError(f"{found}; expected what remembers the same")
-        return {name: floor(value * update.ONE[units[name]]) for name, value in state.items()}
+        return {name: floor(value * ONE[units[name]]) for name, value in state.items()}
 
     def _writer(self):
         return Update(self.controller, self.model.R, self.jitter)
@@ -97,9 +96,9 @@ class StatefulExport:
             "CCM_FIRST": f"{self.first_decision} /* the first step at whose end it decides */",
             "CCM_ENVELOPE": "0 /* it leaves no choice of rates */",
             "CCM_PACED": f"{int(self.is_paced)} /* whether its rate limits anything */",
-            "CCM_LARGEST": f"INT64_C({update.LARGEST}) /* of any number that is kept, of either sign */",
-            "CCM_LINE_RATE": f"INT64_C({update.LINE_RATE}) /* bytes per step: limits nothing */",
-            "CCM_LONGEST_DELAY": f"{update.LONGEST_DELAY} /* steps */",
+            "CCM_LARGEST": f"INT64_C({LARGEST_KEPT}) /* of any number that is kept, of either sign */",
+            "CCM_LINE_RATE": f"INT64_C({LINE_RATE}) /* bytes per step: limits nothing */",
+            "CCM_LONGEST_DELAY": f"{LONGEST_DELAY} /* steps */",
             "CCM_REORDERING": "3 /* packets later than one of which acknowledgements tell that it is lost */",
             "CCM_STATE_NAMES": names,
             "CCM_COLUMNS": f'"{",".join(columns)}"',

@@ -1,5 +1,6 @@
 """The language of controllers: trees, how a text is read as one, and how they are walked."""
 
+from ccmatic.language import reader
 from ccmatic.language.files import find_program
 from ccmatic.language.limits import Extents
 from ccmatic.language.literals import Literals
@@ -37,6 +38,7 @@ from ccmatic.language.tree import (
 )
 from ccmatic.language.value import names, value
 from ccmatic.language.walker import Walker, componentwise
+from ccmatic.language.windows import Each, each_of, read_window, reads
 
 __all__ = [
     "ARITHMETIC",
@@ -49,6 +51,7 @@ __all__ = [
     "Bounded",
     "Comparison",
     "Declaration",
+    "Each",
     "Extents",
     "Extreme",
     "Function",
@@ -70,6 +73,7 @@ __all__ = [
     "bare",
     "comparisons",
     "componentwise",
+    "each_of",
     "find_program",
     "is_constant",
     "is_stateful",
@@ -78,6 +82,9 @@ __all__ = [
     "nodes",
     "parts",
     "read_stateful",
+    "read_window",
+    "reader",
+    "reads",
     "told_apart",
     "value",
 ]

@@ -3,7 +3,7 @@
 import ctypes
 from fractions import Fraction
 
-from ccmatic.compilers.c.update import ONE
+from ccmatic.compilers.c import ONE
 from ccmatic.runtime.library import Called
 
 _U64, _I64 = ctypes.c_uint64, ctypes.c_int64

@@ -14,8 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 from math import floor, lcm
 
-from ccmatic.base import InputError, exact, shown, suggest
-from ccmatic.base.quantities import DIGITS
+from ccmatic.base import InputError, exact, quantities, shown, suggest
 from ccmatic.contracts import Model, load_definition
 
 #: How many ticks the bottleneck takes to serve a packet, unless a path says otherwise.
@@ -120,7 +119,9 @@ def _exact(value, name):
     try:
         return exact(str(value))
     except InputError:
-        raise InputError(f"{name} is {shown(repr(value))}, expected a number of at most {DIGITS} digits") from None
+        raise InputError(
+            f"{name} is {shown(repr(value))}, expected a number of at most {quantities.DIGITS} digits"
+        ) from None
 
 
 def _chosen(table, key, what):

@@ -8,7 +8,7 @@ its jitter is all that delays a packet behind the bottleneck. A loss is found by
 from bisect import bisect_right
 
 from ccmatic.base import InputError
-from ccmatic.runtime.stateful_library import Seen
+from ccmatic.runtime import Seen
 
 #: Packets acknowledged beyond one that is lost, by which it is found.
 DUPACKS = 3

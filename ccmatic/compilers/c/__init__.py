@@ -1,1 +1,18 @@
 """Terms as C: integers and fixed point."""
+
+from ccmatic.compilers.c.decision import LARGEST as LARGEST_BELIEF
+from ccmatic.compilers.c.decision import decision_body
+from ccmatic.compilers.c.update import LARGEST as LARGEST_KEPT
+from ccmatic.compilers.c.update import LINE_RATE, LONGEST_DELAY, ONE, Update
+from ccmatic.compilers.c.window import window_functions
+
+__all__ = [
+    "LARGEST_BELIEF",
+    "LARGEST_KEPT",
+    "LINE_RATE",
+    "LONGEST_DELAY",
+    "ONE",
+    "Update",
+    "decision_body",
+    "window_functions",
+]

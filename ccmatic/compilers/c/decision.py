@@ -12,7 +12,7 @@ from ccmatic.language import Between
 LARGEST = 2**40
 
 
-def decision(controller, jitter):
+def decision_body(controller, jitter):
     """The statements of a C function's body that return the controller's rate, bytes per step, rounded down, at least
     0; `int64_t` variables named as its parameters are in scope. Of an envelope: that nearest to `wanted`, a `uint64_t`
     in scope. jitter: D in steps.

@@ -10,8 +10,7 @@ from fractions import Fraction
 from ccmatic.base import RATE, InputError, c_comment, c_name
 from ccmatic.compilers.c.expression import Expression
 from ccmatic.contracts import START, TIMEOUT, RunningMax, is_bound
-from ccmatic.language.tree import Binary, Extreme, If, Logic, Name, Past
-from ccmatic.language.windows import Each, reads
+from ccmatic.language import Binary, Each, Extreme, If, Logic, Name, Past, reads
 
 #: The most that is in a column of a window, in a belief, and in a packet; and steps of a window.
 _COLUMN, _BELIEF, _PACKET, _STEPS = 2**58, 2**40, 2**32, 2**10

@@ -11,16 +11,13 @@ from select import select
 import jax
 import numpy as np
 
+from ccmatic import emulation, exporting
 from ccmatic.base import InputError
-from ccmatic.emulation import machine
-from ccmatic.emulation.flows import Asked, Commands
-from ccmatic.emulation.link import MTU, SECOND, Link
-from ccmatic.emulation.run import started
-from ccmatic.exporting import files
+from ccmatic.emulation import MTU, SECOND, Asked, Commands, Link, started
 from ccmatic.learning import policies
 from ccmatic.learning.envs.environment import State
 from ccmatic.learning.envs.signals import Interval
-from ccmatic.runtime import build
+from ccmatic.runtime import build_udp
 
 #: Seconds: for how long to wait for a sender that says nothing, and for how long the link is there after an episode.
 PATIENCE, AFTER = 15, 0.2
@@ -36,7 +33,7 @@ class Emulated:
     """
 
     def __init__(self, environment):
-        machine.require()
+        emulation.require()
         _check(environment.asked)
         self.environment, self.faults = environment, None
         self._reset = jax.jit(partial(environment.reset, n=1))
@@ -123,8 +120,8 @@ class Told:
     def prepare(self, context):
         """As ccmatic.emulation.flows says."""
         folder = context.folder / "learner"
-        files.write(policies.told(), "udp", folder)
-        sender, receiver = build.build_udp(folder)
+        exporting.write(policies.told(), "udp", folder)
+        sender, receiver = build_udp(folder)
         told, tells = folder / "told", folder / "tells"
         for pipe in (told, tells):
             os.mkfifo(pipe)

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from ccmatic import records
+from ccmatic import exporting, records
 from ccmatic.base import InputError, c_name, writable_folder
-from ccmatic.exporting import files, header
-from ccmatic.exporting import parts as headers
 from ccmatic.learning.policies import network
 from ccmatic.learning.policies.onnx_file import write_onnx
 from ccmatic.learning.policies.policy import OBSERVATIONS, PROVED_HORIZON, Policy, envelope, load
@@ -39,7 +37,8 @@ class PolicyExport:
     def header(self):
         """The text of NAME.h."""
         about = f"{self.policy.file.observe} observations"
-        text = [headers.title(self.name, about, self.policy.about), _MATH, headers.constants(self.name, self._values())]
+        text = [exporting.title(self.name, about, self.policy.about), _MATH]
+        text += [exporting.constants(self.name, self._values())]
         text += [shipped("arithmetic.h"), *network.parts(self.policy)]
         text += [shipped(f"{name}.h") for name in ("policy", "step")]
         return "\n".join([*text, "#endif\n"])
@@ -74,7 +73,7 @@ def told():
 
 
 @dataclass(frozen=True)
-class GuidedExport(header.Export):
+class GuidedExport(exporting.Export):
     """An envelope in which a policy chooses: once a step, of the rates that it leaves."""
 
     policy: Policy = field(kw_only=True)
@@ -98,12 +97,12 @@ class GuidedExport(header.Export):
 
     @property
     def constants(self):
-        """As header.Export.constants."""
+        """As exporting.Export.constants."""
         chosen = {"CCM_ENVELOPE": "0 /* the network chooses in it */", "CCM_NETWORK": 1}
         return super().constants | network.constants(self.policy) | chosen
 
     def within(self):
-        """As header.Export.within: the network."""
+        """As exporting.Export.within: the network."""
         yield _MATH
         yield from network.parts(self.policy)
 
@@ -115,7 +114,7 @@ def exported(policy):
         raise InputError(f"{policy.name} multiplies CUBIC's window, which C has not; expected another act, or onnx")
     if policy.envelope is None:
         return PolicyExport(policy)
-    made = header.make(policy.envelope.file, horizon=PROVED_HORIZON, guarding=True)
+    made = exporting.make(policy.envelope.file, horizon=PROVED_HORIZON, guarding=True)
     jitter = policy.interval * made.model.default_jitter - 1  # so that a step is an interval
     if jitter < 0:
         expected = "an R_m at least, as the beliefs of envelopes are of what happens in one"
@@ -141,7 +140,7 @@ def export(file, target, out=None) -> list[Path]:
     folder = out or policy.name
     if target == "onnx":
         return [write_onnx(policy, writable_folder(folder) / f"{policy.name}.onnx")]
-    return files.write(exported(policy), target, folder)
+    return exporting.write(exported(policy), target, folder)
 
 
 def _no_fractions(name):
