@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ccmatic.base.errors import InputError
-from ccmatic.simulation.paths import HIDING, JITTER, NEVER, TICKS, Path
+from ccmatic.simulation.packets import NEVER
+from ccmatic.simulation.paths import HIDING, JITTER, TICKS, Path
 from ccmatic.simulation.simulator import Simulation, simulate
 from ccmatic.traces.trace import Trace
 from support.simulator_laws import broken

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from ccmatic.simulation.paths import NEVER, TICKS, Path
+from ccmatic.simulation.packets import NEVER
+from ccmatic.simulation.paths import TICKS, Path
 from ccmatic.simulation.simulator import Simulation, simulate
 from ccmatic.verification.replayer import replay
 from support.execution_checks import (

@@ -26,7 +26,7 @@ from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Impl
 from ccmatic.contracts.sources import Recorded
 from ccmatic.contracts.template import Branch, Sketch, Template, linear_forms, value_of
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
-from ccmatic.contracts.worlds import folders
+from ccmatic.contracts.worlds import FLUID, PACKETS, folders, world
 
 __all__ = [
     "BEFORE_TIMEOUT",
@@ -34,7 +34,9 @@ __all__ = [
     "CONDITION",
     "EXCLUSIONS",
     "FIRST",
+    "FLUID",
     "LAST",
+    "PACKETS",
     "RATE",
     "START",
     "TIME",
@@ -98,4 +100,5 @@ __all__ = [
     "share",
     "value_of",
     "whole",
+    "world",
 ]

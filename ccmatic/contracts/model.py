@@ -34,8 +34,8 @@ class Model:
     formula) for its own part, `timeouts(x)`, `bottleneck` and `columns`.
 
     variation: γ; the link's rate moves between C and γ·C within a trace; 1: it is constant.
-    bottleneck: which of the simulated ones (`ccmatic.simulation.paths`) makes its executions, "fixed rate" or
-    "token bucket"; None if none does.
+    bottleneck: whose rule (`ccmatic.fitting`) says how much jitter a log of packets needs; None if none does. Its
+    packets, if it has any, are those of a packets.h beside its laws (`ccmatic.contracts.worlds`).
     columns: what its executions have besides A, S, L, Ld and r. TOKENS; of LAST and FIRST the delays that it reads;
     and any `Column`s of its own, which its laws read as `x.NAME[t]`, and without laws may be any numbers."""
 

@@ -7,7 +7,28 @@ of the model of which it is a subclass.
 import inspect
 from pathlib import Path
 
+from ccmatic.base import InputError
 from ccmatic.contracts.model import Model
+
+#: The worlds beside laws, by the names of their files.
+PACKETS, FLUID = "packets.h", "fluid.py"
+
+
+def world(model: Model, name: str) -> Path:
+    """Return the file of a model's world.
+
+    Args:
+        model: the model.
+        name: PACKETS or FLUID.
+
+    Raises:
+        InputError: neither the model nor one of which it is a subclass has this world.
+    """
+    places = folders(model)
+    file = next((place / name for place in places if (place / name).is_file()), None)
+    if file is None:
+        raise InputError(f"the model {model.name} has no {name}; expected one beside its laws, in {places[0]}")
+    return file
 
 
 def folders(model: Model) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from ccmatic.runtime.build import build_bpf, build_udp
 from ccmatic.runtime.library import Called, Library, Sender, compile_c
-from ccmatic.runtime.sources import LONGEST_RTT, LONGEST_STEP, library_sources, shipped
+from ccmatic.runtime.sources import LONGEST_RTT, LONGEST_STEP, include_folder, library_sources, shipped
 from ccmatic.runtime.stateful_library import Seen, StatefulSender
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "build_bpf",
     "build_udp",
     "compile_c",
+    "include_folder",
     "library_sources",
     "shipped",
 ]

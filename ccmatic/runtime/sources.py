@@ -11,6 +11,11 @@ def shipped(name):
     return resources.files("ccmatic.runtime").joinpath(name).read_text(encoding="utf-8")
 
 
+def include_folder():
+    """Return the folder of the C headers, for `#include "link.h"`."""
+    return resources.files("ccmatic.runtime")
+
+
 def library_sources(export):
     """Return the texts of NAME.h and NAME.c, by file name: an exported sender that is called event by event."""
     return {

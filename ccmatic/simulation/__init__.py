@@ -1,7 +1,8 @@
 """Networks and deployed senders, packet by packet."""
 
 from ccmatic.simulation.deployed import Deployed
-from ccmatic.simulation.paths import HIDING, JITTER, NEVER, Path
+from ccmatic.simulation.packets import NEVER
+from ccmatic.simulation.paths import HIDING, JITTER, Path
 from ccmatic.simulation.run import delays, sampled
 from ccmatic.simulation.simulator import Simulation, simulate
 from ccmatic.simulation.windows import WindowFlow

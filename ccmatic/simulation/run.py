@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ccmatic.base import InputError
+from ccmatic.simulation.packets import NEVER
 from ccmatic.simulation.paths import Path
 from ccmatic.traces import Trace
 
@@ -16,7 +17,7 @@ class Run:
     """An execution: what happened to each packet, in the order sent; instants are in ticks.
 
     sent:     when it was sent.
-    lost:     whether it was dropped on arrival.
+    dropped:  when the bottleneck dropped it; NEVER if it did not.
     started:  when the bottleneck admitted it.
     token:    when the token that it used was generated: `started`, unless a bucket hid the token.
     released: when it was delivered.
@@ -30,11 +31,16 @@ class Run:
     steps: int
     seed: object
     sent: np.ndarray
-    lost: np.ndarray
+    dropped: np.ndarray
     started: np.ndarray
     token: np.ndarray
     released: np.ndarray
     changes: tuple = ()
+
+    @cached_property
+    def lost(self):
+        """Whether the bottleneck dropped each packet."""
+        return self.dropped < NEVER
 
     def path_within(self, start, end):
         """The path between the ends of two steps. Raises InputError if the link's rate changes in between."""
@@ -56,9 +62,9 @@ class Run:
             return np.searchsorted(instants, ends, side="right")
 
         kept = ~self.lost
-        A, L = count(self.sent), count(self.sent[self.lost])
+        A, L = count(self.sent), count(np.sort(self.dropped[self.lost]))
         K, S = count(self.token[kept]), count(self.released[kept])
-        return {"A": A, "L": L, "K": K, "S": S, **delays(A - L, S)}
+        return {"A": A, "L": L, "K": K, "S": S, **delays(count(self.sent[kept]), S)}
 
     def trace(self, start=1, horizon=None, alpha=None):
         """The Trace of steps start … start+horizon-1, to the end of the run by default.

@@ -6,6 +6,7 @@ path's model.
 """
 
 from bisect import bisect_right
+from collections import deque
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
@@ -13,7 +14,7 @@ from random import Random
 import numpy as np
 
 from ccmatic.base import InputError
-from ccmatic.simulation.paths import NEVER
+from ccmatic.simulation.packets import NEVER
 from ccmatic.simulation.run import Run
 
 
@@ -69,12 +70,12 @@ class Simulation:
         self._release = path.delays(rng, jitter)
         self._carry = Fraction(0)
         self._steps = 0
-        self._sent, self._lost, self._detected = [], [], 0
-        self._accepted, self._admitted, self._tokens, self._released = [], [], [], []
-        self._losses = 0
+        self._sent, self._dropped, self._undecided = [], [], deque()
+        self._through, self._admitted, self._tokens, self._released = [], [], [], []
+        self._losses = self._detected = 0
         self._changes = [(0, path)]
         self._last = self._first = self._delivered = 0
-        self._send([0] * int(initial_queue // path.packet))
+        self._send([0] * int(initial_queue // path.packet), 0)
         self.observation = self._observe(Fraction(0))
 
     def step(self, rate):
@@ -90,13 +91,13 @@ class Simulation:
         """Send so many packets in a step, none perhaps, evenly, the last at its end. Returns of each that is lost how
         many of all that were sent before it were not."""
         length = self.path.step
-        begin, accepted, known = self._steps * length, len(self._accepted), len(self._lost)
+        begin, before = self._steps * length, len(self._sent) - self._losses
         self._steps += 1
         self._detected = self._losses
-        self._send([begin + i * length // count for i in range(1, count + 1)])
+        accepted = self._send([begin + i * length // count for i in range(1, count + 1)], begin + length)
         self.observation = self._observe(count * self.path.packet / self.path.propagation)
-        lost = [i for i, gone in enumerate(self._lost[known:]) if gone]
-        return [accepted + i - number for number, i in enumerate(lost)]
+        lost = [i for i, taken in enumerate(accepted) if not taken]
+        return [before + i - number for number, i in enumerate(lost)]
 
     def change_rate(self, rate):
         """From now on, the end of a step, the link has another rate, in bytes per unit of time. What waits or is in
@@ -107,22 +108,17 @@ class Simulation:
         now = self._steps * self.path.step
         kept = bisect_right(self._admitted, now)
         last = self._admitted[kept - 1] if kept else -self.path.ticks
-        waiting = len(self._accepted) - kept
-        for planned in (self._admitted, self._tokens, self._released):
+        self._undecided.extendleft(reversed(self._through[kept:]))
+        for planned in (self._through, self._admitted, self._tokens, self._released):
             del planned[kept:]
-        admitted = self._bottleneck.change(self.path, now, waiting, last)
-        self._admitted += admitted
-        self._tokens += admitted
-        self._deliver(admitted, admitted)
+        self._decide(self._bottleneck.change(self.path, now, len(self._undecided), last))
 
     def run(self):
         """The Run so far, in which nothing that happens later changes."""
-        lost = np.array(self._lost, bool)
-        decided = np.flatnonzero(~lost)[: len(self._admitted)]
 
         def each(instants):
-            column = np.full(len(lost), NEVER, np.int64)
-            column[decided] = instants
+            column = np.full(len(self._sent), NEVER, np.int64)
+            column[self._through] = instants
             return column
 
         return Run(
@@ -130,7 +126,7 @@ class Simulation:
             steps=self._steps,
             seed=self.seed,
             sent=np.array(self._sent, np.int64),
-            lost=lost,
+            dropped=np.array(self._dropped, np.int64),
             started=each(self._admitted),
             token=each(self._tokens),
             released=each(self._released),
@@ -147,12 +143,29 @@ class Simulation:
         self._carry = max(Fraction(0), budget - count)
         return count
 
-    def _send(self, arrivals):
-        lost, admitted, tokens = self._bottleneck.offer(arrivals) if arrivals else ([], [], [])
+    def _send(self, arrivals, end):
+        """Send packets at these instants of a step, which is over at `end`; whether the link accepts each."""
+        accepted, outcomes = self._bottleneck.offer(arrivals, end)
+        first = len(self._sent)
         self._sent += arrivals
-        self._lost += lost
-        self._losses += sum(lost)
-        self._accepted += [sent for sent, gone in zip(arrivals, lost, strict=True) if not gone]
+        self._dropped += [NEVER if taken else now for now, taken in zip(arrivals, accepted, strict=True)]
+        self._losses += len(accepted) - sum(accepted)
+        self._undecided.extend(first + i for i, taken in enumerate(accepted) if taken)
+        self._decide(outcomes)
+        return accepted
+
+    def _decide(self, outcomes):
+        """Outcomes of the packets that have none yet, in order, are known."""
+        admitted, tokens = [], []
+        for dropped, started, token in outcomes:
+            packet = self._undecided.popleft()
+            self._dropped[packet] = dropped
+            if dropped != NEVER:
+                self._losses += 1
+                continue
+            self._through.append(packet)
+            admitted.append(started)
+            tokens.append(token)
         self._admitted += admitted
         self._tokens += tokens
         self._deliver(admitted, tokens)
@@ -177,7 +190,7 @@ class Simulation:
             self._delivered = delivered
         delay = None
         if delivered:
-            delay = Fraction(self._released[delivered - 1] - self._accepted[delivered - 1], step)
+            delay = Fraction(self._released[delivered - 1] - self._sent[self._through[delivered - 1]], step)
         return Observation(
             step=self._steps,
             sent=len(self._sent) * packet,
@@ -193,8 +206,8 @@ class Simulation:
         )
 
     def _steps_since_sent(self, number):
-        """From the end of the step in which a packet was sent, of those not lost, to now."""
-        return self._steps + -self._accepted[number] // self.path.step
+        """From the end of the step in which a packet was sent, of those admitted, to now."""
+        return self._steps + -self._sent[self._through[number]] // self.path.step
 
 
 def simulate(path, sender, steps, seed=0, initial_queue=0, jitter="mixed", hiding="mixed"):

@@ -97,9 +97,10 @@ def in_packets(name):
     def run(arrivals):
         room = arrivals.buffer // PACKET - 1
         link = Path("cbr_delay", rate=1, jitter=1, buffer=room, ticks=SERVICE).bottleneck(None, "never")
-        lost, admitted, _ = link.offer([now for now, _ in arrivals.packets])
-        passed = iter(admitted)
-        yield from _outputs(arrivals, [(gone, None if gone else next(passed) + SERVICE) for gone in lost])
+        instants = [now for now, _ in arrivals.packets]
+        accepted, outcomes = link.offer(instants, instants[-1])
+        passed = iter(outcomes)
+        yield from _outputs(arrivals, [(not taken, next(passed)[1] + SERVICE if taken else None) for taken in accepted])
 
     return run
 

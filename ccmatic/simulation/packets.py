@@ -1,0 +1,142 @@
+"""A model's link in C (packets.h), built and called from Python, for the simulator."""
+
+import ctypes
+import tempfile
+import weakref
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+from ccmatic.base import InputError
+from ccmatic.contracts import PACKETS, world
+from ccmatic.runtime import compile_c, include_folder
+
+#: Later than any instant of a run; and a buffer that never fills.
+NEVER, ENDLESS = 2**63 - 1, 2**61
+
+_I64 = ctypes.c_int64
+_KEEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, _I64)
+_DRAW = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64)
+
+
+class _Parameters(ctypes.Structure):
+    """`struct link_parameters` of link.h."""
+
+    _fields_ = (
+        ("rates", ctypes.c_void_p),
+        ("period", _I64),
+        ("buffer", _I64),
+        ("at_start", ctypes.c_int),
+        ("jitter", _I64),
+        ("step", _I64),
+        ("variation", _I64 * 2),
+        ("keep", _KEEP),
+        ("draw", _DRAW),
+        ("context", ctypes.c_void_p),
+    )
+
+
+class Bottleneck:
+    """The link of a path, packet by packet.
+
+    Args:
+        path: a Path. Its ticks, buffer, jitter and model say what the link does.
+        keep: a function from an instant to whether a token that no packet uses then is kept.
+        rng: a random.Random, for other choices of the link.
+
+    Raises:
+        InputError: the model has no packets.h, or the machine has no C compiler that accepts it.
+    """
+
+    def __init__(self, path, keep, rng):
+        self._path, self._library = path, _library(world(path.model, PACKETS))
+        self._keep = _KEEP(lambda context, now: bool(keep(now)))
+        self._draw = _DRAW(lambda context, least, most: rng.randint(least, most))
+        self._state = ctypes.create_string_buffer(self._library.packets_size())
+        self._library.packets_begin(self._state, ctypes.byref(self._parameters()), _I64(path.packet))
+        weakref.finalize(self, self._library.packets_end, self._state)
+        self._undecided = 0
+
+    def offer(self, arrivals, end, flows=None):
+        """Offer the packets of a step.
+
+        Args:
+            arrivals: the instants at which packets arrive, in ticks, in order.
+            end: when the step is over.
+            flows: the number of the flow of each packet; None: all are of flow 0.
+
+        Returns:
+            Whether the link accepts each packet; and for each accepted packet whose outcome is newly known, in order,
+            (when it is dropped or NEVER, when it is admitted, when the token that it uses was generated).
+        """
+        count = len(arrivals)
+        accepted = ctypes.create_string_buffer(max(count, 1))
+        outcomes = (_I64 * (3 * (self._undecided + count) or 1))()
+        flows = (ctypes.c_int * count)(*flows or [0] * count)
+        known = self._library.packets_send(
+            *(self._state, _I64(count), (_I64 * count)(*arrivals), flows),
+            *(_I64(self._path.packet), _I64(end), accepted, outcomes),
+        )
+        taken = [each != 0 for each in accepted.raw[:count]]
+        self._undecided += sum(taken) - known
+        return taken, _triples(outcomes, known)
+
+    def change(self, path, now, waiting, last):
+        """Change the rate to that of another path.
+
+        Args:
+            path: the other path, with steps of as many ticks.
+            now: the instant of the change.
+            waiting: how many accepted packets are not admitted by `now`.
+            last: when a packet was admitted last.
+
+        Returns:
+            The outcomes of waiting packets that are known again, as `offer`.
+
+        Raises:
+            InputError: the link cannot change its rate.
+        """
+        if not self._library.packets_change_rate():
+            raise InputError(
+                f"the rate of the link of {path.model.name} cannot change; its packets.h has no link_change"
+            )
+        self._path = path
+        outcomes = (_I64 * (3 * waiting or 1))()
+        known = self._library.packets_change(
+            *(self._state, _I64(now), ctypes.byref(self._parameters()), _I64(path.packet)),
+            *(_I64(waiting), _I64(last), outcomes),
+        )
+        self._undecided = waiting - known
+        return _triples(outcomes, known)
+
+    def _parameters(self):
+        path = self._path
+        return _Parameters(
+            period=path.ticks,
+            buffer=ENDLESS if path.room is None else path.room * path.packet,
+            at_start=1,
+            jitter=path.bound,
+            step=path.step,
+            variation=(_I64 * 2)(*Fraction(path.model.variation).as_integer_ratio()),
+            keep=self._keep,
+            draw=self._draw,
+        )
+
+
+def _triples(outcomes, count):
+    numbers = outcomes[: 3 * count]
+    return list(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True))
+
+
+@cache
+def _library(header):
+    """The shared library of a packets.h."""
+    with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
+        source, built = Path(__file__).with_name("packets.c"), Path(folder) / "packets.so"
+        link = f'-DLINK="{header}"'
+        compile_c(
+            ["-std=gnu99", "-O2", "-shared", "-fPIC", f"-I{include_folder()}", link, "-o", str(built), str(source)]
+        )
+        library = ctypes.CDLL(str(built))
+    library.packets_size.restype = library.packets_send.restype = library.packets_change.restype = _I64
+    return library

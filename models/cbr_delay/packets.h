@@ -1,0 +1,87 @@
+/* A first-in first-out link of a rate that is known in advance, by a virtual clock. */
+#include "link.h"
+
+/* All accepted packets are served at `end` + `rest`/rate, where the rate is that of segment `last`. `now` is the segment
+ * of the present. */
+struct link {
+    struct link_parameters is;
+    struct link_rate changed[2]; /* the rate after link_change */
+    int64_t end, rest;
+    int now, last;
+    int64_t ready, spacing;      /* packets whose outcome is known and not yet reported, and ticks between them */
+    int64_t next;                /* when the first of them is admitted */
+};
+
+static void link_init(struct link *link, const struct link_parameters *parameters)
+{
+    *link = (struct link){.is = *parameters};
+}
+
+/* The work that waits at `now`, in bytes times ticks of the period. */
+static link_wide link_backlog(const struct link *link, int64_t now)
+{
+    const struct link_rate *rates = link->is.rates;
+    link_wide work = 0;
+    if (now > link->end) return 0;
+    for (int i = link->now; i < link->last; i++) {
+        work += (link_wide)(rates[i + 1].time - now) * rates[i].bytes;
+        now = rates[i + 1].time;
+    }
+    return work + (link_wide)(link->end - now) * rates[link->last].bytes + link->rest;
+}
+
+/* The link serves `work` more: at the present rate, or in a segment to come, whose rate is known. */
+static void link_serve(struct link *link, link_wide work)
+{
+    for (;;) {
+        int64_t rate = link->is.rates[link->last].bytes, next = link->is.rates[link->last + 1].time;
+        link_wide room = (link_wide)(next - link->end) * rate - link->rest;
+        if (work < room) {
+            work += link->rest;
+            link->end += work / rate;
+            link->rest = work % rate;
+            return;
+        }
+        work -= room;
+        link->end = next, link->rest = 0, link->last++;
+    }
+}
+
+static int link_offer(struct link *link, int64_t now, int64_t size, int flow)
+{
+    link_wide work = (link_wide)size * link->is.period;
+    link_wide room = ((link_wide)link->is.buffer + (link->is.at_start ? size : 0)) * link->is.period;
+    (void)flow;
+    while (link->is.rates[link->now + 1].time <= now) link->now++;
+    if (link_backlog(link, now) + work > room) return 0;
+    if (link->end < now) link->end = now, link->rest = 0, link->last = link->now;
+    link->next = link->end + (link->rest > 0);
+    link_serve(link, work);
+    if (!link->is.at_start) link->next = link->end + (link->rest > 0);
+    link->ready = 1;
+    return 1;
+}
+
+static int link_next(struct link *link, int64_t now, struct link_outcome *outcome)
+{
+    (void)now;
+    if (!link->ready) return 0;
+    *outcome = (struct link_outcome){LINK_NEVER, link->next, link->next};
+    link->ready--;
+    link->next += link->spacing;
+    return 1;
+}
+
+/* Packets are of one size; the one that is being served is served at the new rate from its beginning. */
+#define LINK_CHANGE
+static void link_change(struct link *link, int64_t now, const struct link_parameters *is, int64_t waiting, int64_t last,
+                        int64_t size)
+{
+    link->is = *is;
+    link->changed[0] = is->rates[0], link->changed[1].time = LINK_NEVER;
+    link->is.rates = link->changed;
+    link->now = link->last = 0;
+    link->ready = waiting, link->spacing = (int64_t)((link_wide)size * is->period / is->rates[0].bytes);
+    link->next = last + link->spacing > now + 1 ? last + link->spacing : now + 1;
+    link->end = link->next + waiting * link->spacing, link->rest = 0;
+}
