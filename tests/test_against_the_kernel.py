@@ -1,4 +1,4 @@
-"""benchmarks/against_the_kernel.py: its simulated senders do as their papers say, and it goes on from what is known."""
+"""benchmarks/peers/against_the_kernel.py: its simulated senders follow their papers, and it resumes."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ MS = 10**6
 
 @cache
 def simulated():
-    return defined_by("papers.py")["simulated"]
+    return defined_by("papers")["simulated"]
 
 
 def alone(name, buffer=BDP, rtt=40 * MS, seconds=8):
@@ -49,7 +49,7 @@ def test_it_goes_on_from_the_cells_that_are_known(tmp_path, monkeypatch, capsys)
     (tmp_path / "cells.jsonl").write_text(json.dumps(cell | measured) + "\n")
     options = ["--rate", "24mbit", "--rtt", "20ms", "--buffer", "1/4bdp", "--sender", "vegas", "--sender", "copa"]
     monkeypatch.setattr(sys, "argv", ["against_the_kernel.py", str(tmp_path), *options, "--seconds", "2"])
-    defined_by("against_the_kernel.py")["main"]()
+    defined_by("against_the_kernel")["main"]()
     *_, row = capsys.readouterr().out.splitlines()
     assert row.startswith("| 24mbit 20ms 1/4bdp | 12 %, 7 ms, 3 | 9")
     assert [json.loads(line)["sender"] for line in (tmp_path / "cells.jsonl").open()] == ["vegas", "copa"]

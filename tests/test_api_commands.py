@@ -51,6 +51,6 @@ def test_a_function_is_found_whatever_was_imported_before():
 
 
 def test_a_trace_is_exported_and_names_are_listed():
-    content, notes = cm.export_trace(ROOT / "docs/gallery/late_drain.json", "csv", rate="24mbit", rtt="40ms")
+    content, notes = cm.export_trace(ROOT / "results/gallery/late_drain.json", "csv", rate="24mbit", rtt="40ms")
     assert content.count(b"\n") >= 7 and isinstance(notes, list)
     assert {entry.kind for entry in cm.list_names("models", "proofs")} == {"models", "proofs"}

@@ -72,14 +72,14 @@ def test_the_last_byte_waited_for_what_is_believed_at_least(model):
 @pytest.mark.slow
 def test_what_is_believed_is_true_in_simulation():
     pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
-    found = defined_by("beside_others.py")["played"](jitter=0, links=50, seed=1)
+    found = defined_by("beside_others")["played"](jitter=0, links=50, seed=1)
     assert not found.false and found.told > 0.05
 
 
 @pytest.mark.slow
 def test_what_is_believed_is_no_more_than_what_is_possible():
     """Given all that a flow has seen; and that no more than what is true."""
-    finds = defined_by("beside_others_possible.py")
+    finds = defined_by("beside_others_possible")
     for name, row in finds["found"](jitter=0, seed=2).items():
         assert 0 < row["believed"] <= row["possible"] + finds["FINE"], name
         assert row["possible"] <= row["true"], name

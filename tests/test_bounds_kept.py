@@ -21,7 +21,7 @@ def update(window, mark, MSS):
 def send(window):
     return window
 """
-SEARCHED = ROOT / "proofs" / "window_kept-aimd_any_start_T8.json"
+SEARCHED = ROOT / "results" / "proofs" / "window_kept-aimd_any_start_T8.json"
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """CCAC's published verdicts are those of `ccac2021`; what is asked of it is parsed and never run."""
 
 import json
-import subprocess
-import sys
 from fractions import Fraction
 
 import pytest
@@ -11,8 +9,8 @@ from ccmatic.models.ccac2021 import CCAC2021
 from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.verification import VIOLATED, Judge, Outcome, check_trace
-from support import ROOT
 from support import ccac as peers
+from support.benchmarks import run_benchmark
 
 SAMPLE = dict(peers.sample())
 BENCHMARK = peers.benchmark()
@@ -45,8 +43,7 @@ def test_the_benchmark_counts_the_verdicts_that_differ(wrong, tmp_path):
         first, second = entry["cases"]
         entry = {**entry, "cases": [{**first, "verdict": second["verdict"]}, second]}
     (tmp_path / "cases.json").write_text(json.dumps({name: entry}))
-    command = [sys.executable, ROOT / "benchmarks" / "ccac.py", "cases.json"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = run_benchmark("ccac", "cases.json", cwd=tmp_path)
     assert done.stdout.splitlines()[-1].startswith(f"{int(wrong)} of 2 verdicts differ, ")
     assert done.returncode == int(wrong), done.stderr
 

@@ -12,7 +12,7 @@ from ccmatic.query import Network, Query
 from ccmatic.verification import Judge
 from support import ROOT
 
-PROOF = ROOT / "proofs" / "copa_any_start_T14.json"
+PROOF = ROOT / "results" / "proofs" / "copa_any_start_T14.json"
 HORIZON = 7
 ANYWHERE = Query(Network("ccac2021_anywhere_non_composing", "infinite", HORIZON - 2), "avoids", what="S[0] < S[0]")
 

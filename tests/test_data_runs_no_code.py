@@ -19,8 +19,8 @@ from ccmatic.verification.replayer import replay
 from support import ROOT
 from support.cli import run
 
-PROOF = ROOT / "proofs" / "cc_qdel_T10.json"
-WINDOW = ROOT / "proofs" / "cc_qdel_T10-traces" / "beyond_shrink.json"
+PROOF = ROOT / "results" / "proofs" / "cc_qdel_T10.json"
+WINDOW = ROOT / "results" / "proofs" / "cc_qdel_T10-traces" / "beyond_shrink.json"
 SCALE = ["--rate", "24mbit", "--rtt", "40ms"]
 
 

@@ -111,7 +111,7 @@ def lacking():
 
 def run(page, folder, monkeypatch, slow):
     """Run the blocks of a page in a folder that has what the repository has at its root."""
-    for name in ("docs", "proofs", "examples"):
+    for name in ("docs", "proofs", "results", "examples"):
         (folder / name).symlink_to(ROOT / name)
     monkeypatch.chdir(folder)
     left_out = {*lacking(), *(() if slow else ("slow",))}

@@ -22,7 +22,7 @@ from support.cli import lines, run
 from support.json_schemas import validate
 
 MODELS = ("ccac", "cbr_delay")
-DRAIN = ROOT / "docs/gallery/late_drain.json"
+DRAIN = ROOT / "results/gallery/late_drain.json"
 BDP = 10
 
 

@@ -22,7 +22,7 @@ from ccmatic.verification import check_trace, replay
 from support.cli import run
 from support.executions import KINDS, executions
 
-DOCS = Path(__file__).parent.parent / "docs" / "gallery"
+DOCS = Path(__file__).parent.parent / "results" / "gallery"
 LATE_DRAIN = DOCS / "late_drain.json"
 
 SAYS = {
@@ -120,7 +120,7 @@ def test_losses_are_told_with_steps_and_amounts():
 
 
 def test_a_lemma_is_told_with_its_constants():
-    for file in (DOCS.parent.parent / "proofs" / "cc_qdel_T10-traces").glob("*.json"):
+    for file in (DOCS.parent / "proofs" / "cc_qdel_T10-traces").glob("*.json"):
         trace = Trace.load(file)
         report = replay(trace)
         (text,) = explain(trace, report).broken

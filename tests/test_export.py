@@ -227,7 +227,7 @@ int main(void)
 }
 """
 
-TRACES = sorted(File(cca.__file__).parents[2].glob("proofs/*-traces/*.json"))
+TRACES = sorted(File(cca.__file__).parents[2].glob("results/proofs/*-traces/*.json"))
 
 
 @needs_compiler

@@ -156,7 +156,7 @@ def test_what_repeats_itself_is_held():
 
 @pytest.mark.parametrize("name", ["copa", "copa_exported_100", "copa_exported_400", "vegas", "vegas_400"])
 def test_starvation_is_held(name):
-    check_holds(cm.Trace.load(ROOT / "docs" / "gallery" / "starvation" / f"{name}.json"), SCALE, Random(name))
+    check_holds(cm.Trace.load(ROOT / "results" / "gallery" / "starvation" / f"{name}.json"), SCALE, Random(name))
 
 
 @pytest.mark.slow

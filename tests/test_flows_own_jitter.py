@@ -28,7 +28,7 @@ def unrolled(trace, period, times=5):
     return asked, cm.Trace(asked.horizon, trace.constants, columns, asked.record(), trace.controller)
 
 
-STARVATION = ROOT / "docs" / "gallery" / "starvation"
+STARVATION = ROOT / "results" / "gallery" / "starvation"
 
 
 @pytest.mark.parametrize(

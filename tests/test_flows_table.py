@@ -12,8 +12,8 @@ from ccmatic.verification import Outcome, check_trace
 from support import ROOT
 from support.benchmarks import defined_by
 
-BENCHMARK = defined_by("flows.py")
-FOUND = json.loads((ROOT / "docs" / "flows.json").read_text())
+BENCHMARK = defined_by("flows")
+FOUND = json.loads((ROOT / "results" / "tables" / "flows.json").read_text())
 
 
 def test_the_page_has_the_table():

@@ -18,7 +18,7 @@ from ccmatic.verification.replayer import Outcome, replay
 from support import plain_replay
 from support.failures import FAILURES, failing
 
-GALLERY = sorted((Path(__file__).parent.parent / "docs" / "gallery").glob("*.json"))
+GALLERY = sorted((Path(__file__).parent.parent / "results" / "gallery").glob("*.json"))
 
 NAMES = (
     "A",

@@ -65,7 +65,7 @@ def test_what_dominates_is_as_good_in_all_and_better_in_one():
 
 def test_a_saved_proof_is_measured_as_its_report_has_it():
     """The rate doubles or halves: 2, 18 and 15 windows of 10 R_m."""
-    result = load_result(ROOT / "proofs" / "cc_qdel_T11.json")
+    result = load_result(ROOT / "results" / "proofs" / "cc_qdel_T11.json")
     found = measuring.measured(load_definition("proofs", "PROOF", "cc_qdel"), result, Fraction(0))
     guaranteed = {"utilisation": Fraction(17, 20), "inflight": 5, "lossless_buffer": Fraction(9, 2)}
     assert found == {**guaranteed, "settles": 350, "freedom": 0}
@@ -74,7 +74,7 @@ def test_a_saved_proof_is_measured_as_its_report_has_it():
 def test_where_a_belief_may_climb_for_any_time_none_is_said():
     """By packets, or where another may set it back."""
     for proof in ("probes-cc_probe_slow_T10", "ideal_link-g5_any_20_T8", "link_rate_used-g1_t11_1_T11"):
-        result = load_result(ROOT / "proofs" / f"{proof}.json")
+        result = load_result(ROOT / "results" / "proofs" / f"{proof}.json")
         assert "settles" not in measuring.measured(
             load_definition("proofs", "PROOF", result.proof), result, Fraction(0)
         )

@@ -7,7 +7,7 @@ import pytest
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.replayer import Outcome, replay
 
-TRACES = sorted((Path(__file__).parent.parent / "docs" / "gallery").glob("*.json"))
+TRACES = sorted((Path(__file__).parent.parent / "results" / "gallery").glob("*.json"))
 
 
 @pytest.mark.parametrize("file", TRACES, ids=lambda file: file.stem)

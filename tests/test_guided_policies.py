@@ -1,7 +1,6 @@
 """Policies that choose in an envelope: what they send lies in it, whatever the network says."""
 
 import ctypes
-import runpy
 from collections import deque
 from fractions import Fraction
 from pathlib import Path
@@ -17,12 +16,13 @@ from ccmatic.learning import policies
 from ccmatic.proving import load_result
 from ccmatic.runtime.library import Called, Library, Sender
 from ccmatic.trace_export import Schedule
+from support.benchmarks import defined_by
 from support.cli import run as command
 from support.machine import needs_compiler, on_time
 from support.policies import policy
 
 ROOT, ENVELOPE = Path(__file__).parents[1], "cc_qdel_wide"
-PROOF = ROOT / "proofs" / "cc_qdel-cc_qdel_wide_T11.json"
+PROOF = ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json"
 
 PACKET, RM = 1500, 20 * 10**6
 
@@ -120,12 +120,11 @@ def test_it_sends_over_an_emulated_link_and_no_step_is_outside(emulator, tmp_pat
 
 
 @pytest.fixture
-def envelopes(monkeypatch):
-    """benchmarks/envelopes.py."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+def envelopes():
+    """benchmarks/studies/envelopes.py."""
     for name in ("jax", "gymnasium", "pettingzoo"):
         pytest.importorskip(name, reason=f"no {name}: pip install -e '.[rl]'")
-    return runpy.run_path(str(ROOT / "benchmarks" / "envelopes.py"))
+    return defined_by("envelopes")
 
 
 @pytest.mark.slow

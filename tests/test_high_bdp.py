@@ -1,4 +1,4 @@
-"""What benchmarks/high_bdp.py trains and plays."""
+"""What benchmarks/studies/high_bdp.py trains and plays."""
 
 from support import learners  # noqa: F401, I001 (first: it may skip the rest)
 
@@ -14,7 +14,7 @@ pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 def test_every_query_that_is_trained_is_read_as_it_was_written(tmp_path):
     from ccmatic.learning.agents import load
 
-    benchmark, train = defined_by("high_bdp.py"), defined_by("trained.py")["train"]
+    benchmark, train = defined_by("high_bdp"), defined_by("trained")["train"]
     for name, (environment, agent) in benchmark["TRAINED"].items():
         whole = benchmark["ENVIRONMENT"] | environment, benchmark["AGENT"] | agent
         sections = dict(zip(("environment", "agent"), whole, strict=True))
@@ -27,7 +27,7 @@ def test_what_is_told_of_a_policy_is_of_a_minute_on_that_link(tmp_path):
     intervals, and then the buffer, of which two BDPs are an RTT. What is more is lost: four fifths of the most that the
     simulator sends."""
     upwards = policy(tmp_path / "up.json", [(np.zeros((6, 1)), [1.0])], history=1)
-    rate, rtt, lost, [mean, _, median, *_, peak, used, _, _] = defined_by("high_bdp.py")["played"]([upwards], 1)
+    rate, rtt, lost, [mean, _, median, *_, peak, used, _, _] = defined_by("high_bdp")["played"]([upwards], 1)
     assert rate.shape == rtt.shape == lost.shape == (3000, 1)
     climbing = np.log(10_000 / 16) / np.log(1.01)
     assert rate[100:600:100, 0] == pytest.approx(16 * 1.01 ** np.arange(100, 600, 100), rel=0.02)

@@ -15,7 +15,7 @@ from ccmatic.traces import Trace
 from support import ROOT
 from support.machine import on_time
 
-STARVATION = ROOT / "docs" / "gallery" / "starvation"
+STARVATION = ROOT / "results" / "gallery" / "starvation"
 MS = 10**6
 SCALE = Scale(Fraction(12_745_295), Fraction(1, 10), 1500)
 

@@ -8,7 +8,7 @@ from support.machine import needs_bpf, on_time
 
 RM, WINDOW = 20 * 10**6, 9 * 2 * 20 * 10**6
 
-#: proofs/cc_probe_slow_T10.json, `climb`: packets in a window.
+#: results/proofs/cc_probe_slow_T10.json, `climb`: packets in a window.
 PROVED = 0.3
 
 

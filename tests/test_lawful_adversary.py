@@ -1,5 +1,5 @@
 """Adversaries that choose what the laws of a model leave open: what they do is an execution, and what were none, or
-breaks a lemma, is found by benchmarks/lawful.py."""
+breaks a lemma, is found by benchmarks/studies/lawful.py."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -28,7 +28,7 @@ SEED = 0
 
 @cache
 def benchmark():
-    return defined_by("lawful.py")
+    return defined_by("lawful")
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def run():
 
 def runs(**constants):
     """The Runs of the proof of cc_qdel, with other constants."""
-    result = load_result(ROOT / "proofs/cc_qdel_T10.json")
+    result = load_result(ROOT / "results/proofs/cc_qdel_T10.json")
     found = {name: replace(result.constants[name], value=Fraction(value)) for name, value in constants.items()}
     return benchmark()["Runs"](replace(result, constants=result.constants | found), SEED)
 

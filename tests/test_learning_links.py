@@ -16,7 +16,7 @@ from ccmatic.learning.envs import fluid
 from ccmatic.trace_export import Scale, export
 from ccmatic.traces import Trace
 
-GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
+GALLERY = Path(__file__).parents[1] / "results" / "gallery"
 
 #: At which a trace is made bytes and seconds: 24 Mbit/s, 40 ms.
 SCALE = Scale(Fraction(3_000_000), Fraction(1, 25), 1500)

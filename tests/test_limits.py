@@ -20,8 +20,8 @@ from ccmatic.verification.replayer import replay
 from support import ROOT
 from support.cli import run
 
-PROOF = ROOT / "proofs" / "cc_qdel_T10.json"
-WINDOW = ROOT / "proofs" / "cc_qdel_T10-traces" / "beyond_shrink.json"
+PROOF = ROOT / "results" / "proofs" / "cc_qdel_T10.json"
+WINDOW = ROOT / "results" / "proofs" / "cc_qdel_T10-traces" / "beyond_shrink.json"
 HUGE = ("1e400000000", "1e-400000000", "1/0", "9" * 5000, "1/" + "9" * 5000, "1" + "0" * DIGITS,
         "0." + "0" * DIGITS + "1", "1e" + "9" * 30)  # fmt: skip
 NO_NUMBERS = ("", "x", "1/2/3", "1e", "--1", "nan", "inf", "1_0", "0x1", "٣", 0.1, True, None, [1], {"a": 1}, 10**5000)

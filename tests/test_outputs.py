@@ -119,7 +119,7 @@ def test_folders_are_not_made_for_a_file_that_a_person_names(arguments, late_dra
 
 @pytest.fixture
 def late_drain():
-    return ROOT / "docs/gallery/late_drain.json"
+    return ROOT / "results/gallery/late_drain.json"
 
 
 def test_a_verdict_stands_where_its_trace_cannot_be_saved(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from ccmatic.compilers.exact import Rates
 from ccmatic.proving import Trial, load_result, policies
 
-RESULT = load_result(Path(__file__).parents[1] / "proofs" / "cc_qdel-cc_qdel_wide_T11.json")
+RESULT = load_result(Path(__file__).parents[1] / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json")
 every_policy = pytest.mark.parametrize("kind", policies.KINDS, ids=lambda kind: kind.__name__.strip("_"))
 
 #: A link that serves 40 packets a step.

@@ -9,13 +9,13 @@ import pytest
 
 import ccmatic
 from support import ROOT
-from support.benchmarks import BENCHMARKS
+from support.benchmarks import run_benchmark
 from support.cli import run
 
 TINY = {
-    "bounds.py": ("--runs", "1", ROOT / "proofs" / "cc_qdel_T10.json"),
-    "export.py": ("cc_qdel",),
-    "table2.py": ("g1_t5", "--jobs", "1"),
+    "bounds": ("--runs", "1", ROOT / "results" / "proofs" / "cc_qdel_T10.json"),
+    "export": ("cc_qdel",),
+    "table2": ("g1_t5", "--jobs", "1"),
 }
 
 
@@ -32,20 +32,20 @@ def test_python_m_ccmatic_is_the_program(tmp_path):
 
 @pytest.mark.parametrize("name", TINY)
 def test_a_benchmark_runs(name, tmp_path):
-    if name == "export.py" and not shutil.which("cc"):
+    if name == "export" and not shutil.which("cc"):
         pytest.skip("no cc on this machine")
-    done = python(BENCHMARKS / name, *TINY[name], cwd=tmp_path)
+    done = run_benchmark(name, *TINY[name], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert {"table2.py": "| g1_t5 | 4 | 4 |", "export.py": "ns a decision"}.get(name, "") in done.stdout != ""
+    assert {"table2": "| g1_t5 | 4 | 4 |", "export": "ns a decision"}.get(name, "") in done.stdout != ""
 
 
 def test_scaling_measures_what_is_missing(tmp_path):
     """Of the results that the documentation shows, a point that is quick to find again; and draws them all."""
-    results = json.loads((ROOT / "docs" / "scaling.json").read_text())
+    results = json.loads((ROOT / "results" / "tables" / "scaling.json").read_text())
     missing = min(results["horizon"], key=lambda point: point["at"])
     results["horizon"].remove(missing)
     (tmp_path / "scaling.json").write_text(json.dumps(results))
-    done = python(BENCHMARKS / "scaling.py", "--jobs", "1", "--folder", ".", cwd=tmp_path)
+    done = run_benchmark("scaling", "--jobs", "1", "--folder", ".", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     *_, again = json.loads((tmp_path / "scaling.json").read_text())["horizon"]
     assert (again["at"], again["solutions"]) == (missing["at"], missing["solutions"])
@@ -59,7 +59,7 @@ SIDE_BY_SIDE = {"verify": (127, 54), "synth": (157, 67), "prove, check": (156, 6
 @pytest.mark.slow
 def test_the_tour_is_told(tmp_path):
     """A controller through verify, a query through synth, a proof through prove and check."""
-    done = python(BENCHMARKS / "tour.py", "--json", cwd=tmp_path)
+    done = run_benchmark("tour", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert [one["tour"] for one in told] == [*SIDE_BY_SIDE]

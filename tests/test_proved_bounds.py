@@ -16,7 +16,7 @@ from ccmatic.proving.simulation_test import Trial
 from ccmatic.query import from_record
 from ccmatic.verification import VIOLATED, Outcome, check_trace, replay
 
-PROOFS = Path(__file__).parent.parent / "proofs"
+PROOFS = Path(__file__).parent.parent / "results" / "proofs"
 SAVED = {file: json.loads(file.read_text()) for file in sorted(PROOFS.glob("*.json"))}
 
 #: Of controllers that form beliefs; tests/test_stateful_proofs.py is of those that remember.

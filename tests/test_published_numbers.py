@@ -32,9 +32,9 @@ def words(text):
 def test_a_proof_is_translated_by_hand_the_same():
     """cc_qdel_T10: 83/100 of C(W - D) in windows of W = 9 steps, 5·C(R_m + D) in flight, a buffer of 3·C(R_m + D), and
     nothing lost from 4.5; a step is 40 + 40 ms, at 3000 bytes a ms, and C(R_m + D) two steps of it."""
-    saved = json.loads((ROOT / "proofs" / "cc_qdel_T10.json").read_text())["constants"]
+    saved = json.loads((ROOT / "results" / "proofs" / "cc_qdel_T10.json").read_text())["constants"]
     share, most, lossless = (Fraction(saved[name]["value"]) for name in ("utilisation", "inflight", "lossless_buffer"))
-    found = cm.guarantee(ROOT / "proofs" / "cc_qdel_T10.json", **PATH)
+    found = cm.guarantee(ROOT / "results" / "proofs" / "cc_qdel_T10.json", **PATH)
     assert found.utilisation == share * 8 / 9 and found.step == 2
     assert found.inflight * found.path.bdp == most * 2 * 80 * 3000
     assert found.lossless_buffer * found.path.bdp == lossless * 2 * 80 * 3000
@@ -169,7 +169,7 @@ def row(name):
 
     lossless = said(r"no packet is lost if the buffer holds ([\d.]+ BDP)")
     cells = [
-        f"[{name}](../proofs/{name}.md)",
+        f"[{name}](../results/proofs/{name}.md)",
         str(found.window),
         said(r"the buffer holds at least ([\d.]+ BDP)") or "any",
         said(r"at least ([\d.]+ %) of C"),
@@ -218,7 +218,7 @@ def test_tables_in_the_units_of_the_models_say_so():
         for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
             heading, _, *rows = table.splitlines()
             for row in rows:
-                for saved in re.findall(r"\]\(([^)]*(?:proofs|front)/[\w-]+)\.(?:md|json)\)", row):
+                for saved in re.findall(r"\]\(([^)]*(?:proofs|fronts)/[\w-]+)\.(?:md|json)\)", row):
                     share = re.search(r"(\d+) %", row)
                     constants = guarantees.read((ROOT / "docs" / f"{saved}.json").resolve()).constants
                     if share and "utilisation" in constants:
@@ -232,13 +232,13 @@ def test_the_units_of_proofs_are_in_their_reports():
     for name, result in SHIPPED.items():
         says = {each.name: each.says for each in result.proof.constants}
         assert "of C(T - D)" in says["utilisation"]
-        report = (ROOT / "proofs" / f"{name}.md").read_text()
+        report = (ROOT / "results" / "proofs" / f"{name}.md").read_text()
         assert f"| {says['utilisation']} |" in report
 
 
 def test_readme_and_the_shipped_trace_agree():
     """README tells of late_drain's trace: the queue, and the delay of which the sender is sure."""
-    columns = cm.Trace.load(str(ROOT / "docs/gallery/late_drain.json")).columns
+    columns = cm.Trace.load(str(ROOT / "results/gallery/late_drain.json")).columns
     text = words((ROOT / "README.md").read_text())
     begin = re.search(r"It begins with a queue of (\d+)", text)
     assert columns["A"][0] - columns["K"][0] == int(begin[1])

@@ -9,7 +9,8 @@ import pytest
 
 from ccmatic.learning import policies
 from ccmatic.runtime.library import Called, Library
-from support.benchmarks import BENCHMARKS, defined_by
+from support import ROOT
+from support.benchmarks import defined_by, module
 from support.machine import needs_bpf, needs_compiler
 from support.policies import Interval, deciding, pointer, policy
 
@@ -19,7 +20,7 @@ PACKET, STEP = 1500, 0.02
 @needs_compiler
 def test_it_decides_as_compiled_code_does(tmp_path):
     given = policy(tmp_path / "made.json", observe="aurora", reward="aurora", history=10)
-    python = defined_by("python_sender.py")["Decisions"](given, STEP)
+    python = defined_by("python_sender")["Decisions"](given, STEP)
     library = Library(policies.exported(given))
     sender, decide, observed = Called(library, PACKET, int(STEP * 1e9)), deciding(library), np.zeros(30, np.float32)
     rng, rtt, end = np.random.default_rng(4), STEP, STEP
@@ -41,8 +42,8 @@ def test_it_decides_as_compiled_code_does(tmp_path):
 @pytest.mark.slow
 @pytest.mark.real_time
 def test_the_highest_rates_are_told_and_nothing_is_left():
-    command = [sys.executable, BENCHMARKS / "highest_rate.py", "--runs", "1", "--seconds", "0.5"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as measuring:
+    command = [sys.executable, "-m", module("highest_rate"), "--runs", "1", "--seconds", "0.5"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as measuring:
         told, error = measuring.communicate(timeout=300)
     assert measuring.returncode == 0, error
     *rates, inference = told.splitlines()

@@ -8,7 +8,7 @@ import pytest
 from ccmatic.base import InputError
 from ccmatic.traces import Trace
 
-DATA = json.loads((Path(__file__).parent.parent / "docs" / "gallery" / "late_drain.json").read_text())
+DATA = json.loads((Path(__file__).parent.parent / "results" / "gallery" / "late_drain.json").read_text())
 
 
 @pytest.mark.parametrize(

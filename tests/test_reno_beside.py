@@ -1,12 +1,10 @@
 """Our Reno in the kernel, beside the kernel's own on the same link."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-from support import ROOT
+from support.benchmarks import run_benchmark
 from support.machine import needs_bpf
 
 
@@ -15,9 +13,9 @@ from support.machine import needs_bpf
 @pytest.mark.parametrize("buffer", ["1/2bdp", "1bdp", "2bdp"])
 def test_windows_over_time_are_alike(iperf3, buffer):
     """The 5th, 50th and 95th percentile of the windows, and their mean, within a fifth."""
-    command = [sys.executable, ROOT / "benchmarks" / "windows.py", "--json", "--rtt", "20ms", "--buffer", buffer]
+    options = ("--json", "--rtt", "20ms", "--buffer", buffer, "--seconds", "12")
     for _ in range(3):
-        done = subprocess.run([*command, "--seconds", "12", "reno", "bpf:reno"], capture_output=True, text=True)
+        done = run_benchmark("windows", *options, "reno", "bpf:reno")
         assert done.returncode == 0, done.stderr
         kernels, ours = map(json.loads, done.stdout.splitlines())
         if not kernels["faults"] + ours["faults"]:

@@ -111,7 +111,7 @@ def is_first(name, t=None):
     ],
 )
 def test_the_broken_law_is_named(name, step, value, law):
-    trace = Trace.load(ROOT / "docs" / "gallery" / "always_double.json")
+    trace = Trace.load(ROOT / "results" / "gallery" / "always_double.json")
     assert law in replay(changed(trace, name, step, Fraction(value))).faults
 
 

@@ -14,9 +14,9 @@ from support import ROOT
 from support.cli import lines, run
 from support.failures import failing
 
-LATE_DRAIN = ROOT / "docs" / "gallery" / "late_drain.json"
-ALWAYS_DOUBLE = ROOT / "docs" / "gallery" / "always_double.json"
-PROBE_WINDOW = ROOT / "proofs" / "cc_probe_slow_T10-traces" / "beyond_inflight.json"
+LATE_DRAIN = ROOT / "results" / "gallery" / "late_drain.json"
+ALWAYS_DOUBLE = ROOT / "results" / "gallery" / "always_double.json"
+PROBE_WINDOW = ROOT / "results" / "proofs" / "cc_probe_slow_T10-traces" / "beyond_inflight.json"
 
 #: Other controllers that choose late_drain's rates if a constant is not what the query says.
 WITH_OTHER_CONSTANTS = {

@@ -31,14 +31,14 @@ def test_all_traces_are_among_them():
     assert len(JUDGED) >= 42
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "proofs").glob("*.json")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted((ROOT / "results" / "proofs").glob("*.json")), ids=lambda file: file.stem)
 def test_proofs_say_what_they_said(file):
     """What is read of a proof would be written as it is; `check` is for the rest."""
     told = json.loads(file.read_text())
     assert {**load_result(file).data(), "made_by": told["made_by"]} == told
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "proofs").glob("*.json")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted((ROOT / "results" / "proofs").glob("*.json")), ids=lambda file: file.stem)
 def test_proofs_are_of_their_definitions(file):
     """Of the text that is there, or of an earlier one that said the same."""
     findings = {found.about: found for found in islice(check(load_result(file)), 2)}

@@ -12,7 +12,7 @@ from ccmatic.trace_export import Scale, Schedule, export
 from ccmatic.traces import Trace
 from support.emulations import again, in_time
 
-DRAIN = Trace.load(Path(__file__).parent.parent / "docs" / "gallery" / "late_drain.json")
+DRAIN = Trace.load(Path(__file__).parent.parent / "results" / "gallery" / "late_drain.json")
 
 NUMBERS, NAMES = st.integers(0, 10**9), st.from_regex("[A-Za-z]_[A-Za-z]{1,9}", fullmatch=True)
 LOW, HIGH = st.fractions(Fraction(1, 3), 1, max_denominator=97), st.fractions(1, 3, max_denominator=97)

@@ -13,7 +13,7 @@ from ccmatic.cli.commands import cli
 from support.json_schemas import SCHEMAS, validate
 
 ROOT = Path(__file__).parent.parent
-DRAIN, RUN = ROOT / "docs" / "gallery" / "late_drain.json", ROOT / "tests" / "saved" / "g1_t5.db"
+DRAIN, RUN = ROOT / "results" / "gallery" / "late_drain.json", ROOT / "tests" / "saved" / "g1_t5.db"
 
 
 def test_the_schemas_in_the_documentation_are_these():
@@ -23,7 +23,7 @@ def test_the_schemas_in_the_documentation_are_these():
 
 
 def test_saved_traces_and_proofs():
-    traces = [*ROOT.glob("docs/gallery/*.json"), *ROOT.glob("proofs/*-traces/*.json")]
+    traces = [*ROOT.glob("results/gallery/*.json"), *ROOT.glob("results/proofs/*-traces/*.json")]
     proofs = [*ROOT.glob("proofs/*.json")]
     assert len(traces) >= 42 and proofs
     for file in traces:
@@ -44,7 +44,7 @@ def test_a_saved_run():
 
 def test_a_saved_certificate_but_for_its_format():
     """The first did not say it."""
-    file = min(ROOT.glob("proofs/*-certificates/*.gz"), key=lambda file: file.stat().st_size)
+    file = min(ROOT.glob("results/proofs/*-certificates/*.gz"), key=lambda file: file.stat().st_size)
     validate({"format": "ccmatic certificate 1", **json.loads(gzip.decompress(file.read_bytes()))}, "CertificateFile")
 
 

@@ -83,7 +83,7 @@ def test_on_a_network_on_which_a_shape_holds_no_weaker_one_is_tried(monkeypatch)
 
 def test_the_edges_of_earlier_proofs_are_asked_about_first():
     told = {"horizon": 11, "controller": SimpleNamespace(name="cc_qdel")}
-    constants = load_result(ROOT / "proofs" / "cc_qdel_T11.json").constants
+    constants = load_result(ROOT / "results" / "proofs" / "cc_qdel_T11.json").constants
     edges = {name: (found.value, found.edge.lemma) for name, found in constants.items() if found.edge}
     assert edges in earlier_constants(ROOT / "proofs", SimpleNamespace(proof="link_rate_large", **told))
     assert earlier_constants(None, SimpleNamespace(proof="link_rate", **told)) == []

@@ -1,5 +1,5 @@
-"""The solver as the adversary: what benchmarks/solver_adversary.py plays are executions of the model, and what its
-solver finds goes on from there."""
+"""The solver as the adversary: benchmarks/studies/solver_adversary.py plays executions of the model, and what its
+solver finds continues from there."""
 
 import json
 from fractions import Fraction
@@ -25,7 +25,7 @@ STEPS = 3
 
 @cache
 def benchmark():
-    found = defined_by("solver_adversary.py")
+    found = defined_by("solver_adversary")
     found["play"].__globals__["STEPS"] = STEPS
     return found
 
@@ -98,7 +98,7 @@ def test_the_solver_is_told_all_that_matters(name):
     ],
 )
 def test_the_page_has_the_tables(name):
-    found = json.loads((ROOT / "docs" / f"{name}.json").read_text())
+    found = json.loads((ROOT / "results" / "tables" / f"{name}.json").read_text())
     page = (ROOT / "docs" / "solver_adversary.md").read_text("utf-8")
     assert "\n".join(defined_by(f"{name.removesuffix('_delayed').removesuffix('_harmed')}.py")["table"](found)) in page
     assert name == "solver_objectives" or all(cell["replays"] == "keeps" for cell in found if cell.get("some"))
@@ -106,7 +106,7 @@ def test_the_page_has_the_tables(name):
 
 def test_nothing_is_worse_than_what_the_solver_proves():
     """By the other objectives, too: what each adversary reached is within the bound, to the rounding of floats."""
-    found = json.loads((ROOT / "docs" / "solver_objectives.json").read_text())
+    found = json.loads((ROOT / "results" / "tables" / "solver_objectives.json").read_text())
     compared = [cell for cell in found if cell["of"] != "share"]
     reached = [
         (cell[how], Fraction(cell["none"])) for cell in compared for how in ("random", "genetic", "learned", "alone")
@@ -116,12 +116,12 @@ def test_nothing_is_worse_than_what_the_solver_proves():
 
 def test_what_is_not_told_in_time_is_no_bound():
     """That no execution was found in time is not that there is none."""
-    assert defined_by("solver_for_ever.py")["least"]("3/4", timeout=0.001) == 0
+    assert defined_by("solver_for_ever")["least"]("3/4", timeout=0.001) == 0
 
 
 @pytest.mark.parametrize("known, used", [("3/4", 1), pytest.param("1/2", Fraction(7, 10), marks=pytest.mark.slow)])
 def test_each_step_of_cc_qdel_uses_as_much_once_it_knows_the_link(known, used):
-    made = defined_by("solver_for_ever.py")
+    made = defined_by("solver_for_ever")
     assert made["least"](known) == used
     rng, play, begun = Random(1), benchmark()["play"], benchmark()["begun"]("cc_qdel_sender")
     x = play(begun, [Fraction(1)] * 12 + [Fraction(rng.randint(1, 96), 96) for _ in range(60)]).columns
@@ -142,7 +142,7 @@ def test_a_delay_that_is_asked_for_is_kept():
 @pytest.mark.slow
 def test_chained_windows_go_on_from_each_other(tmp_path):
     """Each uses less than the solver says that some do; together they are an execution from the first step on."""
-    made, begin, file, found = defined_by("solver_chained.py"), played("lp", 30), tmp_path / "chained.json", []
+    made, begin, file, found = defined_by("solver_chained"), played("lp", 30), tmp_path / "chained.json", []
     for n in range(2):
         cell = {"controller": "lp", "window": n}
         found.append(cell | made["find"](cell, file, begin, 60))
@@ -161,7 +161,7 @@ def test_chained_windows_go_on_from_each_other(tmp_path):
 def test_what_is_exported_is_what_was_asked_about(tmp_path):
     """The same update and rate, without jitter, and a window that limits nothing."""
     name = "cc_probe_slow_sender"
-    export = defined_by("solver_emulated.py")["Exported"](name, tmp_path).export
+    export = defined_by("solver_emulated")["Exported"](name, tmp_path).export
     asked = benchmark()["begun"](name).controller
     assert export.jitter == 0 and export.controller.update == asked.update and export.controller.rate == asked.rate
     assert "line_rate * R_m, 3 * C_Llambda + MSS / R_m" in export.controller.source
@@ -171,7 +171,7 @@ def test_what_is_exported_is_what_was_asked_about(tmp_path):
 def test_no_policy_uses_less_than_what_is_known_of_its_action(tmp_path):
     """The one that always lowers its rate by all that it can is brought down to it, to the resolution and what a search
     of three rates in a step leaves."""
-    made, before = defined_by("searched_adversary.py"), np.full(12, 48.0)
+    made, before = defined_by("searched_adversary"), np.full(12, 48.0)
     for bias in (-100, 100):
         always = [(np.zeros((6, 1)), [bias])]
         policy(tmp_path / "made.json", always, history=1)

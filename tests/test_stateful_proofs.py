@@ -159,11 +159,11 @@ BOUNDS = {
 @pytest.mark.parametrize("file", BOUNDS)
 def test_the_bounds_that_aimd_keeps_for_ever(file):
     """Those of CCAC's lemma 3; the third, which it needs, depends on the buffer."""
-    values = load_result(ROOT / "proofs" / f"{file}.json").values
+    values = load_result(ROOT / "results" / "proofs" / f"{file}.json").values
     assert (values["window"], values["undetected"], values["recovering"]) == (2, 2, Fraction(BOUNDS[file]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", BOUNDS)
 def test_what_aimd_keeps_for_ever_is_checked_anew(file):
-    assert isolated(lambda: check(load_result(ROOT / "proofs" / f"{file}.json")).verdict)() == ACCEPTED
+    assert isolated(lambda: check(load_result(ROOT / "results" / "proofs" / f"{file}.json")).verdict)() == ACCEPTED

@@ -54,8 +54,8 @@ def test_a_lemma_is_unknown_in_time(horizon, seconds):
 
 def test_a_check_without_time_is_unknown(tmp_path):
     """Neither accepted nor rejected; with its certificates, which need no solver, the same proof is accepted."""
-    shutil.copy(ROOT / "proofs/cc_qdel_T10.json", tmp_path)
-    shutil.copytree(ROOT / "proofs/cc_qdel_T10-traces", tmp_path / "cc_qdel_T10-traces")
+    shutil.copy(ROOT / "results/proofs/cc_qdel_T10.json", tmp_path)
+    shutil.copytree(ROOT / "results/proofs/cc_qdel_T10-traces", tmp_path / "cc_qdel_T10-traces")
     code, out, err = run("check", "cc_qdel_T10.json", "--timeout", "0.001", "--json", cwd=tmp_path)
     *findings, summary = lines(out)
     assert (code, err, summary["verdict"], summary["accepted"]) == (3, "", "unknown", False)

@@ -44,7 +44,9 @@ CONTROLLERS = [path for path in WRONG if path.stem != "blind_additive"]
 #: Of models with a link: those of CCAC's published tool have no tokens.
 SAVED = [
     file
-    for file in sorted([*(ROOT / "docs/gallery").glob("*.json"), *(ROOT / "proofs").glob("*-traces/*.json")])
+    for file in sorted(
+        [*(ROOT / "results/gallery").glob("*.json"), *(ROOT / "results" / "proofs").glob("*-traces/*.json")]
+    )
     if "K" in json.loads(file.read_text())["columns"]
 ]
 NETWORKS = [(model, buffer) for model in ("ccac", "cbr_delay", "ideal") for buffer in ("infinite", "1")]

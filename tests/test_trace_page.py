@@ -12,8 +12,9 @@ from ccmatic.traces import Trace
 from ccmatic.verification import Judge, check_trace, replay
 from support.cli import run
 
-DOCS = Path(__file__).parent.parent / "docs" / "gallery"
-LATE_DRAIN = DOCS / "late_drain.json"
+GALLERY = Path(__file__).parent.parent / "results" / "gallery"
+PAGE = GALLERY.parents[1] / "docs" / "gallery" / "late_drain.html"
+LATE_DRAIN = GALLERY / "late_drain.json"
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -53,8 +54,8 @@ def texts(browser, selector):
 
 @pytest.mark.parametrize("name", ["late_drain", "cc_qdel_small_buffer"])
 def test_the_slider_shows_the_numbers_of_the_trace(browser, tmp_path, name):
-    trace = Trace.load(DOCS / f"{name}.json")
-    code, _, err = run("replay", DOCS / f"{name}.json", "--html", tmp_path / "page.html", cwd=tmp_path)
+    trace = Trace.load(GALLERY / f"{name}.json")
+    code, _, err = run("replay", GALLERY / f"{name}.json", "--html", tmp_path / "page.html", cwd=tmp_path)
     assert code == 0, err
     browser.get((tmp_path / "page.html").as_uri())
     for t in (0, 2, trace.horizon - 1):
@@ -126,6 +127,6 @@ def test_the_page_needs_nothing_else():
 
 
 def test_the_gallery_has_the_page_of_today():
-    """Made by `ccmatic replay docs/gallery/late_drain.json --html docs/gallery/late_drain.html`."""
+    """Made by `ccmatic replay results/gallery/late_drain.json --html docs/gallery/late_drain.html`."""
     trace = Trace.load(LATE_DRAIN)
-    assert (DOCS / "late_drain.html").read_text(encoding="utf-8") == page(trace, replay(trace))
+    assert PAGE.read_text(encoding="utf-8") == page(trace, replay(trace))

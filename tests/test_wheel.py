@@ -28,7 +28,7 @@ def test_a_wheel_has_its_definitions_and_sources(tmp_path):
     subprocess.run([*pip, "install", "--no-deps", "--target", tmp_path / "installed", wheel], check=True)
     (tmp_path / "elsewhere").mkdir()
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
-    trace = str(ROOT / "docs" / "gallery" / "late_drain.json")
+    trace = str(ROOT / "results" / "gallery" / "late_drain.json")
     check = (
         f"TRACE = {trace!r}\n" + PROGRAM + f"\nimport ccmatic\nassert ccmatic.__file__.startswith({str(tmp_path)!r})\n"
     )

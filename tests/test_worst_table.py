@@ -1,19 +1,17 @@
 """The table of worst cases: what the page shows is what the benchmark found, and goes on from."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from support import ROOT
-from support.benchmarks import BENCHMARKS, defined_by
+from support.benchmarks import defined_by, run_benchmark
 
-FOUND = json.loads((ROOT / "docs" / "worst.json").read_text())
+FOUND = json.loads((ROOT / "results" / "tables" / "worst.json").read_text())
 
 
 def test_the_page_has_the_table():
-    assert defined_by("worst.py")["table"](FOUND) in (ROOT / "docs" / "worst.md").read_text("utf-8")
+    assert defined_by("worst")["table"](FOUND) in (ROOT / "docs" / "worst.md").read_text("utf-8")
 
 
 @pytest.mark.slow
@@ -21,8 +19,7 @@ def test_what_is_missing_is_found_again(tmp_path):
     """Of what the page shows, an edge; the rest is not asked again, and all is drawn."""
     missing = next(cell for cell in FOUND if cell["controller"] == "cc_probe_slow" and cell.get("some"))
     (tmp_path / "worst.json").write_text(json.dumps([cell for cell in FOUND if cell is not missing]))
-    command = [sys.executable, str(BENCHMARKS / "worst.py"), "--folder", ".", "cc_probe_slow"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    done = run_benchmark("worst", "--folder", ".", "cc_probe_slow", cwd=tmp_path, timeout=600)
     assert done.returncode == 0, done.stderr
     keys = ("controller", "model", "buffer", "of", "how")
     found = json.loads((tmp_path / "worst.json").read_text())

@@ -73,7 +73,7 @@ def check(
     file: that `prove` wrote. allow_code: run the file that it names as its proof; else it may name shipped ones only.
     Raises InputError if the file cannot be read or is no proof; while it is checked, Disagreement.
 
-        cm.check("proofs/cc_qdel_T10.json").verdict
+        cm.check("results/proofs/cc_qdel_T10.json").verdict
     """
     result = proving.load_result(file, allow_code)
     return proving.check(result, isolated_steps, solvers=solvers, timeout=timeout, seed=seed)

@@ -86,7 +86,7 @@ def estimate(trace: Trace | str | Path, network: Network | None = None) -> "list
     network: None: the trace's. Its horizon says on how many steps the sender looks back, but for what it knows of C.
     Raises InputError where no execution of the network is as the trace, with the laws that say so.
 
-        cm.estimate("docs/gallery/late_drain.json")[-1].possible.C
+        cm.estimate("results/gallery/late_drain.json")[-1].possible.C
     """
     from ccmatic.learning import estimation
 
@@ -141,7 +141,7 @@ def export_trace(
         InputError: The trace cannot be exported to this format.
 
     Example:
-        cm.export_trace("docs/gallery/late_drain.json", "schedule", rate="24mbit", rtt="40ms")
+        cm.export_trace("results/gallery/late_drain.json", "schedule", rate="24mbit", rtt="40ms")
     """
     loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
     scale = trace_export.Scale(quantities.rate(rate), quantities.duration(rtt), mss)

@@ -13,7 +13,9 @@ from ccmatic.cli import options
     help="A name in proofs/, or a file that defines a PROOF.  [default: each shape for what the controller reads]",
 )
 @click.option("--horizon", type=click.IntRange(min=3, max=1000), help="Steps of a window, T.  [default: the proof's]")
-@click.option("--out", default="proofs", show_default=True, help="Folder for what is found; the same command goes on.")
+@click.option(
+    "--out", default="results/proofs", show_default=True, help="Output folder; the same command resumes there."
+)
 @click.option("--certify", is_flag=True, help="Write a certificate for each lemma, for `ccmatic check`.")
 @options.solver
 @options.timeout

@@ -46,7 +46,7 @@ def read(file: str | Path, allow_code: bool = False) -> Result:
     Raises:
         InputError: The file is no result file, or names a proof that may not be run.
     """
-    file = definitions.find_file(["proofs"], file, ".json")
+    file = definitions.find_file(["results.proofs"], file, ".json")
     with located(str(file)):
         data = parse_json(read_text(file), str(file))
         records.require_format(data, ProofFile)
@@ -72,8 +72,7 @@ def shipped() -> tuple[Result, ...]:
     In the models nothing propagates: the propagation of a path is part of the jitter. So a network without jitter is no
     path. Results without constants bound nothing and are left out.
     """
-    files = [definitions.find_file(["proofs"], name, ".json") for name in definitions.shipped("proofs", ".json")]
-    found = map(read, files)
+    found = map(read, definitions.shipped("results.proofs", ".json"))
     of_beliefs = [each for each in found if each.constants and isinstance(each.controller, controllers.Controller)]
     return tuple(each for each in of_beliefs if each.proof.jitter)
 

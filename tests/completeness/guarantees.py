@@ -15,7 +15,7 @@ from ccmatic.verification.replayer import sender_laws
 from .runs import NETWORKS, Network, Run
 from .writing import Written
 
-PROOFS = Path(__file__).parents[2] / "proofs"
+PROOFS = Path(__file__).parents[2] / "results" / "proofs"
 
 #: By the name of a proof's file: the network of its executions, the buffers of which one is drawn, and MSS at most.
 SHIPPED = {

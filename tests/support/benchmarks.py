@@ -1,17 +1,30 @@
-"""What benchmarks define."""
+"""Runs benchmarks, which are modules of the repository and of no installed package."""
 
+import os
 import runpy
+import subprocess
 import sys
 
 from support import ROOT
 
-BENCHMARKS = ROOT / "benchmarks"
+
+def module(name):
+    """The module of a benchmark, such as benchmarks.studies.worst."""
+    [file] = (ROOT / "benchmarks").glob(f"*/{name}.py")
+    return f"benchmarks.{file.parent.name}.{name}"
 
 
 def defined_by(name):
-    """By name, what a benchmark defines, which imports what stands beside it."""
-    sys.path.insert(0, str(BENCHMARKS))
+    """What a benchmark defines, by name."""
+    sys.path.insert(0, str(ROOT))
     try:
-        return runpy.run_path(str(BENCHMARKS / name))
+        return runpy.run_module(module(name))
     finally:
-        sys.path.remove(str(BENCHMARKS))
+        sys.path.remove(str(ROOT))
+
+
+def run_benchmark(name, *arguments, cwd=None, timeout=300):
+    """Run a benchmark as its own process: the CompletedProcess, with its text."""
+    command = [sys.executable, "-m", module(name), *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=timeout)

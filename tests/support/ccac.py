@@ -1,9 +1,11 @@
-"""Verdicts of CCAC's published tool (tests/peer_verdicts/ccac), asked again by benchmarks/ccac.py."""
+"""Verdicts of CCAC's published tool (tests/peer_verdicts/ccac), asked again by benchmarks/peers/ccac.py."""
 
-import importlib.util
+import importlib
 import json
+import sys
 
 from support import ROOT, TESTS
+from support.benchmarks import module
 
 #: Of the queries in the sample.
 LONGEST = 6
@@ -12,10 +14,11 @@ FILES = sorted((TESTS / "peer_verdicts" / "ccac").glob("*.json"))
 
 def benchmark():
     """The module."""
-    spec = importlib.util.spec_from_file_location("benchmark_ccac", ROOT / "benchmarks" / "ccac.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    sys.path.insert(0, str(ROOT))
+    try:
+        return importlib.import_module(module("ccac"))
+    finally:
+        sys.path.remove(str(ROOT))
 
 
 def queries():

@@ -9,8 +9,8 @@ from math import floor, lcm
 from ccmatic.trace_export import Scale, export
 from support import ROOT
 
-DRAIN = ROOT / "docs/gallery/late_drain.json"
-SMALL = ROOT / "docs/gallery/cc_qdel_small_buffer.json"
+DRAIN = ROOT / "results/gallery/late_drain.json"
+SMALL = ROOT / "results/gallery/cc_qdel_small_buffer.json"
 MS = Fraction(1, 1000)
 OPPORTUNITY = 1504
 SCALE = Scale(Fraction(3_000_000), Fraction(40, 1000), 1500)

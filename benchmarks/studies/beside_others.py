@@ -1,0 +1,94 @@
+"""What a flow believes beside another, on links drawn at random, where both send at random rates, as fluids.
+
+    python -m benchmarks.studies.beside_others [--links N] [--seeds N]
+
+Printed is, with jitter and without, how many of the beliefs were false, and how wide they are: C_L as a share of C; the
+own share of the link that is believed, at most, beside what it is; in how many of the steps it is told that others are
+served at all, and what of what they are."""
+
+import argparse
+from types import SimpleNamespace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from ccmatic.models.sender_beliefs import WINDOW
+
+from ccmatic.contracts import load_definition
+from ccmatic.controllers import parse
+from ccmatic.learning import Asked, Environment, remembering
+
+#: A sender that believes; what it sends is not asked for here.
+LISTENER = """def send(C_L, others_L, R_m):
+    return (C_L + others_L) * R_m
+"""
+
+#: By how much floats may be beside a whole number of bytes, as a share; steps before beliefs are compared.
+HAIR, WARM_UP = 1e-3, 20
+
+
+def played(jitter, links, seed):
+    """What was found on so many links, whose jitter is a share of R_m: how many of the `beliefs` were `false`; of steps
+    with a belief of others the share, `told`, and what they are believed to be served of what they are, `of_others`;
+    `C_L` in C; the own share, `believed` at most and `own`."""
+    observations = load_definition("models", "MODEL", "two_flows").observations
+    asked = Asked(rate=[8, 32], rtt=32, jitter=32 * jitter, buffer_bdp=[2, 8], flows=2, steps=100)
+    environment = Environment(asked, act="rate")
+    listener = remembering(parse(LISTENER, "listener", observations=observations), asked)
+    beliefs, now, capacity = _run(environment, listener, jax.random.key(seed), links)
+    acked = np.cumsum(now.acked, axis=0, dtype=np.float64)
+    served = (acked[WINDOW:] - acked[:-WINDOW]) / WINDOW
+    others, own = served[:, ::-1], served
+    least, C_L = (beliefs[name][WINDOW:] for name in ("others_L", "C_L"))
+    late, tells = slice(WARM_UP - WINDOW, None), least[WARM_UP - WINDOW :] > 0
+    return SimpleNamespace(
+        beliefs=least.size + C_L.size,
+        false=int((least > others * (1 + HAIR) + 1).sum() + (C_L > capacity * (1 + HAIR) + 1).sum()),
+        told=tells.mean(),
+        of_others=(least[late] / np.maximum(others[late], 1))[tells].mean(),
+        C_L=(C_L[late] / capacity).mean(),
+        believed=np.minimum(1, own[late] / C_L[late]).mean(),
+        own=(own[late] / capacity).mean(),
+    )
+
+
+def _run(environment, listener, key, links):
+    """What each flow remembers at each step, what was measured, and C in bytes a step."""
+
+    @jax.jit
+    def run(key):
+        made, state = environment.reset(key, links)
+
+        def interval(carry, luck):
+            memory, state, rate = carry
+            memory, _ = listener.act(memory, made, state, environment.observation(state))
+            changes, chosen = luck
+            rate = jnp.where(changes < 1 / 8, 2 * chosen * state.known.capacity, rate)
+            after, *_ = environment.step(made, state, rate.T)
+            return (memory, after, rate), (memory[0], state.known.now)
+
+        luck = jax.random.uniform(key, (environment.asked.steps, 2, *made.rtt.shape))
+        _, (remembered, now) = jax.lax.scan(interval, (listener.begin(made), state, state.rate), luck)
+        return remembered, now, state.known.capacity * made.slot
+
+    return jax.tree.map(np.asarray, run(key))
+
+
+def main():
+    """Print a line for each jitter."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--links", type=int, default=4096)
+    parser.add_argument("--seeds", type=int, default=3)
+    given = parser.parse_args()
+    for jitter in (0, 1):
+        found = [vars(played(jitter, given.links, seed)) for seed in range(1, given.seeds + 1)]
+        total = {name: sum(each[name] for each in found) for name in ("beliefs", "false")}
+        means = {name: np.mean([each[name] for each in found]) for name in found[0] if name not in total}
+        print(f"jitter of {jitter} R_m: {total['false']} of {total['beliefs']} beliefs are false; "
+              f"C_L is {means['C_L']:.2f} C; own share at most {means['believed']:.2f}, and is {means['own']:.2f}; "
+              f"others are told of in {means['told']:.0%} of the steps, then {means['of_others']:.0%} of what they are "
+              "served", flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

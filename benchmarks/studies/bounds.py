@@ -1,0 +1,80 @@
+"""The proved bounds against the event simulator: random and adversarial runs, with changes of the link rate.
+
+    python -m benchmarks.studies.bounds [--runs N] [--from SEED] [--step 1/8] [--outside N] PROOF.json …
+
+Prints the windows looked at by the state that they begin in, the lemmas broken (there must be none), and how near the
+windows came to each objective's constant. In an envelope random and hostile policies choose the rates; each of its ends
+is then moved, and the lemma told that a window of the one wider by a step breaks, and which envelope it is, of those
+wider by more and more steps, of which one of so many simulated runs breaks a lemma, too.
+"""
+
+import argparse
+from dataclasses import replace
+from fractions import Fraction
+
+from ccmatic import proving
+from ccmatic.analysis.widening import Grid
+from ccmatic.controllers import Stateful
+from ccmatic.proving import Prover, Trial
+from ccmatic.verification import replay
+
+
+def wider(result, step, runs):
+    """Each end of an envelope that may be moved, as text; the Answer on the first lemma that breaks where it is moved
+    by a step, or None; and a text of the first lemma that a simulated run breaks where it is moved far enough."""
+    prover = Prover(result.proof, result.controller, result.horizon)
+    grid = Grid(result.controller, prover.query.units(), step, 2)
+    for number, end in enumerate(grid.ends):
+        envelopes = [
+            (factor, grid.envelope([moved if i == number else 0 for i in range(len(grid.ends))]))
+            for moved, factor in enumerate(end.factors)
+        ]
+        if len(envelopes) == 1:
+            continue
+        factor, envelope = envelopes[1]
+        prover = Prover(result.proof, envelope, result.horizon)
+        lemmas = [lemma for lemma in prover.lemmas.values() if not lemma.paper]
+        answer = prover.first_fault(lemmas, result.values)
+        yield f"{end.which} in line {end.line}, times {factor}", answer, simulated(result, envelopes[1:], runs)
+
+
+def simulated(result, envelopes, runs):
+    """The first of (factor, envelope) of which one of so many simulated runs breaks a lemma, and which one."""
+    for factor, envelope in envelopes:
+        trial = Trial(replace(result, controller=envelope))
+        for seed in range(runs):
+            trial.run(seed)
+            if trial.broken:
+                return f"times {factor}, run {seed}: {', '.join(trial.broken)}"
+    return f"none up to times {factor}, in {runs} runs each"
+
+
+def main():
+    """Print the figures of each proof."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("proofs", nargs="+", metavar="PROOF.json")
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--from", dest="first", type=int, default=0)
+    parser.add_argument("--step", type=Fraction, default=Fraction(1, 8))
+    parser.add_argument("--outside", type=int, default=50)
+    arguments = parser.parse_args()
+    for file in arguments.proofs:
+        result = proving.load_result(file)
+        if isinstance(result.controller, Stateful):
+            print(f"{file}: of a controller that remembers, which is not simulated")
+            continue
+        trial = Trial(result)
+        for seed in range(arguments.first, arguments.first + arguments.runs):
+            trial.run(seed)
+        broken = dict(trial.broken) or "none"
+        print(f"{file}: {arguments.runs} runs, windows: {dict(trial.windows)}; lemmas broken: {broken}", flush=True)
+        for lemma, constant, value, closest in trial.closest_values():
+            print(f"    {lemma}: {constant} is {float(value):g}; every window would allow {float(closest):g}")
+        given = (arguments.step, arguments.outside)
+        for end, answer, run in wider(result, *given) if result.controller.is_envelope else ():
+            told = f"{answer.lemma}, {replay(answer.trace).outcome.value}" if answer else "nothing"
+            print(f"    {end}, breaks: {told}; of simulated runs: {run}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""CCLab's Tables III and IV: what adversaries that were trained against one sender do to it, and to others; and how
+smooth their windows are.
+
+    python -m benchmarks.studies.cclab FOLDER [--targets NAME …] [--on NAME …] [--seeds 0 1 2]
+
+Trains an adversary against each target from each seed, and before that the target if it is learned; those that are in
+FOLDER are not trained again, and one that was cut off goes on. Prints, of the targets and those `--on`, the share of
+the link that is used and the mean queueing delay: on random traces, and, of each target's adversaries, on the worst of
+30 traces of each, the mean over seeds, with the least and the most. Then, on the traces that harm the first target, by
+how much a window changes in an interval: the mean of |change| in bytes, and of log(1 + |change|), the paper's Eq. 9 by
+what it prints of it. A window is the rate in the RTT that was measured last. Where the paper has a number it stands
+beside.
+"""
+
+import argparse
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean
+
+import jax
+import numpy as np
+
+from benchmarks.lib.trained import train
+from ccmatic.learning import adversaries
+
+TARGETS = ("cubic", "vegas", "illinois", "lp", "orca", "orca_cubic", "reno", "bbr", "copa_stalls", "aurora", "cc_qdel",
+           "cc_probe_slow", "custard", "envelope")  # fmt: skip
+
+LINKS = {"steps": 500, "budget": 2, "window": 10}
+AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 128, "episodes": 8, "epochs": 2, "batches": 2,
+         "learning_rate": 0.003}  # fmt: skip
+
+#: Links whose rate, of CCLab's range, stays; and those of Aurora's training (its section 5.1), on which its reward
+#: weighs losses.
+STAYING = {"rtt": 20, "steps": 101, "rate": [2, 4, 8, 16, 32, 64, 96], "buffer": 121_250}
+AURORAS = {**STAYING, "rate": {"low": 1.2, "high": 6}, "buffer": {"low": 3000, "high": 1_000_000, "log": True}}
+
+#: Of each policy: on which links it is trained, the name of its signals and reward, how it acts, and what is its own of
+#: an agent: by how much actions deviate at first. `orca` scales the last rate, `orca_cubic` CUBIC's window, as Orca
+#: does. `envelope` is `custard` within one.
+LEARNED = {
+    "aurora": (AURORAS, "aurora", "aurora", {"deviation": 4.0}),
+    "orca": (STAYING, "orca", "orca", {"deviation": 0.5}),
+    "orca_cubic": (STAYING, "orca", "cubic", {"deviation": 0.5, "gamma": 0.9}),
+    "custard": (STAYING, "custard", "custard", {"deviation": 4.0}),
+    "envelope": (STAYING, "custard", "envelope:cc_qdel_wide", {"deviation": 0.4}),
+}
+LEARNER = {**AGENT, "gamma": 0.99, "episodes": 40}
+
+#: Utilisation, % and mean queueing delay, ms, by (sender, target); no target: random traces. Its links are emulated,
+#: its senders the kernel's, and its budget is not stated.
+PAPER = {
+    ("cubic", None): (94.50, 12.26),
+    ("vegas", None): (65.16, 2.23),
+    ("illinois", None): (98.69, 15.40),
+    ("lp", None): (85.58, 6.77),
+    ("cubic", "cubic"): (86.79, 43.91),
+    ("vegas", "cubic"): (50.08, 17.23),
+    ("illinois", "cubic"): (90.14, 46.07),
+    ("lp", "cubic"): (80.16, 33.24),
+    ("cubic", "vegas"): (75.68, 15.41),
+    ("vegas", "vegas"): (48.42, 7.48),
+    ("illinois", "vegas"): (80.25, 15.67),
+    ("lp", "vegas"): (61.81, 13.14),
+    ("cubic", "illinois"): (81.04, 19.80),
+    ("vegas", "illinois"): (55.41, 10.75),
+    ("illinois", "illinois"): (83.60, 20.78),
+    ("lp", "illinois"): (72.82, 15.48),
+    ("cubic", "lp"): (87.06, 14.16),
+    ("vegas", "lp"): (54.27, 5.61),
+    ("illinois", "lp"): (92.41, 17.39),
+    ("lp", "lp"): (75.40, 10.26),
+    ("orca", None): (95.58, 12.65),
+    ("orca", "orca"): (85.49, 61.54),
+    ("orca", "cubic"): (85.53, 72.42),
+    ("orca", "vegas"): (90.88, 18.49),
+    ("orca", "illinois"): (83.45, 22.41),
+    ("orca", "lp"): (93.36, 17.38),
+    ("cubic", "orca"): (95.37, 51.25),
+    ("vegas", "orca"): (66.68, 26.25),
+    ("illinois", "orca"): (95.84, 55.17),
+    ("lp", "orca"): (90.52, 40.97),
+}
+
+
+#: Mean |change| of a window and of log(1 + |change|), on its trace against Canopy.
+SMOOTHNESS = {
+    "orca": (6544.59, 7.13),
+    "cubic": (180.13, 2.15),
+    "vegas": (157.85, 2.28),
+    "illinois": (951.42, 4.46),
+    "lp": (900.11, 4.33),
+}
+
+
+def main():
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--targets", nargs="+", default=TARGETS)
+    parser.add_argument("--on", nargs="+", default=(), metavar="NAME")
+    parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
+    asked = parser.parse_args()
+    against = [trained_against(name, asked.folder, asked.seeds) for name in asked.targets]
+    found = defaultdict(list)
+    others = [made(name, asked.folder) for name in asked.on]
+    for line in adversaries.transfer([each for group in against for each in group], others, asked.folder / "traces"):
+        found[line.sender, line.against].append(line)
+    print("sender           trace against     used, %               delay, ms             paper")
+    for (sender, harmed), lines in found.items():
+        used, delay = ([of(line) for line in lines] for of in (lambda line: 100 * line.utilisation, delay_of))
+        short = sum(not line.constrained for line in lines)
+        told = f"   {short} of {len(lines)} delay less than random traces" if short else ""
+        paper = "  ".join(f"{value:6.2f}" for value in PAPER.get((named(sender), harmed and named(harmed)), ()))
+        names = f"{named(sender):<16} {named(harmed or 'random'):<16}"
+        print(f"{names}  {spread(used)}  {spread(delay)}  {paper}{told}", flush=True)
+    print("sender           |change| of the window, bytes, log(1 + |change|)             paper")
+    rates = np.stack([each.trace()[0] for each in against[0]], axis=1)
+    for each in [group[0].attack.target.name for group in against] + others:
+        changes = smoothness(each, against[0][0].attack.asked, rates)
+        paper = "  ".join(f"{value:7.2f}" for value in SMOOTHNESS.get(named(each), ()))
+        print(f"{named(each):<16} {'  '.join(map(spread, changes))}  {paper}", flush=True)
+
+
+def trained_against(name, folder, seeds):
+    """The Adversaries against a target."""
+    target = made(name, folder)
+    sections = {"environment": LINKS, "adversary": {"target": target}, "agent": AGENT}
+    return list(train(folder, f"against_{name}", sections, seeds, adversaries.load))
+
+
+def made(name, folder):
+    """A sender by its name, as an attack has it; one that is learned is trained first."""
+    if name not in LEARNED:
+        return name
+    list(train(folder, name, learner(name), [0]))
+    return f"policy:{folder / name}_0.json"
+
+
+def learner(name):
+    """The sections of the training of a policy."""
+    links, signals, act, own = LEARNED[name]
+    environment = {**links, "observe": signals, "act": act, "reward": signals}
+    return {"environment": environment, "agent": {**LEARNER, **own}}
+
+
+def named(target):
+    """A target's name for tables."""
+    return Path(target.partition(":")[2]).stem.removesuffix("_0") if target.startswith("policy:") else target
+
+
+def smoothness(name, asked, rates):
+    """Of a sender on links at these rates, (steps, n) Mbit/s: each link's means of |change| and log(1 + |change|) of
+    its window, (2, n)."""
+    tried, decide = adversaries.along(name, asked, rates)
+
+    @jax.jit
+    def windows():
+        _, state = tried.reset(jax.random.key(0), rates.shape[1])
+
+        def interval(state, _):
+            rtt = state.target.known.now.rtt_end
+            state, *_ = tried.watched(state, decide(state, None, None))
+            return state, (state.target.rate * rtt)[0]
+
+        return jax.lax.scan(interval, state, None, len(rates))[1]
+
+    changes = np.abs(np.diff(np.float64(windows()), axis=0))
+    return changes.mean(0), np.log1p(changes).mean(0)
+
+
+def delay_of(line):
+    return line.delay_ms
+
+
+def spread(values):
+    return f"{mean(values):6.1f} ({min(values):5.1f} … {max(values):5.1f})"
+
+
+if __name__ == "__main__":
+    main()

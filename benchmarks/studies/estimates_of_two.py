@@ -1,0 +1,186 @@
+"""Two flows of BBR's kind on one link, and what each believes of it: by particles (Learn-to-Probe, Figure 6), and by
+the beliefs of a model of one flow, with their timeouts.
+
+    python -m benchmarks.studies.estimates_of_two [--folder FOLDER]
+
+The link is fluid, first in, first out, and drops what does not fit. The second flow begins when the first has run for a
+while. Printed is coverage (the share of steps in which the truth is within the range) and mean width, while one flow
+sends and while both do. FOLDER/estimates_of_two.svg is drawn.
+"""
+
+import argparse
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+import ccmatic as cm
+from ccmatic import traces
+from ccmatic.contracts import load_definition
+from ccmatic.learning.estimation import ParticleFilter, signals
+from ccmatic.simulation import Deployed
+from ccmatic.simulation import Path as Link
+from ccmatic.traces import Trace
+
+#: Bytes are in C·R_m. R_m in seconds; the buffer; steps of a run; when the second flow begins.
+RTT, BUFFER, STEPS, BEGINS = 0.03, 1.0, 400, 150
+
+#: In how many parts a step is computed; BBR's cycle of gains; of how many steps it takes the most delivered; a packet.
+FINE, CYCLE, KEPT, PACKET = 100, (1.25, 0.75, 1, 1, 1, 1, 1, 1), 10, 0.02
+
+#: Steps of a window of beliefs, T-1; seeds of the filters; steps after a flow has begun that are left out.
+WINDOW, SEEDS, WARM_UP = 9, (1, 2, 3), 30
+
+
+class Bbr:
+    """A flow that doubles its rate until no more is delivered, and then sends at its cycle's gain of the most that was
+    delivered in a step of late. Acknowledgements take a step."""
+
+    def __init__(self, begins):
+        self._begins, self._starting, self._rate, self._delivered = begins, True, 2 * PACKET, [0.0]
+
+    def rate(self, t, delivered):
+        """That of step t, from t to t+1; delivered: in the step before."""
+        if t < self._begins:
+            return 0.0
+        self._starting = self._starting and (t < self._begins + 3 or delivered > 1.1 * self._delivered[-1])
+        self._delivered = [*self._delivered, delivered][-KEPT:]
+        most = max(PACKET, *self._delivered)
+        self._rate = 2 * self._rate if self._starting else CYCLE[(t - self._begins) % len(CYCLE)] * most
+        return self._rate
+
+
+def run(flows):
+    """Sent, served and lost by the end of each step, (flows, STEPS + 1) each, and what waits then, (STEPS + 1,)."""
+    sent, lost = np.zeros((2, len(flows), STEPS * FINE + 1))
+    admitted, left = np.zeros((2, STEPS * FINE + 1))
+    served = np.zeros((len(flows), STEPS + 1))
+    for t in range(STEPS):
+        delivered = served[:, t] - served[:, max(t - 1, 0)]
+        rates = np.array([flow.rate(t, each) for flow, each in zip(flows, delivered, strict=True)]) / FINE
+        for now in range(t * FINE, (t + 1) * FINE):
+            room, coming = BUFFER + left[now] + 1 / FINE - admitted[now], rates.sum()
+            fits = min(1.0, room / coming) if coming else 1.0
+            sent[:, now + 1], lost[:, now + 1] = sent[:, now] + rates, lost[:, now] + (1 - fits) * rates
+            admitted[now + 1] = admitted[now] + fits * coming
+            left[now + 1] = min(admitted[now + 1], left[now] + 1 / FINE)
+        so_far = slice((t + 1) * FINE + 1)
+        for flow in range(len(flows)):
+            kept = sent[flow, so_far] - lost[flow, so_far]
+            served[flow, t + 1] = np.interp(left[(t + 1) * FINE], admitted[so_far], kept)
+    return sent[:, ::FINE], served, lost[:, ::FINE], (admitted - left)[::FINE]
+
+
+def seen_by(sent, served, lost):
+    """The Trace of one flow from its first step on, of its own bytes."""
+    rates = np.diff(sent, prepend=0.0)
+    columns = {"A": sent, "S": served, "L": lost, "r": rates}
+    exact = {name: tuple(Fraction(float(value)) for value in column) for name, column in columns.items()}
+    return Trace(len(sent), {}, exact, {})
+
+
+def believed(trace):
+    """C_L and C_U at the end of each step of a Trace, (steps, 2), by a sender as deployed, for a model of one flow; as
+    far as its windows are over."""
+    model = load_definition("models", "MODEL", "ccac")
+    link, start = Link(model, 50, jitter=1), {"C_L": Fraction(1, 50), "C_U": 8}
+    sender = Deployed(model, cm.load_controller("cc_qdel"), link, WINDOW, start, Fraction(1, 50))
+    A, S, L, r = (trace.columns[name] for name in "ASLr")
+    kept, last = np.array([a - lost for a, lost in zip(A, L, strict=True)], float), 0
+    for t in range(trace.horizon):
+        if t and S[t] > S[t - 1]:
+            last = t - int(np.searchsorted(kept, float(S[t]) - 1e-9))
+        found = L[t - 1] if t else Fraction(0)
+        seen = {"sent": A[t], "delivered": S[t], "lost": found, "dropped": L[t], "timely": found, "excess": found}
+        sender(SimpleNamespace(step=t + 1, last=last, first=last, rate=r[t], limited=False, **seen))
+    columns = [[each.beliefs["C_L"][:-1], each.beliefs["C_U"][:-1]] for each in sender.windows]
+    return np.concatenate(columns, axis=1).astype(float).T
+
+
+def followed(trace, seed):
+    """The ranges of each quantity at each step of a Trace, by particles, (steps, 2) by name; nan for none."""
+    found, ranges = ParticleFilter(RTT, seed), {name: np.full((trace.horizon, 2), np.nan) for name in QUANTITIES}
+    for t, each in enumerate(signals(trace, RTT), 1):
+        if each:
+            found.update(each)
+        for name, ends in found.ranges().items():
+            ranges[name][t] = ends
+    return ranges
+
+
+#: What is estimated, by its name in a `State`, and its unit.
+QUANTITIES = {"own": "own rate / C", "others": "others' rate / C", "delay": "queueing delay (s)"}
+
+
+def estimated():
+    """For each flow: the step of the run at which it begins; what is true, (steps,) by name; the ranges of each filter;
+    and those of own rate/C by beliefs, (steps, 2)."""
+    sent, served, lost, queue = run([Bbr(0), Bbr(BEGINS)])
+    for flow, begins in enumerate((0, BEGINS)):
+        trace = seen_by(*(column[flow, begins:] for column in (sent, served, lost)))
+        rates = np.diff(sent[:, begins:], prepend=np.nan)
+        true = {"own": rates[flow], "others": rates[1 - flow], "delay": queue[begins:] * RTT}
+        bounds = believed(trace)
+        by_beliefs = rates[flow][: len(bounds), None] / bounds[:, ::-1]
+        yield begins, true, [followed(trace, seed) for seed in SEEDS], by_beliefs
+
+
+def covered(true, ranges, part):
+    """Coverage and mean width over a part of the steps, as text."""
+    value, ends = true[part], ranges[part]
+    known = ~np.isnan(ends).any(axis=1)
+    inside = (ends[:, 0] - 1e-9 <= value) & (value <= ends[:, 1] + 1e-9)
+    return np.mean(inside[known]), np.mean(np.diff(ends[known], axis=1))
+
+
+def table(found):
+    """A row for each flow and each time: coverage and width, of particles the mean of all seeds."""
+    yield "| flow | while | by | own rate/C: covered, width | others' | queueing delay, ms |"
+    yield "|---|---|---|---|---|---|"
+    for number, (begins, true, filters, by_beliefs) in enumerate(found, 1):
+        alone = {"one sends": slice(WARM_UP, BEGINS)} if not begins else {}
+        for when, part in (alone | {"both send": slice(BEGINS + WARM_UP - begins, None)}).items():
+            cells = []
+            for name in QUANTITIES:
+                each = np.array([covered(true[name], ranges[name], part) for ranges in filters])
+                scale = 1e3 if name == "delay" else 1
+                cells.append(f"{each[:, 0].mean():.0%} ± {each[:, 0].std():.0%}, {scale * each[:, 1].mean():.2f}")
+            yield f"| {number} | {when} | particles | {' | '.join(cells)} |"
+            until = slice(part.start, len(by_beliefs) if part.stop is None else part.stop)
+            inside, width = covered(true["own"][: len(by_beliefs)], by_beliefs, until)
+            yield f"| {number} | {when} | beliefs | {inside:.0%}, {width:.2f} | - | - |"
+
+
+def draw(found, path):
+    """What is true, and the ranges of the first filter, over time."""
+    with traces.figure(path, (10, 6)) as figure:
+        for row, name in zip(figure.subplots(len(QUANTITIES), 2, sharex=True, sharey="row"), QUANTITIES, strict=True):
+            for number, (axes, (begins, true, filters, by_beliefs)) in enumerate(zip(row, found, strict=True), 1):
+                steps = (begins + np.arange(len(true[name]))) * RTT
+                axes.fill_between(steps, *filters[0][name].T, color=traces.PROBE, alpha=0.4, label="particles")
+                if name == "own":
+                    times = steps[: len(by_beliefs)]
+                    axes.fill_between(times, *by_beliefs.T, color=traces.BELIEF, alpha=0.3, label="beliefs")
+                    axes.set_title(f"flow {number}", loc="left")
+                axes.plot(steps, true[name], color=traces.TRUTH, linewidth=0.8, label="truth")
+                axes.set_ylim(0, 0.1 if name == "delay" else 1.6)
+            row[0].set_ylabel(QUANTITIES[name])
+            row[0].legend(frameon=False, fontsize=7)
+        for axes in row:
+            axes.set_xlabel("s")
+
+
+def main():
+    """Print the table, and draw."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=Path("estimates"))
+    folder = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    found = list(estimated())
+    print(*table(found), sep="\n")
+    draw(found, folder / "estimates_of_two.svg")
+
+
+if __name__ == "__main__":
+    main()

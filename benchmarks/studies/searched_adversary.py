@@ -1,0 +1,176 @@
+"""The same comparison in the simulator, for senders that no model has: a search in place of the solver, and a bound.
+
+    python -m benchmarks.studies.searched_adversary FOLDER [TARGET …] [--delayed] [--seeds 0 1 2]
+
+As `solver_adversary.py`, on the fluid simulator in which the adversaries of `cclab.py` learn: from the same step of the
+worst trace of each, all traces are tried whose rate in each of the next eight R_m is as low as the budget leaves, as
+high, or as before, 6561 in all. That is a search, which bounds nothing. Of a policy whose action scales its rate by so
+much at most the solver says below which share no rates bring any sender that does so, whatever its network says. Prints
+the table.
+"""
+
+import argparse
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from time import monotonic
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.optimize import differential_evolution
+
+import ccmatic as cm
+from benchmarks.lib import cells
+from benchmarks.studies.cclab import LINKS, named, trained_against
+from benchmarks.studies.solver_adversary import (
+    BEGIN,
+    BUDGET,
+    BUFFER,
+    GENERATIONS,
+    MODEL,
+    PACKET,
+    POPULATION,
+    RANDOM,
+    RESOLUTION,
+    STEPS,
+    WINDOW,
+)
+from ccmatic.learning import adversaries
+from ccmatic.learning.envs import signals
+from ccmatic.learning.envs.capacity import MBIT
+
+TARGETS = ("cubic", "aurora", "vegas", "bbr", "lp", "cc_qdel", "cc_probe_slow")
+LOW, HIGH = 1.0, 96.0
+
+#: Actions that scale the last rate, whatever is known; and all senders by such, of which a packet an R_m is the least.
+SCALING = ("aurora", "custard", "orca")
+SCALED = """
+pace: rate = above(0)
+
+
+def update(pace, MSS, R_m):
+    pace = between(max(MSS / R_m, {low} * pace), max(MSS / R_m, {high} * pace))
+
+
+def send(pace):
+    return pace
+"""
+
+
+def smoothed(before, wanted):
+    """Rates, (n, steps) Mbit/s, as near to those wanted as the budget leaves after the rates before. wanted: such
+    rates, or NaN where the rate stays."""
+    rates = np.tile(before[-LINKS["window"] - 1 :], (len(wanted), 1))
+    for want in wanted.T:
+        spent = np.abs(np.diff(rates[:, -LINKS["window"] :], axis=1)).sum(1)
+        room, last = np.maximum(0, LINKS["window"] * LINKS["budget"] - spent), rates[:, -1]
+        rates = np.column_stack([rates, np.clip(np.where(np.isnan(want), last, want), last - room, last + room)])
+    return rates[:, -wanted.shape[1] :]
+
+
+def outcomes(name, asked, before):
+    """The function from rates, (n, steps) Mbit/s, that follow on those before, (steps), to the share of the link that
+    the sender of a name then uses, (n), and to the mean delay of what it hears of, (n) seconds; and the State then."""
+    attack, _ = adversaries.along(name, asked, before[:, None])
+
+    def interval(state, rate):
+        start = state.interval
+        state, _, served = attack.watched(state, attack.wanting(rate)[None, None])
+        now = state.target.known.now
+        waited = (now.rtt - state.links.rtt * state.links.slot)[0]
+        return state, jnp.stack(
+            [served[0], state.links.capacity[start, 0], now.acked[0, 0], now.acked[0, 0] * waited[0]]
+        )
+
+    _, state = attack.reset(jax.random.key(0), 1)
+    state, _ = jax.jit(lambda state: jax.lax.scan(interval, state, jnp.asarray(before)))(state)
+    play = jax.jit(jax.vmap(lambda rates: jax.lax.scan(interval, state, rates)[1].sum(0)))
+
+    def of(rates):
+        served, offered, acked, waited = np.asarray(play(jnp.asarray(rates, jnp.float32)), float).T
+        return served / offered, waited / np.maximum(1, acked)
+
+    return of, state
+
+
+def never_below(environment, state):
+    """The share of the link, in percent, that all who scale their rate by what an action of the Environment can use at
+    least, from a State of the attack on, to the rounding of bytes; NaN where actions are others."""
+    if environment.act not in SCALING:
+        return np.nan
+    change, most = signals.ACTIONS[environment.act]
+    low, high = (Fraction(float(change(action, 1.0, None))).limit_denominator(1000) for action in (-most, most))
+    links, target, end = state.links, state.target, int(state.interval)
+    most_served = round(float(HIGH * MBIT * links.slot[0]))
+
+    def exact(bytes_):
+        return Fraction(float(bytes_)) / most_served
+
+    offered = [exact(each) for each in np.asarray(links.capacity[end - WINDOW - 1 : end, 0])]
+    changed = np.cumsum([0, *np.abs(np.diff(offered))])
+    given = [f"alpha == {PACKET}", f"G[1] - G[0] == {offered[-1]}", f"V[1] == {changed[-1]}"]
+    given.append(f"A[1] - L[1] - S[1] == {exact(target.queues.waiting[0])}")
+    given.append(f"pace_f[0][1] == {exact(target.rate[0, 0] * links.slot[0])}")
+    given += [f"V[{t}] <= {max(changed[-1], changed[t - 1] + WINDOW * BUDGET)}" for t in range(2, STEPS + 2)]
+    worst = cm.worst(
+        SCALED.format(low=low, high=high),
+        cm.Network(MODEL, BUFFER, STEPS + 2, delay="executions"),
+        "S[-1] - S[1] < x * (offered[-1] - offered[1])",
+        given="; ".join(given),
+        resolution=RESOLUTION,
+    )
+    return 100 * float(cells.least(worst))
+
+
+def compared(trained, step, delayed):
+    """What each way of choosing rates reaches from a step of an adversary's trace, and what is known to be the least:
+    shares of the link, in percent; and seconds."""
+    trace, _ = trained.trace()
+    before, asked = trace[:step], trained.attack.asked
+    of, state = outcomes(trained.attack.target.name, asked, before)
+    rng = np.random.default_rng(step)
+    used, delays = of(smoothed(before, rng.uniform(LOW, HIGH, (RANDOM, STEPS))))
+    least = delays.mean() if delayed else 0
+
+    def cost(genes):
+        used, delays = of(smoothed(before, LOW + genes.T * (HIGH - LOW)))
+        return used + 2 * np.maximum(0, least - delays) / max(least, 1e-9)
+
+    begin = monotonic()
+    asking = {"popsize": POPULATION, "maxiter": GENERATIONS, "tol": 0, "polish": False, "seed": 0}
+    found = differential_evolution(cost, [(0, 1)] * STEPS, vectorized=True, updating="deferred", **asking)
+    halfway = monotonic()
+    every = smoothed(before, np.array([*product((LOW, np.nan, HIGH), repeat=STEPS)]))
+    searched = least_used(*of(every), least)
+    seconds = halfway - begin, monotonic() - halfway
+    best = least_used(*of(smoothed(before, LOW + found.x[None] * (HIGH - LOW))), least)
+    learned = least_used(*of(trace[None, step : step + STEPS]), least)
+    none = never_below(trained.attack.target.environment, state)
+    return [100 * used.mean(), best, learned, searched, none], seconds
+
+
+def least_used(used, delays, least):
+    """In percent, of those that delay so long at least; NaN where none does."""
+    return 100 * min(used[delays >= least], default=np.nan)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("targets", nargs="*", metavar="TARGET", default=TARGETS)
+    parser.add_argument("--delayed", action="store_true", help="of traces that delay as random ones do, at least")
+    parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
+    asked = parser.parse_args()
+    heads = ("sender", "random", "genetic", "learned", "searched", "none below", "seconds: genetic", "searched")
+    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
+    for target in asked.targets:
+        trained = trained_against(target, asked.folder, asked.seeds)
+        every = [compared(each, BEGIN, asked.delayed) for each in trained]
+        shares, seconds = (zip(*each, strict=True) for each in zip(*every, strict=True))
+        told = ["-" if np.isnan(column).all() else f"{np.nanmean(column):.1f}" for column in (*shares, *seconds)]
+        print(f"| {named(target)} | {' | '.join(told)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""How a reader who follows a run is led through ccmatic: from function to function, in the order of first calls.
+
+    python -m benchmarks.studies.tour [--json] [--proof FILE]
+
+A room is what stands at the root of ccmatic/, a package or a module. Its floor is the longest chain of imports below
+it. A room is numbered as often as the tour comes to it: `stays` are all of these, `climbs` those that come from a lower
+floor, `returns` those to a room seen before. What runs on import, and definitions, are left out; a
+comprehension or a lambda is read where it stands, and is no function to go to.
+"""
+
+import argparse
+import ast
+import contextlib
+import functools
+import io
+import json
+import sys
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import ccmatic
+from ccmatic import cli
+
+ENGINE = Path(ccmatic.__file__).parent
+PROOF = Path(__file__).parents[2] / "tests" / "proofs" / "drains.py"
+TARDY = "def rate(R_m, MSS):\n    return MSS / R_m\n"
+
+
+def commands(proof):
+    """What is run, by name: each a sequence of command lines."""
+    Path("tardy.py").write_text(TARDY)
+    return {
+        "verify": [["verify", "cc_qdel", "--model", "ccac", "--buffer", "infinite", "--horizon", "5"]],
+        "synth": [["synth", "g1_t5", "--jobs", "1"]],
+        "prove, check": [
+            ["prove", "tardy.py", "--proof", str(proof), "--horizon", "5", "--out", "."],
+            ["check", f"{proof.stem}-tardy_T5.json", "--allow-code"],
+        ],
+    }
+
+
+def room(file):
+    """What stands at the root of ccmatic/ that a file belongs to, or None."""
+    path = Path(file)
+    return path.relative_to(ENGINE).parts[0].removesuffix(".py") if path.is_relative_to(ENGINE) else None
+
+
+class Tour:
+    """The rooms of a run, in the order in which it comes to functions that it has not called before."""
+
+    def __init__(self):
+        self.rooms, self._seen, self._importing = [], set(), 0
+        self._room = functools.cache(room)
+
+    def __enter__(self):
+        sys.setprofile(self._called)
+        return self
+
+    def __exit__(self, *_):
+        sys.setprofile(None)
+
+    def _called(self, frame, event, _):
+        code = frame.f_code
+        if code.co_name == "<module>":
+            self._importing += {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and not self._importing and code not in self._seen and code.co_name[0] != "<":
+            self._seen.add(code)
+            here = self._room(code.co_filename)
+            if here and (not self.rooms or self.rooms[-1] != here):
+                self.rooms.append(here)
+
+
+def floors():
+    """The floor of each room, by the imports of its files."""
+    below = {}
+    for file in ENGINE.rglob("*.py"):
+        found = below.setdefault(room(file), set())
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "ccmatic":
+                parts = node.module.split(".")[1:]
+                found.update([parts[0]] if parts else [alias.name for alias in node.names])
+            elif isinstance(node, ast.Import):
+                found.update(alias.name.split(".")[1] for alias in node.names if alias.name.startswith("ccmatic."))
+
+    @functools.cache
+    def floor(name):
+        return 1 + max((floor(other) for other in below[name] & below.keys() - {name}), default=-1)
+
+    return {name: floor(name) for name in below}
+
+
+def counts(rooms, level):
+    """Stays, climbs and returns."""
+    steps = list(pairwise(rooms))
+    return {
+        "rooms": len(set(rooms)),
+        "stays": len(rooms),
+        "climbs": sum(level[here] > level[before] for before, here in steps),
+        "returns": sum(here in rooms[:i] for i, here in enumerate(rooms)),
+    }
+
+
+def tour(lines):
+    """The rooms of some command lines."""
+    with Tour() as found:
+        for line in lines:
+            sys.argv = ["ccmatic", *line]
+            with contextlib.redirect_stdout(io.StringIO()):
+                try:
+                    cli.main()
+                except SystemExit as ended:
+                    if ended.code == 2:
+                        raise RuntimeError(f"ccmatic {' '.join(line)} was refused") from None
+    return found.rooms
+
+
+def main():
+    """Print a line for each tour."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="with the rooms in order")
+    parser.add_argument("--proof", type=Path, default=PROOF, help="in place of tests/proofs/drains.py")
+    arguments = parser.parse_args()
+    level, proof = floors(), arguments.proof.resolve()
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for name, lines in commands(proof).items():
+            rooms = tour(lines)
+            found = counts(rooms, level)
+            if arguments.json:
+                print(json.dumps({"tour": name, **found, "order": rooms}))
+            else:
+                print(f"{name:<14}" + "  ".join(f"{value:>3} {what}" for what, value in found.items()))
+
+
+if __name__ == "__main__":
+    main()

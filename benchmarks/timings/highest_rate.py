@@ -1,0 +1,174 @@
+"""The highest rate of a single flow on this machine, by who sends it: the second cause that Ghermezian et al. name for
+what their policy has of 10 Gbit/s, limits of user space.
+
+    python -m benchmarks.timings.highest_rate [--runs N] [--seconds S]
+
+As root. Two namespaces and a veth between them, which limits and delays nothing; packets of 1500 bytes. Each sender
+wants more than it can send: the policy is Aurora's network, 32-16 on ten of its vectors, which decides each 20 ms, the
+R_m of the paper's path, and whose last bias makes that the largest action, 25 % more.
+
+  policy in C       `ccmatic export --target udp`: a system call a packet
+  policy in Python  python_sender.py, which does the same by JAX
+  BPF, by packet    a congestion control of `--target bpf` that asks for 100,000 packets in R_m, a segment at a time
+  BPF               the same as the kernel sends by default, up to 64 KB at once (GSO)
+  cubic             the kernel's own, for comparison
+
+All run at a real-time priority, each with a receiver that acknowledges each packet, or TCP's. Printed are medians of
+the runs, each measured for so many seconds after a warm-up: Gbit/s that were sent, with Ethernet's headers, and the
+least and the most of the runs; what share of the packets was lost, or sent again by TCP; thousand packets a second;
+microseconds of a processor that a packet took the sender and the receiver, with the softirqs in them; the sender's
+share of a processor. Then what an inference takes in C and in JAX."""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from statistics import median
+from timeit import repeat
+
+import jax
+import numpy as np
+
+from benchmarks.lib.sender_times import measure
+from benchmarks.timings.policies import INFERS, zeros
+from ccmatic.emulation import machine
+from ccmatic.exporting import files, header, targets
+from ccmatic.learning import policies
+from ccmatic.runtime import build
+
+PORT, STEP, ALWAYS = 5001, 0.02, 1e3
+
+#: While rates climb by 25 % each STEP.
+WARM_UP = 4
+
+#: The number in a device's line of /proc/net/dev.
+BYTES_SENT = 9
+
+AS_MUCH_AS_CAN_BE = "def rate(MSS, R_m):\n    return 100000 * MSS / R_m\n"
+
+LINE = "{0:5.2f} [{6:.2f} … {7:.2f}] Gbit/s  {1:6.1%}  {2:5.0f} k/s  {3:5.2f} us + {4:5.2f} us  {5:4.0%}"
+
+#: Runs a command at a real-time priority.
+FIRST = ["chrt", "--fifo", "1"]
+
+
+@contextmanager
+def veth():
+    """Two namespaces with a veth between them: their names, and a folder."""
+    machine.remove_what_is_left()
+    mark = f"ccm-{os.getpid()}-"
+    with tempfile.TemporaryDirectory(prefix=mark) as folder:
+        machine.build(machine.TIED, folder)
+        names = mark + "a", mark + "b"
+        try:
+            for name in names:
+                ip("netns", "add", name)
+            ends = [["name", machine.DEVICE, "netns", name] for name in names]
+            ip("link", "add", *ends[0], "type", "veth", "peer", *ends[1])
+            for name, address in zip(names, (machine.SENDER, machine.RECEIVER), strict=True):
+                ip("-n", name, "address", "add", f"{address}/24", "dev", machine.DEVICE)
+                ip("-n", name, "link", "set", machine.DEVICE, "up")
+            yield *names, Path(folder)
+        finally:
+            for name in names:
+                subprocess.run(["ip", "netns", "delete", name], capture_output=True)
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True)
+
+
+def counted(namespace):
+    """Of a namespace with one command, so far: bytes and packets sent, packets lost (sent again, or for which there was
+    no room in a socket), seconds of processors that it took; and the time."""
+    pids = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True).stdout.split()
+    tasks = [task for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()]
+    took = sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+    [device] = [line for line in (tasks[0] / "net/dev").read_text().splitlines() if machine.DEVICE in line]
+    lines = [line.split() for line in (tasks[0] / "net/snmp").read_text().splitlines()]
+    tcp, udp = (
+        dict(zip(names, values, strict=True))
+        for names, values in zip(lines[::2], lines[1::2], strict=True)
+        if names[0] in ("Tcp:", "Udp:")
+    )
+    packets = int(tcp["OutSegs"]) + int(udp["OutDatagrams"])
+    lost = int(tcp["RetransSegs"]) + int(udp["RcvbufErrors"])
+    return np.array([int(device.split()[BYTES_SENT]), packets, lost, took, time.monotonic()])
+
+
+def run(sender, receiver, seconds):
+    """Of commands: Gbit/s, share lost, thousand packets a second, microseconds that a packet takes the sender and the
+    receiver, the sender's share of a processor."""
+    with veth() as (*names, folder), ExitStack() as stack:
+        stack.enter_context(machine.Process("the receiver", FIRST + receiver, folder, names[1])).wait_until_ready()
+        sending = stack.enter_context(machine.Process("the sender", FIRST + sender, folder, names[0]))
+        time.sleep(WARM_UP)
+        before = [counted(name) for name in names]
+        time.sleep(seconds)
+        sending.check()
+        there, here = (counted(name) - first for name, first in zip(names, before, strict=True))
+    bytes_, packets, _, took, passed = there
+    rate, answering = packets / passed, here[3] / here[4]
+    lost = (there[2] + here[2]) / packets
+    return 8e-9 * bytes_ / passed, lost, rate / 1e3, 1e6 * took / packets, 1e6 * answering / rate, took / passed
+
+
+def senders(policy, seconds, folder):
+    """Yields of each its name, and the commands that send and receive, while it can be used. policy: its file."""
+    files.write(policies.exported(policies.load(policy)), "udp", folder / "udp")
+    program, receiver = build.build_udp(folder / "udp")
+    to = [machine.RECEIVER, PORT]
+    yield "policy in C", [program, "--step", int(STEP * 1e9), "--duration", seconds, *to], [receiver, PORT]
+    python = [sys.executable, Path(__file__).with_name("python_sender.py"), policy, *to]
+    yield "policy in Python", [*python, "--seconds", seconds, "--interval", STEP], [receiver, PORT]
+
+    tcp = ["iperf3", "--client", machine.RECEIVER, "--port", PORT, "--time", seconds, "--congestion"]
+    server = ["iperf3", "--server", "--port", PORT, "--forceflush"]
+    (folder / "fastest.py").write_text(AS_MUCH_AS_CAN_BE)
+    files.write(header.make(str(folder / "fastest.py")), "bpf", folder / "bpf")
+    name = targets.kernel_name("fastest", str(os.getpid()))
+    program, loader = build.build_bpf(folder / "bpf", name)
+    with machine.Process("the loader", [loader, program], folder) as loaded:
+        loaded.wait_until_ready()
+        one = f"ip link set {machine.DEVICE} gso_max_segs 1 && exec {' '.join(map(str, tcp))} {name}"
+        yield "BPF, by packet", ["sh", "-c", one], server
+        yield "BPF", [*tcp, name], server
+    yield "cubic", [*tcp, "cubic"], server
+
+
+def inference(policy):
+    """Nanoseconds in C, and in JAX."""
+    in_c, _ = measure(policies.exported(policy), *INFERS, times=20_000)
+    seen, network = np.ones(len(policy.layers[0][0]), np.float32), jax.jit(partial(policies.outputs, policy.layers))
+    return in_c, min(repeat(lambda: np.asarray(network(seen)), number=2000, repeat=5)) / 2000 * 1e9
+
+
+def main():
+    """Print a line for each sender."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=5)
+    given = parser.parse_args()
+    machine.require()
+    with machine.stopping_cleanly(), tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        machine.build(machine.TIED, folder)
+        policy = zeros(folder, "aurora", (32, 16))
+        file = policies.load(policy).file
+        file.layers[-1].bias[0] = ALWAYS
+        policies.save(file, policy)
+        for name, sender, receiver in senders(policy, WARM_UP + given.seconds + 10, folder):
+            found = [run(sender, receiver, given.seconds) for _ in range(given.runs)]
+            rates = [each[0] for each in found]
+            told = LINE.format(*map(median, zip(*found, strict=True)), min(rates), max(rates))
+            print(f"{name:>18}  {told}", flush=True)
+        print("an inference: {:.0f} ns in C, {:.0f} ns in JAX".format(*inference(policies.load(policy))))
+
+
+if __name__ == "__main__":
+    main()

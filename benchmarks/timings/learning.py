@@ -1,0 +1,195 @@
+"""How fast learners' links are, beside PCC-RL's simulator; and how far fluids are from packets.
+
+    python -m benchmarks.timings.learning [--pcc FOLDER] [--steps STEPS] [--out FILE.json] [--figure FILE]
+
+A step is a monitor interval of a flow: its link is simulated, what is measured becomes an observation, and a policy
+(two layers of 32 and 16, random) answers. FOLDER is a clone of https://github.com/PCCproject/PCC-RL: its
+`network_sim.py` runs as it is, with the same policy in NumPy, on a `gym` that is made up here, from which it only
+inherits. Each row is the median of three runs in turn with it, in steps per second of the processors' time, which other
+processes change less than the clock's; and by the clock.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import sys
+import time
+import types
+from itertools import pairwise, product
+from pathlib import Path
+from statistics import median
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ccmatic import traces
+from ccmatic.learning import Asked, Environment, LinkEnv
+
+#: What is varied, one at a time, from the middle.
+LINKS, FLOWS, HISTORIES, MIDDLE = (64, 512, 4096, 16384), (1, 2, 4, 8), (1, 10, 100), (4096, 1, 10)
+VARIED = {"links": "links", "flows": "flows on 4,096 / flows links", "history": "vectors of an observation"}
+
+#: Links on which fluids and packets are compared, and what is sent, in shares of them.
+RATES, BUFFERS, JITTERS, SENT = (16, 64), (0.25, 2), (0, 8), (0.5, 0.9, 1.0, 1.2)
+MBIT = 125_000
+
+
+def weights(size):
+    """A policy's, for so many numbers."""
+    rng, sizes = np.random.default_rng(0), [size, 32, 16, 1]
+    return [rng.normal(0, 0.3, pair).astype(np.float32) for pair in pairwise(sizes)]
+
+
+def answer(layers, seen, tanh):
+    """Its action."""
+    for layer in layers[:-1]:
+        seen = tanh(seen @ layer)
+    return (seen @ layers[-1])[..., 0]
+
+
+def ours(links, flows, history, steps):
+    """A function that makes so many steps of each flow, compiled."""
+    asked = Asked(links="constant", rate={"low": 1.2, "high": 6}, rtt={"low": 100, "high": 1000}, flows=flows,
+                  buffer_bdp=2, loss={"low": 0, "high": 0.05}, steps=steps)  # fmt: skip
+    environment = Environment(asked, observe="aurora", act="aurora", reward="aurora", history=history)
+    layers = weights(environment.size)
+
+    @jax.jit
+    def play(key):
+        links_, state = environment.reset(key, links)
+
+        def interval(state, _):
+            seen = environment.observation(state)
+            state, _, reward = environment.step(links_, state, answer(layers, seen, jnp.tanh))
+            return state, reward.mean()
+
+        return jax.lax.scan(interval, state, None, steps)[1]
+
+    def run():
+        jax.block_until_ready(play(jax.random.key(0)))
+        return links * flows * steps
+
+    run()
+    return run
+
+
+def theirs(folder, steps):
+    """A function that makes so many steps of PCC-RL's simulator."""
+    gym = types.ModuleType("gym")
+    gym.Env, gym.spaces = object, types.SimpleNamespace(Box=lambda low, high, dtype: (low, high))
+    parts = {"gym": gym, "gym.utils": types.SimpleNamespace(seeding=None), "gym.envs": types.ModuleType("gym.envs")}
+    parts["gym.envs.registration"] = types.SimpleNamespace(register=lambda **_: None)
+    sys.modules.update(parts)
+    sys.path.insert(0, str(Path(folder) / "src" / "gym"))
+    with contextlib.redirect_stdout(io.StringIO()):
+        import network_sim
+
+        env = network_sim.SimulatedNetworkEnv()
+        layers = weights(len(env.reset()))
+
+    def run():
+        with contextlib.redirect_stdout(io.StringIO()):
+            seen = env.reset()
+            for _ in range(steps):
+                seen, _, over, _ = env.step([answer(layers, np.asarray(seen, np.float32), np.tanh)])
+                if over:
+                    seen = env.reset()
+        return steps
+
+    return run
+
+
+def speed(run):
+    """Steps per second of processors' time, and by the clock."""
+    clock, processors = time.perf_counter(), time.process_time()
+    steps = run()
+    return steps / (time.process_time() - processors), steps / (time.perf_counter() - clock)
+
+
+def speeds(folder, steps):
+    """A row for each of what is varied."""
+    other = theirs(folder, 400) if folder else None
+    for place, (name, values) in enumerate(zip(VARIED, (LINKS, FLOWS, HISTORIES), strict=True)):
+        for value in values:
+            links, flows, history = (value if at == place else middle for at, middle in enumerate(MIDDLE))
+            run = ours(links // flows, flows, history, steps)
+            turns = [(speed(run), speed(other) if other else None) for _ in range(3)]
+            row = {"varied": name, "links": links // flows, "flows": flows, "history": history}
+            row |= _medians("", [mine for mine, _ in turns])
+            if other:
+                row |= _medians("pcc_rl_", [pcc for _, pcc in turns])
+                row["times"] = row["per_cpu_second"] / row["pcc_rl_per_cpu_second"]
+            yield row
+
+
+def _medians(prefix, turns):
+    names = (f"{prefix}per_cpu_second", f"{prefix}per_second")
+    return {name: median(each) for name, each in zip(names, zip(*turns, strict=True), strict=True)}
+
+
+def draw(rows, file):
+    """What a step costs, in ns of processors' time, as each of what is varied varies."""
+    with traces.figure(file, (9, 3)) as figure:
+        for (name, label), panel in zip(VARIED.items(), figure.subplots(1, 3, sharey=True), strict=True):
+            points = [(row[name], 1e9 / row["per_cpu_second"]) for row in rows if row["varied"] == name]
+            panel.plot(*zip(*points, strict=True), "o-")
+            panel.set_xscale("log")
+            panel.set_xticks([value for value, _ in points], [f"{value:,}" for value, _ in points])
+            panel.minorticks_off()
+            panel.set_ylim(0, 1.1e9 / min(row["per_cpu_second"] for row in rows))
+            panel.set_xlabel(label)
+        figure.supylabel("ns of processors' time a step")
+
+
+def apart():
+    """What fluids and packets say of the same links, sent at by the same rate: utilisation, mean and 95th percentile of
+    the queueing delay in ms, and loss, over 200 intervals but for the first 20."""
+    for rate, buffer, jitter in product(RATES, BUFFERS, JITTERS):
+        link = {"rate": rate, "rtt": 32, "buffer_bdp": buffer, "jitter": jitter}
+        envs = {name: LinkEnv(backend=name, act="rate", steps=200, **link) for name in ("fluid", "packets")}
+        for sent in SENT:
+            yield {**link, "sent": sent, **{name: _told(env, sent, rate) for name, env in envs.items()}}
+
+
+def _told(env, sent, rate):
+    env.reset(seed=1)
+    told = [env.step([sent * rate * MBIT])[-1] for _ in range(200)][20:]
+    throughput, rtt, loss = (np.array([each[name] for each in told]) for name in told[0])
+    return [*map(float, (throughput.mean() / rate, np.mean(rtt - 32), np.percentile(rtt - 32, 95), loss.mean()))]
+
+
+def main():
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pcc", metavar="FOLDER")
+    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--out", type=Path, metavar="FILE.json")
+    parser.add_argument("--figure", metavar="FILE", help="of what a step costs")
+    given = parser.parse_args()
+    found = {"speeds": [], "apart": []}
+    for row in speeds(given.pcc, given.steps):
+        found["speeds"].append(row)
+        beside = f"  {row['times']:8,.0f} times PCC-RL's {row['pcc_rl_per_cpu_second']:,.0f}" if given.pcc else ""
+        print(
+            f"{row['links']:6} links {row['flows']:2} flows  history {row['history']:3}  "
+            f"{row['per_cpu_second'] / 1e6:7.2f} M steps/s of processors, {row['per_second'] / 1e6:6.2f} by the clock"
+            f"{beside}",
+            flush=True,
+        )
+    if given.figure:
+        draw(found["speeds"], given.figure)
+    for row in apart():
+        found["apart"].append(row)
+        each = "   ".join(
+            "{} {:.3f} {:6.2f} ms {:6.2f} ms {:.4f}".format(name, *row[name]) for name in ("fluid", "packets")
+        )
+        link = f"{row['rate']} Mbit/s, {row['buffer_bdp']} BDP, jitter {row['jitter']} ms, sent {row['sent']}"
+        print(f"{link:42} {each}", flush=True)
+    if given.out:
+        given.out.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

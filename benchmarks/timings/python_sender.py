@@ -1,0 +1,103 @@
+"""A sender over UDP in plain Python: packets, pacing and policy in one process, the network by JAX.
+
+    python -m benchmarks.timings.python_sender POLICY.json ADDRESS PORT [--seconds S] [--interval S]
+
+The policy is one that observes and acts as Aurora's. It sends packets of 1500 bytes to the udp_receiver of
+`ccmatic export --target udp`, one at a time, as the udp_sender there does, but counts no losses and has no more of
+acknowledgements than the packet that they answer. Late packets are made up for at up to twice the rate. Prints what was
+sent and acknowledged, in packets."""
+
+import argparse
+import json
+import socket
+import struct
+from functools import partial
+from time import perf_counter
+
+import jax
+import numpy as np
+
+from ccmatic.learning import policies
+
+PACKET, HEADERS, ACK = 1500, 28, 24
+
+#: Packets of which it is remembered when they were sent; as many are sent in the first interval (RFC 6928).
+WINDOW, FIRST = 1 << 17, 10
+
+NUMBER = struct.Struct(">Q")
+
+
+class Decisions:
+    """The rate, in bytes per second, of intervals of so many seconds, which are taken for R_m until an RTT is
+    measured."""
+
+    def __init__(self, policy, interval):
+        self.policy, self.interval, self.rate = policy, interval, FIRST * PACKET / interval
+        self.network = jax.jit(partial(policies.outputs, policy.layers))
+        self.history = np.zeros((policy.file.history, policies.OBSERVATIONS["aurora"]), np.float32)
+        self.rtt = self.end = self.least = interval
+
+    def over(self, sent, acked, waited, end):
+        """An interval is over in which so many packets were sent, and so many acknowledged, in `waited` seconds in all
+        and `end`, the last."""
+        before = self.end
+        if acked:
+            self.rtt, self.end = waited / acked, end
+            self.least = min(self.least, self.rtt, end)
+        gradient, latency, sending = (self.end - before) / self.interval, self.rtt / self.least, sent / max(acked, 1)
+        self.history[:-1] = self.history[1:]
+        self.history[-1] = max(-10, min(gradient, 10)), min(latency - 1, 10), min(sending - 1, 10)
+        [action] = self.network(self.history.ravel())
+        change = 0.025 * max(-self.policy.most_action, min(float(action), self.policy.most_action))
+        self.rate = self.rate * (1 + change) if change >= 0 else self.rate / (1 - change)
+
+
+def send(decisions, link, seconds):
+    """Send for so long over a connected socket: how many packets were sent and acknowledged."""
+    payload, sent_at = bytearray(PACKET - HEADERS), [0.0] * WINDOW
+    sent = acked = sent_before = acked_before = 0
+    waited = rtt = 0.0
+    now = due = perf_counter()
+    end, interval_end = now + seconds, now + decisions.interval
+    while now < end:
+        try:
+            while True:
+                [number] = NUMBER.unpack_from(link.recv(ACK))
+                rtt = now - sent_at[number % WINDOW]
+                waited += rtt
+                acked += 1
+        except BlockingIOError:
+            pass
+        if now >= interval_end:
+            decisions.over(sent - sent_before, acked - acked_before, waited, rtt)
+            sent_before, acked_before, waited = sent, acked, 0.0
+            interval_end += decisions.interval
+        if now >= due:
+            sent += 1
+            NUMBER.pack_into(payload, 0, sent)
+            sent_at[sent % WINDOW] = now
+            link.send(payload)
+            gap = PACKET / decisions.rate
+            due = max(due + gap, now + gap / 2)
+        now = perf_counter()
+    return sent, acked
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("policy")
+    parser.add_argument("address")
+    parser.add_argument("port", type=int)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--interval", type=float, default=0.02)
+    given = parser.parse_args()
+    decisions = Decisions(policies.load(given.policy), given.interval)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link:
+        link.connect((given.address, given.port))
+        link.setblocking(False)
+        sent, acked = send(decisions, link, given.seconds)
+    print(json.dumps({"sent": sent, "acked": acked}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""How synthesis scales: the time of G1 against the horizon T, and of G7's nested branches against the search space.
+
+    python -m benchmarks.timings.scaling [--jobs N] [--folder FOLDER]
+
+Writes scaling.json as it goes, from which it goes on if interrupted, and draws scaling.svg.
+"""
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from ccmatic import query, synthesis
+from ccmatic.contracts import Branch
+
+HORIZONS = (5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20)
+#: Conditions and rates of the nested template: every n-th of each hole.
+THINNED = (32, 16, 8, 4, 2, 1)
+
+
+def against_horizon(horizon):
+    """G1 with another horizon."""
+    asked = query.load("g1_t11")
+    return asked.on(horizon=horizon), horizon
+
+
+def against_space(every):
+    """G7 with nested branches, over every n-th condition."""
+    asked = query.load("g7_nested")
+    condition, rate = asked.template.condition[::every], asked.template.then.then
+    two = Branch(condition, rate, rate)
+    template = Branch(condition, two, two)
+    return replace(asked, template=template), template.size
+
+
+def measure(asked, jobs):
+    """Solutions, iterations and seconds of a synthesis."""
+    *_, now = synthesis.synthesise(asked, jobs=jobs)
+    return {"solutions": now.solutions, "iterations": now.iterations, "seconds": now.seconds}
+
+
+def draw(results, file):
+    """Time against the horizon, and against the size of the space."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for axes, kind, label in ((left, "horizon", "horizon T (R_m)"), (right, "space", "candidates")):
+        points = sorted((point["at"], point["seconds"], point["solutions"]) for point in results[kind])
+        axes.plot([at for at, *_ in points], [seconds for _, seconds, _ in points], marker="o", color="#0072B2")
+        for at, seconds, solutions in points:
+            axes.annotate(str(solutions), (at, seconds), (0, 6), textcoords="offset points", ha="center", fontsize=8)
+        axes.set(xlabel=label, yscale="log", ylabel="seconds")
+        axes.grid(alpha=0.3)
+    left.set_title("G1; above the points: solutions", fontsize=10)
+    right.set_title("G7, nested branches, T = 9", fontsize=10)
+    right.set_xscale("log")
+    figure.savefig(file)
+
+
+def main():
+    """Measure what is not measured yet, and draw."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--folder", type=Path, default=Path("scaling"))
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    file = arguments.folder / "scaling.json"
+    results = json.loads(file.read_text()) if file.exists() else {"horizon": [], "space": []}
+    for kind, task, values in (("space", against_space, THINNED), ("horizon", against_horizon, HORIZONS)):
+        for value in values:
+            asked, at = task(value)
+            if at not in [point["at"] for point in results[kind]]:
+                results[kind].append({"at": at, **measure(asked, arguments.jobs)})
+                file.write_text(json.dumps(results, indent=1))
+            print(kind, results[kind][-1], flush=True)
+    draw(results, arguments.folder / "scaling.svg")
+
+
+if __name__ == "__main__":
+    main()

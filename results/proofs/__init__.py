@@ -1,0 +1,1 @@
+"""Results of `ccmatic prove` about shipped controllers, one JSON file each, with a report, traces and certificates."""

@@ -1,0 +1,96 @@
+"""Makes generated files again, as results/manifest.toml records them.
+
+    python results/rebuild.py NAME … [--folder FOLDER] [--list]
+
+Runs each command that contains a NAME, or that makes a file whose path contains it, and replaces the files that it
+makes; then records the commit. A command that fails, or that leaves a file out, replaces nothing.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MANIFEST = ROOT / "results" / "manifest.toml"
+
+
+def entries():
+    """The manifest's entries: dicts with `command`, `commit`, `files`, and maybe `by_hand`."""
+    return tomllib.loads(MANIFEST.read_text("utf-8"))["made"]
+
+
+def made_by(entry):
+    """The files in the repository that an entry makes, as paths relative to its root."""
+    for pattern, target in entry["files"].items():
+        if Path(target).suffix:
+            yield target
+        else:
+            yield from (str(path.relative_to(ROOT)) for path in (ROOT / target).glob(Path(pattern).name))
+
+
+def rebuild(entry, folder):
+    """Run an entry's command in the repository's root, and replace its files by what it leaves in a folder.
+
+    Raises:
+        SystemExit: The command fails, or leaves none of the files of a pattern.
+    """
+    command = entry["command"].replace("{out}", str(folder))
+    with open(folder / "stdout", "w") as output:
+        done = subprocess.run(command, shell=True, cwd=ROOT, stdout=output)
+    # A violation is a result, too: its exit code is 1.
+    if done.returncode not in (0, 1):
+        sys.exit(f"exit code {done.returncode}: {command}")
+    sources = {pattern: sorted(folder.glob(pattern)) for pattern in entry["files"]}
+    for pattern, paths in sources.items():
+        if not paths:
+            sys.exit(f"leaves no {pattern}: {command}")
+    for pattern, target in entry["files"].items():
+        for path in sources[pattern]:
+            replace(path, ROOT / target if Path(target).suffix else ROOT / target / path.name)
+
+
+def replace(source, target):
+    """Put a file, or a folder, in the place of another."""
+    if source.is_dir():
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target)
+    else:
+        shutil.copy(source, target)
+    print(target.relative_to(ROOT))
+
+
+def record(entry):
+    """Write the current commit into the manifest."""
+    head = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(head, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+    command = re.escape(entry["command"].replace('"', '\\"'))
+    text = MANIFEST.read_text("utf-8")
+    MANIFEST.write_text(re.sub(rf'(command = "{command}"\ncommit = )"\w*"', rf'\1"{commit}"', text), "utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="+", metavar="NAME")
+    parser.add_argument("--folder", type=Path, help="work in this folder, and keep it; by default a new one")
+    parser.add_argument("--list", action="store_true", help="print the commands, and run none")
+    arguments = parser.parse_args()
+    for entry in entries():
+        if not any(name in text for name in arguments.names for text in (entry["command"], *made_by(entry))):
+            continue
+        print(entry["command"], *filter(None, [entry.get("by_hand")]), sep="\n    ", flush=True)
+        if arguments.list:
+            continue
+        with tempfile.TemporaryDirectory() as new:
+            folder = arguments.folder or Path(new)
+            folder.mkdir(parents=True, exist_ok=True)
+            rebuild(entry, folder)
+        record(entry)
+
+
+if __name__ == "__main__":
+    main()
