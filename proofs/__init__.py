@@ -6,3 +6,6 @@ SHAPES = ("link_rate", "link_rate_used", "link_rate_large", "link_rate_any", "pr
 
 #: The same of controllers that send by a window: where they read no delay, and where they do.
 WINDOW_SHAPES = ("window_kept", "copa_any_start")
+
+#: The steps of the proof that losses and convergence time are traded, which `tradeoff` checks.
+TRADEOFF = "loss_convergence"

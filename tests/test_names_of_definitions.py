@@ -8,9 +8,9 @@ from ccmatic import query
 from ccmatic.base import definitions
 from support import ROOT
 
-#: The reproductions of the paper's figures, and the records of what they print, name what the paper names; learners'
+#: The reproduction of the paper's trade-off, and the records of what it prints, name what the paper names; learners'
 #: beliefs of many links at once are the shipped ones, written a second time.
-STUDIES = ("evaluation", "tradeoff", "tradeoffs")
+STUDIES = ("tradeoff", "tradeoffs")
 SECOND = "learning/estimation/beliefs.py"
 
 NAMES = {"C_L", "C_U", "C_Llambda", "qdel_L", "qdel_U", "q_U"}.union(

@@ -13,15 +13,15 @@ from itertools import product
 import numpy as np
 
 from ccmatic import exporting, records
-from ccmatic.base import InputError, parse_json, read_text, writable_folder
+from ccmatic.base import InputError, definitions, parse_json, read_text, writable_folder
 from ccmatic.emulation import RECORD, SECOND, Emulation, Link, asked, emulate, of_texts, summed_up, warm_up
 from ccmatic.records import ResultRecord
 from ccmatic.runtime import Library, StatefulSender
 from ccmatic.simulation import NEVER, Path, Simulation, WindowFlow
 from ccmatic.synthesis import Team
 
-#: Whose links the paper's grid has, and the bytes of their packets.
-LINK, PACKET = "cbr_delay", 1500
+#: The bytes of a packet on the paper's grid.
+PACKET = 1500
 
 #: Mbit/s, milliseconds, and BDPs (C·R_m): the paper's.
 RATES, RTTS = (24, 48, 96), (20, 40, 80)
@@ -100,7 +100,8 @@ def simulated(controller, scenario):
     built = _library(controller)
     kind = _Window if built.export.remembers else _Beliefs
     step = Fraction(scenario.rtt, 1000) * kind.step_in_rtts
-    path = Path(LINK, _bytes(scenario.rates[0]), step, PACKET, 1, scenario.buffer_bytes)
+    link = definitions.chosen("models", "EMULATED")
+    path = Path(link, _bytes(scenario.rates[0]), step, PACKET, 1, scenario.buffer_bytes)
     simulation = Simulation(path, 1, jitter=kind.patterns[scenario.jitter], rates=map(_bytes, scenario.rates))
     flow = kind(built, simulation)
     for number in range(int(SECONDS / step)):

@@ -7,7 +7,7 @@ from math import floor
 
 from ccmatic import controllers, traces
 from ccmatic import query as queries
-from ccmatic.base import InputError, exact, shown, writable_folder, write_text
+from ccmatic.base import InputError, definitions, exact, shown, writable_folder, write_text
 from ccmatic.contracts import load_definition
 from ccmatic.records import (
     AllowanceLine,
@@ -41,7 +41,7 @@ PART = 1024
 
 #: The controller of section 6.2's counterexample, and where it is verified: β = C·D.
 ADDITIVE = "blind_additive"
-NETWORK = {"model": "cbr_delay", "buffer": "1", "horizon": "7"}
+NETWORK = {"buffer": "1", "horizon": "7"}
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ def _table_3(folder):
 
 
 def _counterexample(folder):
-    query = queries.make(**NETWORK, thresholds={"constrain_loss": "always"})
+    query = queries.make(definitions.chosen("models", "EMULATED"), **NETWORK, thresholds={"constrain_loss": "always"})
     judgement = Judge(query).judge(controllers.load(ADDITIVE, query.units()))
     if judgement.verdict != VIOLATED:
         yield Found(
@@ -266,7 +266,7 @@ def _counterexample(folder):
 
 
 def _proof(folder):
-    proof = load_definition("proofs", "STEPS", "loss_convergence")
+    proof = load_definition("proofs", "STEPS", definitions.chosen("proofs", "TRADEOFF"))
     checked = []
     for each in steps.check(proof):
         checked.append(each)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
+from ccmatic.base import definitions
 from ccmatic.simulation import Path, simulate
 
 #: Packets per step that link I serves, steps of an execution, the senders' seeds, and how much faster link II is.
@@ -42,7 +43,8 @@ def examine(broken=None):
 
 def _difference(room, most, factor, seed, dice):
     rate = RATE * factor
-    one = Path("cbr_delay", Fraction(RATE), jitter=JITTER, buffer=Fraction(room)).finer((rate,))
+    link = definitions.chosen("models", "EMULATED")
+    one = Path(link, Fraction(RATE), jitter=JITTER, buffer=Fraction(room)).finer((rate,))
     two = replace(one.at_rate(rate), buffer=Fraction(max(1, room * factor)))
     shown = simulate(one, _sender(room, seed, dice), STEPS, seed, jitter=_adding(most))
     if shown.lost.any():
