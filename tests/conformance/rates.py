@@ -29,6 +29,7 @@ FORMS = {
     "plain": "def rate(C_L):\n    return C_L",
     "extremes": "def rate(C_L, C_U, MSS, R_m):\n    return max(C_L/3, min(2*C_U/7, C_L - MSS/R_m)) + MSS/R_m/5",
     "negative": "def rate(C_L, C_U):\n    return 2*C_L - max(C_U/2, 3*C_L/4) * 2",
+    "negated": "def rate(C_L, C_U):\n    return C_L + C_U + (-1) * max(C_U/2, C_L/3) + min(C_L, C_U) / (-7)",
     "conditional": "def rate(C_L, C_U):\n    return (C_L if C_U > 3*C_L/2 else C_U/2) * 2/3",
     "ties": "def rate(C_L, C_U):\n    if C_L >= C_U:\n        return C_L\n    return C_U/2 if 2*C_L <= C_U else C_L/2",
     "logic": """

@@ -60,6 +60,17 @@ def update(window, ack_rate, delay, sent, acked, lost, MSS, R_m, step):
 def send(window):
     return window
 """,
+    "counts": """window: bytes = above(0)
+def update(window, sent, acked, lost, MSS):
+    if sent + MSS > acked + 2 * MSS - MSS:
+        window = MSS
+    elif sent + lost >= acked + MSS + lost - MSS:
+        window = 2 * MSS
+    else:
+        window = max(MSS, acked - sent)
+def send(window):
+    return window
+""",
     "follows_a_law": """window: bytes = above(0)
 def update(window, acked, lost, sent, MSS):
     if lost > acked:
@@ -163,25 +174,30 @@ class _Python:
         arguments = self.arguments(decision)
         outcome = self.follower.outcome(arguments) if self.memories else {}
         if outcome is None:
-            return {name: self._number(name, value) for name, value in decision.state.items()}
+            return {name: self._number(decision, name, value) for name, value in decision.state.items()}
         if self.laws:
             waited = self.follower.outcome(arguments | {"delay": arguments["waited"]})
             outcome = {name: (waited if name in self.laws else outcome)[name] for name in outcome}
-        return {name: self._number(name, next(iter(options))) for name, options in outcome.items()}
+        return {name: self._number(decision, name, next(iter(options))) for name, options in outcome.items()}
 
-    def _number(self, name, value):
+    def _number(self, decision, name, value):
         memory = self.memories[name]
         if memory.unit == CONDITION:
             return Number(bool(value))
         value, unit = Fraction(value), Fraction(1, ONE[memory.unit])
         limited = max(-LARGEST * unit, min(LARGEST * unit, value))
         off = unit + abs(value) * LAW_ERROR if name in self.laws else Fraction(0)
-        return Number(limited, unit, memory.is_upper, off)
+        return Number(limited, unit, memory.is_upper, off, self._size(decision))
+
+    def _size(self, decision):
+        """That of the terms of a drawn controller: it takes differences of multiples of counts."""
+        return max(*decision.sequence.A, *decision.sequence.S) if self.controller.name.startswith(DRAWN) else None
 
     def _sends(self, decision):
         """Within limits, whatever the controller says."""
         said = dict(zip(self.controller.sent(), self.python.sends(self.arguments(decision)), strict=True))
-        return {name: Number(_limited(name, Fraction(said[name]))) for name in self.sent}
+        size = self._size(decision)
+        return {name: Number(_limited(name, Fraction(said[name])), size=size) for name in self.sent}
 
     def _may_send(self, decision):
         said = self.python.sends(self.arguments(decision))
