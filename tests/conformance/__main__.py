@@ -20,8 +20,8 @@ def result(cell):
 
 
 def main():
-    """Print a table of each kind, and how far each world may be from the exact value."""
-    totals = defaultdict(int)
+    """Print a table of each kind, and how far each world may be from the exact value. Returns 1 if a world differs."""
+    totals, differs = defaultdict(int), False
     for kind in KINDS:
         worlds = [*kind.worlds, *kind.accepts]
         width = max(map(len, (kind.name, *kind.definitions)))
@@ -29,11 +29,13 @@ def main():
         for definition in kind.definitions:
             results = [result(Cell(kind, definition, world)) for world in worlds]
             print(f"{definition:{width}}", *(f"{each:>9}" for each in results), flush=True)
+            differs |= "DIFFERS" in results
             for world, each in zip(worlds, results, strict=True):
                 totals[world] += int(each) if each.isdigit() else 0
     print("\nworld      outputs  rounding, and why")
     for name, world in WORLDS.items():
         print(f"{name:9} {totals[name]:>8}  {world.rounding}: {world.why}")
+    return int(differs)
 
 
-main()
+sys.exit(main())
