@@ -118,7 +118,7 @@ def in_c(name):
         for row in measured.rows:
             observed = np.zeros(size, np.float32)
             rate = decide(sender._pointer, Interval(*row), SECONDS, pointer(observed))
-            actions.append(float(np.clip(made(observed[None])[0], -made.most_action, made.most_action)))
+            actions.append(float(np.clip(policies.outputs(made.layers, observed)[0], -made.most_action, made.most_action)))
             decided.append(
                 {f"observation {place}": float(each) for place, each in enumerate(observed)} | {"rate": rate}
             )
