@@ -1,8 +1,10 @@
-"""A policy as an ONNX model, by the package `onnx`."""
+"""A policy's program as an ONNX model, by the package `onnx`."""
 
 from pathlib import Path
 
 from ccmatic.base import InputError, write_bytes
+from ccmatic.language import Walker
+from ccmatic.learning.policies.program import OBSERVATION, program
 
 #: The operators' version: the first with Gemm as it is used here was 13.
 OPSET = 13
@@ -12,23 +14,51 @@ def write_onnx(policy, path):
     """Write a Policy as ONNX: `observation` (n, numbers) in, `action` (n, 1) out, before it is limited; float32. The
     path. Raises InputError if the package onnx is not installed, or the file cannot be written."""
     try:
-        from onnx import TensorProto, checker, helper, numpy_helper
+        from onnx import TensorProto, checker, helper
     except ImportError:
         raise InputError("onnx is not installed; pip install 'ccmatic[rl]'") from None
-    nodes, weights, taken = [], [], "observation"
-    for number, arrays in enumerate(policy.layers, 1):
-        names = [f"weights_{number}", f"bias_{number}"]
-        weights += [numpy_helper.from_array(array, name) for array, name in zip(arrays, names, strict=True)]
-        last = number == len(policy.layers)
-        given = "action" if last else f"sum_{number}"
-        nodes.append(helper.make_node("Gemm", [taken, *names], [given]))
-        if not last:
-            taken = f"layer_{number}"
-            nodes.append(helper.make_node("Tanh", [given], [taken]))
-    ends = [("observation", len(policy.layers[0][0])), ("action", 1)]
+    names = [(f"weights_{number}", f"bias_{number}") for number in range(1, len(policy.layers) + 1)]
+    arrays = dict(zip(sum(names, ()), sum(policy.layers, ()), strict=True))
+    graph = _Graph(arrays)
+    graph.walk(program(names))
+    graph.nodes[-1].output[0] = "action"
+    ends = [(OBSERVATION, len(policy.layers[0][0])), ("action", 1)]
     taken, given = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", size]) for name, size in ends)
-    graph = helper.make_graph(nodes, policy.name, [taken], [given], weights)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+    made = helper.make_graph(graph.nodes, policy.name, [taken], [given], graph.tensors)
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
     checker.check_model(model)
     write_bytes(path, model.SerializeToString())
     return Path(path)
+
+
+class _Graph(Walker):
+    """The nodes of a program: a value's result is its name in the graph. arrays: weights (inputs, outputs) and biases,
+    by name."""
+
+    WORLD = "ONNX operator"
+
+    def __init__(self, arrays):
+        super().__init__()
+        self.arrays, self.nodes, self.tensors = arrays, [], []
+
+    def add(self, kind, *reads):
+        """A node of one value, and the name of that."""
+        from onnx import helper
+
+        value = f"{kind.lower()}_{len(self.nodes) + 1}"
+        self.nodes.append(helper.make_node(kind, reads, [value]))
+        return value
+
+    def visit_Name(self, node):
+        return node.name
+
+    def visit_Affine(self, node):
+        from onnx import numpy_helper
+
+        vector = yield node.vector
+        self.tensors += [numpy_helper.from_array(self.arrays[name], name) for name in (node.weights, node.bias)]
+        return self.add("Gemm", vector, node.weights, node.bias)
+
+    def visit_Function(self, node):
+        [part] = yield from self.each(node.parts)
+        return self.add(node.name.capitalize(), part)
