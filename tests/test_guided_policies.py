@@ -19,7 +19,7 @@ from ccmatic.trace_export import Schedule
 from support.benchmarks import defined_by
 from support.cli import run as command
 from support.machine import needs_compiler, on_time
-from support.policies import policy
+from support.policies import policy, said
 
 ROOT, ENVELOPE = Path(__file__).parents[1], "cc_qdel_wide"
 PROOF = ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json"
@@ -75,9 +75,9 @@ def test_c_sends_where_in_the_envelope_the_network_says(action, tmp_path):
     sender, chosen, known = Guided(library, PACKET, RM), set(), 0
     for rate in steps(sender, 40, 80):
         low, high = envelope.allowed({**sender.beliefs(), "MSS": PACKET, "R_m": 1, "D": 1})
-        said = float(np.clip(given(sender.observation(18).reshape(1, -1))[0], -1, 1))
+        wanted = float(np.clip(said(given, sender.observation(18)), -1, 1))
         assert low - 1 <= rate <= high + 1
-        assert rate == pytest.approx(float(low + (high - low) * (said + 1) / 2), rel=1e-4, abs=2)
+        assert rate == pytest.approx(float(low + (high - low) * (wanted + 1) / 2), rel=1e-4, abs=2)
         chosen.add((rate > 3000, low == 0))
         known = max(known, sender.beliefs()["C_L"])
     assert known > 20 * PACKET and len(chosen) > 1

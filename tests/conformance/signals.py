@@ -12,7 +12,7 @@ import numpy as np
 from ccmatic.learning import policies
 from ccmatic.runtime.library import Called, Library
 from conformance.worlds import Kind, Number
-from support.policies import Interval, deciding, pointer, policy
+from support.policies import Interval, deciding, pointer, policy, said
 
 PACKET, SECONDS, RTT = 1500, 0.02, 0.02
 
@@ -118,7 +118,7 @@ def in_c(name):
         for row in measured.rows:
             observed = np.zeros(size, np.float32)
             rate = decide(sender._pointer, Interval(*row), SECONDS, pointer(observed))
-            actions.append(float(np.clip(policies.outputs(made.layers, observed)[0], -made.most_action, made.most_action)))
+            actions.append(float(np.clip(said(made, observed), -made.most_action, made.most_action)))
             decided.append(
                 {f"observation {place}": float(each) for place, each in enumerate(observed)} | {"rate": rate}
             )

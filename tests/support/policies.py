@@ -25,6 +25,11 @@ def policy(
     return policies.load(path)
 
 
+def said(policy, observation):
+    """The action of a Policy for one observation, before it is limited."""
+    return float(policies.outputs(policy.layers, np.float32(observation))[0])
+
+
 FLOATS = ctypes.POINTER(ctypes.c_float)
 
 
