@@ -55,7 +55,9 @@ def guarantees(name, fitted):
         yield _none(name, None, f"a proof of it; there are proofs of {', '.join(known)}")
     for result in found:
         model = result.proof.model
-        fit = next((fit for fit in fitted.fits if fit.model == model), None)
+        # A proof may name its model by an alias.
+        name_of_model = load_definition("models", "MODEL", model).name
+        fit = next((fit for fit in fitted.fits if fit.model == name_of_model), None)
         if fit is None or not np.isfinite(fit.rate):
             yield _none(name, result, "a finite C of the log" if fit else f"a fit of the model {model}")
         else:
