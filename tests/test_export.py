@@ -23,18 +23,13 @@ from ccmatic.simulation.deployed import Deployed
 from ccmatic.simulation.paths import Path
 from ccmatic.simulation.simulator import Observation
 from ccmatic.traces.trace import Trace
+from support.sampling import each_nth
 
 SHIPPED = sorted(path.stem for path in File(cca.__file__).parents[2].glob("synthesized/*.py") if path.stem[0] != "_")
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 
 needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler (gcc or clang) on this machine")
 every_controller = pytest.mark.parametrize("name", SHIPPED)
-
-
-def every(nth, cases):
-    """Parameters: each n-th case is for the default tests, and the others are slow."""
-    marks = [pytest.mark.slow]
-    return [pytest.param(*each, marks=marks if n % nth else []) for n, each in enumerate(cases)]
 
 
 @cache
@@ -173,7 +168,7 @@ def test_random_events_of_all_controllers(name):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    "name, compiler", every(len(COMPILERS) + 1, [(name, compiler) for name in SHIPPED for compiler in COMPILERS])
+    "name, compiler", each_nth(len(COMPILERS) + 1, [(name, compiler) for name in SHIPPED for compiler in COMPILERS])
 )
 def test_compiles_without_warnings(name, compiler, tmp_path):
     _, source = write(header.make(name), "c", tmp_path)
@@ -182,7 +177,7 @@ def test_compiles_without_warnings(name, compiler, tmp_path):
 
 
 @pytest.mark.skipif("gcc" not in COMPILERS, reason="no gcc on this machine")
-@pytest.mark.parametrize("name", every(3, [(name,) for name in SHIPPED]))
+@pytest.mark.parametrize("name", each_nth(3, SHIPPED))
 def test_clean_under_sanitizers(name, tmp_path):
     """A program of random events, with addresses and undefined behaviour checked."""
     _, source = write(header.make(name), "c", tmp_path)

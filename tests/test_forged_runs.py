@@ -218,7 +218,7 @@ def forge(small, tmp_path, number, capsys):
 
 
 def test_no_forged_run_is_accepted(small, tmp_path, capsys):
-    forge(small, tmp_path, 300, capsys)
+    forge(small, tmp_path, 120, capsys)
 
 
 @pytest.mark.slow

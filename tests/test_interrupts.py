@@ -109,11 +109,14 @@ def worked(pid):
     return sum(map(int, numbers[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
+SOLVING = ["--buffer", ">=5", "--horizon", "18", "--constrain-loss", "always"]
+
+
 @pytest.mark.parametrize("options", [
-    ["--buffer", "any", "--horizon", "200"],
-    ["--buffer", ">=5", "--horizon", "18", "--constrain-loss", "always"],
-    ["--buffer", ">=5", "--horizon", "18", "--constrain-loss", "always", "--timeout", "60"],
-], ids=["encoding", "solving", "solving in time"])  # fmt: skip
+    pytest.param(["--buffer", "any", "--horizon", "200"], id="encoding"),
+    pytest.param(SOLVING, id="solving", marks=pytest.mark.slow),
+    pytest.param([*SOLVING, "--timeout", "60"], id="solving in time"),
+])  # fmt: skip
 def test_while_verifying(options, begin):
     process = begin("verify", "cc_probe_qdel", "--model", "ccac", *options)
     at_work(process.pid, 1.5)
@@ -166,7 +169,9 @@ def test_with_two_jobs(begin):
     assert are_gone(workers)
 
 
-@pytest.mark.parametrize("everyone", [True, False], ids=["by a terminal", "by a signal"])
+@pytest.mark.parametrize("everyone", [
+    pytest.param(True, id="by a terminal"), pytest.param(False, id="by a signal", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_while_evaluating(everyone, begin):
     process = begin("evaluate", "cc_qdel", "cc_probe_slow", "--jobs", "2")
     process.stdout.readline()

@@ -85,6 +85,7 @@ def send(window, pace):
 """
 
 
+@pytest.mark.slow
 def test_copa_that_stops_without_acknowledgements_has_no_proof_that_it_uses_the_link():
     with pytest.raises(InputError, match="no values will do of least, most, inflight"):
         cm.prove(COPA_STOPS, "copa_any_start")
@@ -122,6 +123,13 @@ def test_what_a_controller_assumes_is_told():
     assert "0 <= cube <= 64 * MSS" in told.reason
 
 
+@isolated
+def test_what_a_controller_assumes_is_told_of_a_proof():
+    excluded = Prover("copa_any_start", "copa_any_start", 14).left_out
+    assert [each.name for each in excluded] == ["published laws", "assumptions"]
+
+
+@pytest.mark.slow
 def test_what_a_controller_assumes_is_told_with_what_is_so_for_ever(tmp_path):
     proved = cm.prove("copa_any_start", "copa_any_start", tmp_path)
     assert [each.name for each in proved.left_out] == ["published laws", "assumptions"]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import time
 from contextlib import contextmanager
@@ -196,13 +197,23 @@ def test_the_length_of_an_array(shape, tmp_path):
     assert "not a log of `ccmatic emulate`" in refused("fit", tmp_path / "packets.npy", "--rtt", "40ms")
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A run of synthesis."""
+    file = tmp_path_factory.mktemp("small") / "run.db"
+    with pytest.MonkeyPatch.context() as patch:
+        small_run.use(patch)
+        small_run.make(file)
+    return file
+
+
 @pytest.mark.parametrize("as_", ["\tAS\t", "/**/AS/**/", "\nAS\n"])
-def test_a_column_of_a_run_that_is_computed_is_refused(as_, tmp_path, monkeypatch):
+def test_a_column_of_a_run_that_is_computed_is_refused(as_, small, tmp_path, monkeypatch):
     """It makes 60 MB of each row, however small the file is."""
     import sqlite3
 
     small_run.use(monkeypatch)
-    small_run.make(tmp_path / "run.db")
+    shutil.copy(small, tmp_path / "run.db")
     with sqlite3.connect(tmp_path / "run.db") as database:
         columns = (
             "number INTEGER PRIMARY KEY, kind TEXT, candidate TEXT DEFAULT '[0]', source TEXT, way TEXT, seconds REAL"
