@@ -48,15 +48,24 @@ def test_what_the_link_lets_through_leaves_its_box_as_in_the_trace(trace, tmp_pa
     """In each flow's own curves: of what is let through at an instant, S has not passed it before it leaves, and has
     just after."""
     asked = link.of_holds(written(trace, tmp_path))
-    release, step, period = replay.Release(asked), 100 * MS, asked.holds.period // (100 * MS)
+    step, period = 100 * MS, asked.holds.period // (100 * MS)
     begin, shift = trace.horizon - 1 - period, {}
+    at_once = replace(asked, rates=((0, 10**15),), rtt=0, rtts=())  # admits a byte in the ns in which it comes
+
+    def released(instants, flow):
+        """When what is admitted at these instants leaves the flow's box."""
+        count = len(instants)
+        decided = replay.decisions(at_once, [now - 1 for now in instants], [1] * count, [flow] * count)
+        assert [admitted for _, admitted, _ in decided] == instants
+        return [out for _, _, out in decided]
+
     for number in (1, 2):
         let, served = (curve(trace.columns[f"{name}{number}"], period) for name in "KS")
-        for now in range(1, period * step, step // 7):
-            out, at = release.after(now, number - 1), begin + Fraction(now, step)
-            assert (
-                0 <= out - now <= step and release.after(now + 3 * period * step, number - 1) == out + 3 * period * step
-            )
+        instants = list(range(1, period * step, step // 7))
+        later = released([now + 3 * period * step for now in instants], number - 1)
+        for now, out, again in zip(instants, released(instants, number - 1), later, strict=True):
+            at = begin + Fraction(now, step)
+            assert 0 <= out - now <= step and again == out + 3 * period * step
             moving = let(at + Fraction(1, 10**6)) > let(at - Fraction(1, 10**6))
             if moving:
                 shift[number] = max(shift.get(number, 0), out - now)

@@ -51,10 +51,11 @@ def require():
         raise InputError("emulation needs /dev/net/tun; load the kernel's module with `modprobe tun`")
 
 
-def build(source, folder):
-    """Compile a C file into an executable in the folder; its path. Raises InputError."""
+def build(source, folder, *options):
+    """Compile a C file into an executable in the folder, with further options of the compiler; its path. Raises
+    InputError."""
     program = Path(folder) / Path(source).stem
-    _run(["cc", "-O2", "-o", str(program), str(source)], f"cannot compile {Path(source).name}")
+    _run(["cc", "-O2", *options, "-o", str(program), str(source)], f"cannot compile {Path(source).name}")
     return program
 
 

@@ -219,7 +219,7 @@ def _window(link):
 
 @contextmanager
 def _emulator(link, duration, senders, receivers, folder, log):
-    program, configuration = machine.build(SOURCE, folder), folder / "configuration"
+    program, configuration = machine.build(SOURCE, folder, *replay.link_options()), folder / "configuration"
     configuration.write_text(link.configuration(duration, PORT))
     with open(configuration) as stdin:
         command = [program, senders, receivers, machine.DEVICE, log]

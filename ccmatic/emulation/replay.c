@@ -1,0 +1,19 @@
+/* The decisions of an emulated link, again: so that a run's log can be checked.
+ *
+ * usage: replay < configuration and packets
+ *
+ * After the configuration of decisions.h come the number of packets and, for each, when it came in ns, its bytes and its
+ * flow. Printed for each packet: whether it is lost, when it is admitted and when it is to be released, -1 if it is lost.
+ */
+#include "decisions.h"
+
+int main(void)
+{
+    read_config();
+    for (int64_t left = number(); left; left--) {
+        int64_t now = number(), size = number();
+        struct decision decision = decide(now, size, (int)number());
+        printf("%d %" PRId64 " %" PRId64 "\n", decision.lost, decision.admitted, decision.planned);
+    }
+    return 0;
+}
