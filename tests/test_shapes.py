@@ -11,7 +11,7 @@ from ccmatic import controllers, proofs
 from ccmatic.base import last_good_from_above
 from ccmatic.contracts import load_definition
 from ccmatic.proving import NoValue, Prover, load_result, shapes
-from ccmatic.proving.prover import _guess
+from ccmatic.proving.constants import _guess
 from ccmatic.proving.result import earlier_constants
 from ccmatic.verification import Outcome, replay
 from support import ROOT
@@ -85,7 +85,7 @@ def test_the_edges_of_earlier_proofs_are_asked_about_first():
     told = {"horizon": 11, "controller": SimpleNamespace(name="cc_qdel")}
     constants = load_result(ROOT / "results" / "proofs" / "cc_qdel_T11.json").constants
     edges = {name: (found.value, found.edge.lemma) for name, found in constants.items() if found.edge}
-    assert edges in earlier_constants(ROOT / "proofs", SimpleNamespace(proof="link_rate_large", **told))
+    assert edges in earlier_constants(ROOT / "results" / "proofs", SimpleNamespace(proof="link_rate_large", **told))
     assert earlier_constants(None, SimpleNamespace(proof="link_rate", **told)) == []
 
 

@@ -1,9 +1,10 @@
 """What a controller guarantees for all time: constants found, and checked."""
 
 from ccmatic.proving.claim import windows_after
-from ccmatic.proving.proof_check import Finding
-from ccmatic.proving.proof_search import ACCEPTED, REJECTED, UNKNOWN, Check, Listener, Proved, check, prove
-from ccmatic.proving.prover import NoValue, Prover, search, verdicts, windows_of
+from ccmatic.proving.constants import search, verdicts
+from ccmatic.proving.proof_check import ACCEPTED, REJECTED, UNKNOWN, Check, Finding, check
+from ccmatic.proving.proof_search import Listener, Proved, prove
+from ccmatic.proving.prover import NoValue, Prover, windows_of
 from ccmatic.proving.report import OF_NONE, number
 from ccmatic.proving.result import Result, load_result
 from ccmatic.proving.shapes import Attempt, attempts, shapes_on, window_shapes

@@ -4,14 +4,17 @@ every lemma, edge and front is decided anew, and what is left is said not to hav
 import gzip
 import json
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ccmatic import certificates, verification
-from ccmatic.base import InputError, OutOfTime, definitions, opened, writable_folder, write_bytes
+from ccmatic.base import InputError, OutOfTime, definitions, markup, opened, writable_folder, write_bytes
 from ccmatic.contracts import file_stem
 from ccmatic.proving.prover import Answer, Prover
-from ccmatic.proving.result import digest
+from ccmatic.proving.result import Result, digest
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
+
+ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
 
 #: Bytes of a certificate, unpacked, at most.
 LARGEST = 100 * 10**6
@@ -30,6 +33,47 @@ class Finding:
     unknown: bool = False
 
 
+class Check:
+    """The check of a proof. Iterate over it for each Finding as soon as it is made; `verdict` makes all that are left.
+    An error ends it."""
+
+    def __init__(self, result: Result, findings: Iterator[Finding]):
+        self.result = result
+        self._left, self._made = findings, []
+
+    def __iter__(self) -> Iterator[Finding]:
+        yield from self._made
+        for finding in self._left:
+            self._made.append(finding)
+            yield finding
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All of them."""
+        return tuple(self)
+
+    @property
+    def verdict(self) -> str:
+        """`accepted`, `rejected`, or `unknown` where nothing but time was wanting."""
+        faults = [finding for finding in self if finding.fault]
+        return ACCEPTED if not faults else UNKNOWN if all(finding.unknown for finding in faults) else REJECTED
+
+    def __repr__(self):
+        told = f"{self.verdict}" if self._made else "not begun"
+        return f"<check of {self.result.file}: {told}>"
+
+    def _repr_html_(self):
+        rows = [(finding.about, finding.fault or finding.how, finding.checked) for finding in self]
+        return markup.paragraphs([f"{self.result.file}: {self.verdict}"]) + markup.table(
+            ("about", "found", "checked"), rows
+        )
+
+
+def check(result, isolate=iter, **options) -> Check:
+    """The Check of a Result. isolate: is given the iterator of the findings; options: of the `Prover`."""
+    return Check(result, isolate(_findings(result, **options)))
+
+
 def make_certificates(result, prover, names):
     """Write a certificate of each of these lemmas that holds, is not the paper's and has none yet; yields its name."""
     for name in names:
@@ -41,7 +85,7 @@ def make_certificates(result, prover, names):
             yield name
 
 
-def check(result, **options):
+def _findings(result, **options):
     """Check a Result; yields a Finding for each thing that must be so, and for what is not checked. A lemma with a
     certificate is checked by that, any other by the solvers of `options` (see `solver.Checker`)."""
     prover = Prover(result.proof, result.controller, result.horizon, **options)

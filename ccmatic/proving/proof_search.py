@@ -1,6 +1,5 @@
-"""The whole of a proof, from its constants to its report, and the whole of a check."""
+"""The whole of a proof, from its constants to its report."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -9,13 +8,11 @@ from ccmatic.base import InputError, markup, writable_folder
 from ccmatic.contracts import Exclusion
 from ccmatic.proving import report
 from ccmatic.proving.claim import sentences
-from ccmatic.proving.proof_check import Finding, make_certificates
-from ccmatic.proving.proof_check import check as findings
-from ccmatic.proving.prover import NoValue, Prover, search, verdicts
+from ccmatic.proving.constants import search, verdicts
+from ccmatic.proving.proof_check import make_certificates
+from ccmatic.proving.prover import NoValue, Prover
 from ccmatic.proving.result import Result, begin_result, earlier_constants, earlier_windows
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
-
-ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
 
 
 class Listener:
@@ -123,44 +120,3 @@ def _proved(result, prover, faults):
     verdict = VIOLATED if faults or VIOLATED in found else HOLDS if found == {HOLDS} else UNDECIDED
     claim = sentences(prover.proof, prover.query.model, result.horizon, result.values) if verdict == HOLDS else ()
     return Proved(result, verdict, tuple(faults), tuple(claim), prover.left_out)
-
-
-class Check:
-    """The check of a proof. Iterate over it for each Finding as soon as it is made; `verdict` makes all that are left.
-    An error ends it."""
-
-    def __init__(self, result: Result, findings: Iterator[Finding]):
-        self.result = result
-        self._left, self._made = findings, []
-
-    def __iter__(self) -> Iterator[Finding]:
-        yield from self._made
-        for finding in self._left:
-            self._made.append(finding)
-            yield finding
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """All of them."""
-        return tuple(self)
-
-    @property
-    def verdict(self) -> str:
-        """`accepted`, `rejected`, or `unknown` where nothing but time was wanting."""
-        faults = [finding for finding in self if finding.fault]
-        return ACCEPTED if not faults else UNKNOWN if all(finding.unknown for finding in faults) else REJECTED
-
-    def __repr__(self):
-        told = f"{self.verdict}" if self._made else "not begun"
-        return f"<check of {self.result.file}: {told}>"
-
-    def _repr_html_(self):
-        rows = [(finding.about, finding.fault or finding.how, finding.checked) for finding in self]
-        return markup.paragraphs([f"{self.result.file}: {self.verdict}"]) + markup.table(
-            ("about", "found", "checked"), rows
-        )
-
-
-def check(result, isolate=iter, **options) -> Check:
-    """The Check of a Result. isolate: is given the iterator of the findings; options: of the `Prover`."""
-    return Check(result, isolate(findings(result, **options)))

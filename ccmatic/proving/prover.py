@@ -1,4 +1,4 @@
-"""Proves: finds the constants of a proof, lemma by lemma, each to the edge beyond which a window breaks it."""
+"""Decides the lemmas of a proof about a controller, for given values of the constants."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from time import monotonic
 
 from ccmatic import query as queries
 from ccmatic import verification
-from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, last_good, last_good_from_above
+from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions
 from ccmatic.contracts import Reads, WayToFail, load_definition
 from ccmatic.controllers import require_order
 from ccmatic.logic import no
@@ -254,135 +254,3 @@ class Prover:
         if report.outcome is not verification.Outcome.BREAKS:
             raise Unsound(f"a window that breaks '{lemma.name}' fails replay: {report}")
         return verification.explained(trace, report)
-
-
-def search(prover, known, earlier):
-    """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each Constant.
-    earlier: of other proofs like this one the constants by name, each (its value, the lemma that the next better one
-    broke): what was found where those before it are most alike is asked first. Raises NoValue where none in a range
-    does, OutOfTime where that could not be told."""
-    before = None
-    for constant in prover.proof.constants:
-        together = prover.proof.found_with(constant)
-        if constant.name not in known:
-            values = {name: found.value for name, found in known.items()}
-            limits = prover.limits(constant)
-            if constant.at is not None:
-                known[constant.name] = Found(constant.at)
-            elif len(together) > 1:
-                known |= _together(prover, together, values)
-            elif not limits:
-                raise InputError(f"no lemma limits the constant '{constant.name}' when those before it are known")
-            else:
-                front = _front(prover, constant, limits, values, before)
-                found = _edge(prover, constant, limits, values, _guess(earlier, constant.name, values))
-                known[constant.name] = replace(found, front=tuple(front))
-            yield from together
-        before = constant
-
-
-def _guess(earlier, name, values):
-    """Of a constant (its value, the lemma that the next better one broke) in the proof that has the most of these
-    values, or None."""
-    known = [proof for proof in earlier if name in proof]
-    alike = max(known, key=lambda proof: sum(proof.get(each, [])[:1] == (values[each],) for each in values), default={})
-    return alike.get(name)
-
-
-def verdicts(prover, values, asked):
-    """Ask every lemma, also the paper's, with these constants, that `asked` does not decide; yields Answers."""
-    for lemma in prover.lemmas.values():
-        if lemma.name not in asked or asked[lemma.name].verdict == UNDECIDED:
-            yield prover.confirm(prover.ask(lemma, values), values)
-
-
-def _front(prover, constant, limits, values, before):
-    """The best value of a constant at others of the one before, if that has a front."""
-    for other in before.front if before else ():
-        try:
-            yield other, _edge(prover, constant, limits, {**values, before.name: other}).value
-        except InputError:
-            yield other, None
-
-
-def _together(prover, constants, values):
-    """The best values, by name, of constants that limit each other: from the best of its range each is weakened by as
-    little as a window asks that breaks a lemma, until none does. Where each bounds what it is of, and lemmas say that
-    bounds which are kept at first are kept at last, these are the best of all that will do; that none alone may be
-    better is asked."""
-    limits = list(dict.fromkeys(lemma for constant in constants for lemma in prover.limits(constant)))
-    found = {constant.name: constant.grid()[-1] for constant in constants}
-    while fault := prover.first_fault(limits, {**values, **found}):
-        if fault.verdict == UNDECIDED:
-            raise OutOfTime(f"no answer in time on '{fault.lemma}' for {found}")
-        found = _weakened(prover, constants, values, found, fault)
-        if all(constant.dropped(found[constant.name]) for constant in constants):
-            raise NoValue(f"no bound is kept: the last breaks '{fault.lemma}'", constants[0].name, fault.trace)
-    return {constant.name: _beside(prover, constant, limits, {**values, **found}) for constant in constants}
-
-
-def _weakened(prover, constants, values, found, fault):
-    """The best values, none better than found, at which a window no longer breaks the lemma: each where the others are
-    the loosest."""
-    loosest = {**values, **{constant.name: constant.grid()[0] for constant in constants}}
-
-    def best(name, grid):
-        good = last_good(len(grid), lambda index: prover.admits(fault, {**loosest, name: grid[index]}))
-        return grid[max(good, 0)]
-
-    weakened = {}
-    for constant in constants:
-        grid = constant.grid()
-        weakened[constant.name] = best(constant.name, grid[: grid.index(found[constant.name]) + 1])
-    if weakened == found or not prover.admits(fault, {**values, **weakened}):
-        told = ", ".join(f"{name} = {value}" for name, value in weakened.items())
-        message = f"no values will do of {', '.join(found)}: at {told}, '{fault.lemma}' is {fault.verdict}"
-        raise NoValue(message, constants[0].name, fault.trace)
-    return weakened
-
-
-def _beside(prover, constant, limits, values):
-    """A constant's value, Found, where the others have theirs."""
-    grid = constant.grid()
-    better = grid[grid.index(values[constant.name]) + 1 :][:1]
-    edge = prover.first_fault(limits, {**values, constant.name: better[0]}) if better else None
-    if better and edge is None:
-        found = f"'{constant.name}' will do at {better[0]} too, and was found to be {values[constant.name]}"
-        raise InputError(f"{found}; expected constants to be joined of which looser values assume no more")
-    return Found(values[constant.name], edge)
-
-
-def _edge(prover, constant, limits, values, guess=None):
-    """The best value that no window breaks: all lemmas are asked of it, and one is broken at the next better one. Those
-    alone that break are asked of what is better. guess: (a value, a lemma): that one is asked first, of the next better
-    one."""
-    value, suspect = guess or (None, None)
-    grid, suspects, faults = constant.grid(), [lemma for lemma in limits if lemma.name == suspect], {}
-    bad = len(grid)
-
-    def holds(index, lemmas=suspects):
-        faults[index] = prover.first_fault(lemmas, {**values, constant.name: grid[index]})
-        if faults[index] and lemmas is limits:
-            suspects.append(prover.lemmas[faults[index].lemma])
-        return faults[index] is None
-
-    def fails(index):
-        return prover.known_to_fail(limits, {**values, constant.name: grid[index]})
-
-    if value in grid[:-1] and not holds(grid.index(value) + 1, suspects or limits):
-        bad = grid.index(value) + 1
-    while (good := last_good_from_above(bad, holds, fails)) >= 0 and not holds(good, limits):
-        bad = good
-    edge = None
-    if good + 1 < len(grid):
-        edge = faults.get(good + 1) or prover.first_fault(limits, {**values, constant.name: grid[good + 1]})
-    if good < 0 and edge.verdict == UNDECIDED:
-        raise OutOfTime(f"no answer in time on '{edge.lemma}' for the loosest value of '{constant.name}', {grid[0]}")
-    if good < 0:
-        raise NoValue(
-            f"no value of '{constant.name}' from {constant.low} to {constant.high} will do: at the loosest, "
-            f"{grid[0]}, '{edge.lemma}' is {edge.verdict}",
-            constant.name,
-            edge.trace,
-        )
-    return Found(grid[good], edge)
