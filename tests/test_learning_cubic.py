@@ -10,13 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ccmatic.learning import policies
-from ccmatic.base import InputError
 from ccmatic.learning import Asked, Environment, sender, trained
 from ccmatic.learning.envs import rollout
 from ccmatic.learning.envs.backends import Packets
 from ccmatic.learning.envs.signals import first
-from support.cli import run as command
 from support.policies import policy
 
 PACKET, RTT = 1500, 0.1
@@ -158,10 +155,3 @@ def test_packet_by_packet_cubic_goes_on_from_the_multiplied_window():
         before = float(state.known.cubic.window[0, 0])
         state, *_ = packets.step(links, state, np.ones((1, 1)))
         assert float(state.known.now.sent[0, 0]) == pytest.approx(2 * before * PACKET, abs=PACKET)
-
-
-def test_cubic_s_window_is_not_exported_to_c(tmp_path):
-    with pytest.raises(InputError, match="made multiplies CUBIC's window, which C has not; expected another act"):
-        policies.exported(multiplying(tmp_path, 0))
-    code, _, said = command("export", tmp_path / "made.json", "--target", "udp", "--out", tmp_path / "out")
-    assert code == 2 and "CUBIC's window" in said and not (tmp_path / "out").exists()

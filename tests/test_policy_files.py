@@ -41,7 +41,7 @@ def forged(path, **changes):
     ({"observe": "aurora"}, "layer 1 takes 18 numbers, and 3 aurora vectors have 9 numbers"),
     ({"history": 4}, "layer 1 takes 18 numbers, and 4 custard vectors have 24 numbers"),
     ({"observe": "ocra"}, "unknown observe 'ocra'; did you mean 'orca'?"),
-    ({"reward": "ltp"}, "unknown reward 'ltp'; known: aurora, custard"),
+    ({"reward": "ltp"}, "no policy is exported whose reward is 'ltp': it reads `capacity`"),
     ({"interval": "1/0"}, "the interval is '1/0'; expected such as 1, 2 or 1/2"),
     ({"layers": []}, "the last layer gives nothing; expected one number"),
     ({"layers": [{"weights": [[float("nan")]] * 18, "bias": [1]}]}, "layer 1 has a number that is not finite"),

@@ -100,8 +100,8 @@ def test_a_checkpoint_runs_nothing_and_is_refused_where_it_is_none(whole):
     ("steps = 11", "steps = 10", "tiny.toml:5: steps is 10; expected a multiple of rollout, 5, and 1 more"),
     ("rtt = 32", "links = {constant = 2}", "tiny.toml:4: the ratio of constant links is 2"),
     ("history = 2", 'observe = "custards"', "tiny.toml:2: unknown observe 'custards'; did you mean 'custard'?"),
-    ("history = 2", 'observe = "beliefs"', "tiny.toml:2: no policy is exported that observes 'beliefs'"),
-    ("history = 2", 'reward = "ltp"', "tiny.toml:2: no policy is exported that is rewarded by 'ltp'"),
+    ("history = 2", 'observe = "beliefs"', "tiny.toml:2: no policy is exported whose observe is 'beliefs'"),
+    ("history = 2", 'reward = "ltp"', "tiny.toml:2: no policy is exported whose reward is 'ltp'"),
     ("[agent]", '[agent]\ndevice = "gpu"', "no device 'gpu' here; JAX has cpu"),
     ("steps = 11", "steps =", "tiny.toml: not TOML"),
     ("history = 2", 'history = 2\nact = "envelope:cc_qdel"', "tiny.toml:3: act is 'envelope:cc_qdel', which leaves no"),
@@ -173,11 +173,9 @@ def test_a_policy_is_trained_in_an_envelope(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_reward_that_is_no_number_ends_it(tmp_path, monkeypatch):
-    from ccmatic.learning.envs import signals
-
-    monkeypatch.setitem(signals.REWARDS, "power", lambda known: known.now.rtt * np.nan)
-    (tmp_path / "tiny.toml").write_text(TINY.replace("history = 2", 'history = 2\nreward = "power"'))
+def test_a_reward_that_is_no_number_ends_it(tmp_path):
+    (tmp_path / "none.py").write_text("def reward(rtt, second):\n    return log(0 - rtt / second)\n")
+    (tmp_path / "tiny.toml").write_text(TINY.replace("history = 2", 'history = 2\nreward = "none.py"'))
     code, _, error = run("train", "tiny.toml", cwd=tmp_path)
     assert code == 2 and "in episode 1 the mean reward is nan" in error and not (tmp_path / "tiny.json").exists()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmarks.lib.sender_times import measure
 from ccmatic import records
+from ccmatic.controllers import signal
 from ccmatic.learning import policies
 
 #: What is measured of a policy: the value of its network, and a change before it, as `measure` says.
@@ -21,7 +22,7 @@ INFERS = "ccm_network(s.watch.history)", "s.watch.history[i % (CCM_HISTORY * CCM
 
 def zeros(folder, observe, layers):
     """The file of a policy whose network has these hidden layers."""
-    sizes = [10 * policies.OBSERVATIONS[observe], *layers, 1]
+    sizes = [10 * signal.load("observe", observe).size, *layers, 1]
     made = [records.LayerRecord([[0.0] * given] * taken, [0.0] * given) for taken, given in pairwise(sizes)]
     asked = {"observe": observe, "act": observe, "reward": observe, "history": 10, "delay": 0, "interval": "1"}
     path = folder / f"{observe}_{'_'.join(map(str, layers))}.json"

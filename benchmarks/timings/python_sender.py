@@ -34,7 +34,7 @@ class Decisions:
     def __init__(self, policy, interval):
         self.policy, self.interval, self.rate = policy, interval, FIRST * PACKET / interval
         self.network = jax.jit(partial(policies.outputs, policy.layers))
-        self.history = np.zeros((policy.file.history, policies.OBSERVATIONS["aurora"]), np.float32)
+        self.history = np.zeros((policy.file.history, policy.formulas[0].size), np.float32)
         self.rtt = self.end = self.least = interval
 
     def over(self, sent, acked, waited, end):
@@ -48,7 +48,8 @@ class Decisions:
         self.history[:-1] = self.history[1:]
         self.history[-1] = max(-10, min(gradient, 10)), min(latency - 1, 10), min(sending - 1, 10)
         [action] = self.network(self.history.ravel())
-        change = 0.025 * max(-self.policy.most_action, min(float(action), self.policy.most_action))
+        low, high = self.policy.bounds
+        change = 0.025 * max(low, min(float(action), high))
         self.rate = self.rate * (1 + change) if change >= 0 else self.rate / (1 - change)
 
 

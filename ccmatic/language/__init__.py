@@ -6,6 +6,7 @@ from ccmatic.language.limits import Extents
 from ccmatic.language.literals import Literals
 from ccmatic.language.stateful import Declaration, add_beliefs, is_stateful, read_stateful, told_apart
 from ccmatic.language.statements import is_constant
+from ccmatic.language.terms import TermsReader, read_terms
 from ccmatic.language.tree import (
     ARITHMETIC,
     EXTREMES,
@@ -35,6 +36,7 @@ from ccmatic.language.tree import (
     leaves,
     nodes,
     parts,
+    replaced,
 )
 from ccmatic.language.value import names, value
 from ccmatic.language.walker import Walker, componentwise
@@ -66,6 +68,7 @@ __all__ = [
     "Number",
     "Past",
     "Remembered",
+    "TermsReader",
     "Vector",
     "Walker",
     "add_beliefs",
@@ -82,9 +85,11 @@ __all__ = [
     "nodes",
     "parts",
     "read_stateful",
+    "read_terms",
     "read_window",
     "reader",
     "reads",
+    "replaced",
     "told_apart",
     "value",
 ]

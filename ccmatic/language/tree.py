@@ -241,6 +241,36 @@ def leaves(tree):
     return (node for node in nodes(tree) if not parts(node))
 
 
+def replaced(tree, meanings):
+    """The tree with other trees in place of names. meanings: these, by name."""
+    return _Replacement(meanings).walk(tree)
+
+
+class _Replacement(Walker):
+    """A tree with other trees in place of names, as of `replaced`."""
+
+    def __init__(self, meanings):
+        super().__init__()
+        self.meanings = meanings
+
+    def visit_Name(self, node):
+        return self.meanings.get(node.name, node)
+
+    def visit_object(self, node):
+        within = parts(node)
+        made = yield from self.each(within)
+        if all(new is old for new, old in zip(made, within, strict=True)):
+            return node
+        by_id = {id(old): new for old, new in zip(within, made, strict=True)}
+
+        def other(part):
+            return tuple(map(other, part)) if isinstance(part, tuple) else by_id.get(id(part), part)
+
+        return type(node)(*(other(getattr(node, each.name)) for each in fields(node)))
+
+    visit_Function = visit_Local = visit_object
+
+
 class _Digest(Walker):
     """What a tree is, as bytes: equal for equal trees."""
 

@@ -24,7 +24,7 @@ static inline uint64_t ccm_step_of(uint64_t rtt)
 /* Nothing was measured but R_m. */
 static inline void ccm_know_first(struct ccm_sender *s, uint64_t rtt)
 {
-    ccm_watch_from(&s->watch, rtt, s->step);
+    ccm_watch_from(&s->watch, rtt, s->step, s->packet);
     s->rate = CCM_FIRST_PACKETS * (float)s->packet / ccm_seconds(rtt);
 }
 
@@ -55,8 +55,12 @@ static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
 /* An interval is over in which this was measured, and the next of so many seconds begins. */
 static inline void ccm_decide(struct ccm_sender *s, const struct ccm_interval *measured, float seconds)
 {
+    float rate;
+
     ccm_observe(&s->watch, measured);
-    s->rate = ccm_within(CCM_ACT(s->rate, ccm_action(&s->watch), &s->watch.known), (float)s->packet / seconds, CCM_FASTEST);
+    ccm_action(&s->watch);
+    ccm_act(&s->watch.known, s->rate, &rate);
+    s->rate = ccm_within(rate, (float)s->packet / seconds, CCM_FASTEST);
 }
 
 /* Takes the intervals that were over before now. */

@@ -98,7 +98,7 @@ static inline void ccm_choose(struct ccm_sender *s)
 static inline void ccm_begin_to_watch(struct ccm_sender *s)
 {
     s->watch = (struct ccm_watch){0};
-    ccm_watch_from(&s->watch, s->rtt, s->step);
+    ccm_watch_from(&s->watch, s->rtt, s->step, s->w.packet);
     ccm_choose(s);
 }
 

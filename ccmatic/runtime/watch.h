@@ -14,12 +14,13 @@ static inline float ccm_seconds(uint64_t ns)
 }
 
 /* Nothing was measured but R_m. */
-static inline void ccm_watch_from(struct ccm_watch *w, uint64_t rtt, uint64_t step)
+static inline void ccm_watch_from(struct ccm_watch *w, uint64_t rtt, uint64_t step, uint64_t packet)
 {
     const float seconds = ccm_seconds(rtt);
     const struct ccm_interval nothing = {.seconds = ccm_seconds(step), .rtt = seconds, .rtt_end = seconds};
 
-    w->known = (struct ccm_known){.now = nothing, .before = nothing, .least_rtt = seconds, .smoothed = seconds};
+    w->known = (struct ccm_known){.now = nothing, .before = nothing, .packet = (float)packet};
+    ccm_remember_first(&w->known);
 }
 
 static inline void ccm_watch_acked(struct ccm_watch *w, uint64_t rtt, uint64_t bytes)
@@ -59,15 +60,14 @@ static inline void ccm_observe(struct ccm_watch *w, const struct ccm_interval *m
 
     known->before = known->now;
     known->now = *measured;
-    known->least_rtt = fminf(known->least_rtt, fminf(measured->rtt, measured->rtt_end));
-    known->most = fmaxf(known->most, measured->acked / measured->seconds);
-    known->smoothed += (measured->rtt - known->smoothed) / 8.0f;
+    ccm_remember(known);
     memmove(w->history, w->history + CCM_FEATURES, sizeof w->history - CCM_FEATURES * sizeof *w->history);
-    CCM_OBSERVE(known, CCM_REWARD(known), latest);
+    ccm_features(known, latest);
 }
 
 /* The network's action. */
-static inline float ccm_action(const struct ccm_watch *w)
+static inline float ccm_action(struct ccm_watch *w)
 {
-    return ccm_within(ccm_network(w->history), -CCM_MOST_ACTION, CCM_MOST_ACTION);
+    w->known.action = ccm_within(ccm_network(w->history), CCM_LEAST_ACTION, CCM_MOST_ACTION);
+    return w->known.action;
 }

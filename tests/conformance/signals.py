@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ccmatic.controllers import signal
 from ccmatic.learning import policies
 from ccmatic.runtime.library import Called, Library
 from conformance.worlds import Kind, Number
@@ -42,7 +43,7 @@ class Measured(NamedTuple):
 
 def cases(name, rng, count) -> Iterator[Measured]:
     """What a sender may measure: also nothing sent, nothing acknowledged for long, all lost, equal RTTs."""
-    most = policies.ACTIONS[TRIPLES[name][1]]
+    most = signal.load("act", TRIPLES[name][1]).bounds[1]
     for _ in range(count):
         rtt, rows, actions = RTT, [], []
         for _ in range(8):
@@ -111,14 +112,14 @@ def in_c(name):
     with TemporaryDirectory() as folder:
         made = policy(Path(folder) / f"{name}.json", observe=observe, act=act, reward=reward, history=1, sizes=(4,))
         library = Library(policies.exported(made), ("-O0",))
-    decide, size = deciding(library), policies.OBSERVATIONS[observe]
+    decide, size = deciding(library), signal.load("observe", observe).size
 
     def run(measured):
         sender, actions, decided = Called(library, PACKET, int(RTT * 10**9)), [], []
         for row in measured.rows:
             observed = np.zeros(size, np.float32)
             rate = decide(sender._pointer, Interval(*row), SECONDS, pointer(observed))
-            actions.append(float(np.clip(said(made, observed), -made.most_action, made.most_action)))
+            actions.append(float(np.clip(said(made, observed), *made.bounds)))
             decided.append(
                 {f"observation {place}": float(each) for place, each in enumerate(observed)} | {"rate": rate}
             )

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from ccmatic import records
+from ccmatic.controllers import signal
 from ccmatic.learning import policies
 
 
@@ -15,7 +16,7 @@ def policy(
     """A Policy, written to a file. layers: (weights, bias) of each; None: of random numbers and these sizes. act: None:
     named as what it observes."""
     if layers is None:
-        rng, widths = np.random.default_rng(1), [history * policies.OBSERVATIONS[observe], *sizes, 1]
+        rng, widths = np.random.default_rng(1), [history * signal.load("observe", observe).size, *sizes, 1]
         ends = list(pairwise(widths))
         layers = [(rng.normal(size=(taken, given)) / taken**0.5, rng.normal(size=given)) for taken, given in ends]
     written = [records.LayerRecord(np.float32(w).tolist(), np.float32(b).tolist()) for w, b in layers]

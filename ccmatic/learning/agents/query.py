@@ -141,12 +141,7 @@ def _made(sections):
 
 def _check_exported(environment):
     """What is learned can be sent by: `ccmatic.learning.policies` has all that it observes and does."""
-    rewards = policies.rewards(environment.observe)
-    tables = {"observes": ("observe", policies.OBSERVATIONS), "acts by": ("act", policies.ACTIONS)}
-    for what, (name, table) in {**tables, "is rewarded by": ("reward", rewards)}.items():
-        found = getattr(environment, name)
-        if found not in table and not (name == "act" and environment.envelope):
-            raise InputError(f"no policy is exported that {what} '{found}'; expected {name} of {', '.join(table)}")
+    policies.exportable(environment.observe, environment.reward, None if environment.envelope else environment.act)
     asked = environment.asked
     if environment.envelope and asked.longest_delay > 1:
         found = f"interval is {asked.interval} R_m, and R_m with jitter takes up to {asked.longest_delay:g} of it"

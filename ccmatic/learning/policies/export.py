@@ -8,9 +8,10 @@ import msgspec
 
 from ccmatic import exporting, records
 from ccmatic.base import InputError, c_name, writable_folder
+from ccmatic.controllers import signal
 from ccmatic.learning.policies import network
 from ccmatic.learning.policies.onnx_file import write_onnx
-from ccmatic.learning.policies.policy import OBSERVATIONS, PROVED_HORIZON, Policy, envelope, load
+from ccmatic.learning.policies.policy import PROVED_HORIZON, Policy, envelope, load
 from ccmatic.runtime import shipped
 
 _MATH = "#include <math.h>\n"
@@ -46,7 +47,6 @@ class PolicyExport:
     def _values(self):
         interval = self.policy.interval
         return network.constants(self.policy) | {
-            "CCM_ACT": f"ccm_act_{self.policy.file.act}",
             "CCM_INTERVAL_NUMERATOR": f"{interval.numerator} /* an interval in R_m */",
             "CCM_INTERVAL_DENOMINATOR": interval.denominator,
             "CCM_ENVELOPE": "0 /* it leaves no choice of rates */",
@@ -66,7 +66,7 @@ class _Told(PolicyExport):
 def told():
     """The PolicyExport whose sender over UDP sends at the rates that `--policy COMMAND` writes, from when they come,
     and tells what it measured in each interval."""
-    still = records.LayerRecord([[0.0]] * OBSERVATIONS["aurora"], [0.0])
+    still = records.LayerRecord([[0.0]] * signal.load("observe", "aurora").size, [0.0])
     names = dict.fromkeys(("observe", "act", "reward"), "aurora")
     file = records.PolicyFile(query={}, seed=0, **names, history=1, delay=0, interval="1", layers=[still], curve=[])
     return _Told(Policy(file, "told"))
@@ -110,8 +110,6 @@ class GuidedExport(exporting.Export):
 def exported(policy):
     """The PolicyExport or the GuidedExport of a Policy. Raises InputError if C cannot hold it."""
     c_name(policy.name, "the name of the policy's file")
-    if policy.file.act == "cubic":
-        raise InputError(f"{policy.name} multiplies CUBIC's window, which C has not; expected another act, or onnx")
     if policy.envelope is None:
         return PolicyExport(policy)
     made = exporting.make(policy.envelope.file, horizon=PROVED_HORIZON, guarding=True)

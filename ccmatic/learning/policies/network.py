@@ -1,6 +1,6 @@
 """A policy's network as C: its constants, its weights, and what is around it."""
 
-from ccmatic.learning.policies.policy import OBSERVATIONS, SEEN
+from ccmatic.learning.policies import formulas
 from ccmatic.runtime import shipped
 
 
@@ -10,16 +10,17 @@ def constants(policy):
     return {
         "CCM_HISTORY": f"{file.history} /* intervals of an observation */",
         "CCM_DELAY": f"{file.delay} /* latest intervals that are not in it */",
-        "CCM_FEATURES": f"{OBSERVATIONS[file.observe]} /* numbers of an interval in it */",
-        "CCM_OBSERVE": f"ccm_observe_{file.observe}",
-        "CCM_REWARD": f"ccm_reward_{file.reward if file.reward in SEEN else 'unseen'}",
-        "CCM_MOST_ACTION": _float(policy.most_action),
+        "CCM_FEATURES": f"{policy.formulas[0].size} /* numbers of an interval in it */",
+        "CCM_REGISTERS": f"{sum(map(len, policy.memory)) or 1} /* numbers that its formulas remember */",
+        "CCM_LEAST_ACTION": _float(policy.bounds[0]),
+        "CCM_MOST_ACTION": _float(policy.bounds[1]),
     }
 
 
 def parts(policy):
     """Yields the texts that define `ccm_network`, and what it observes by: `struct ccm_watch` and its functions."""
     yield shipped("measured.h")
+    yield from formulas.parts(policy)
     yield shipped("network.h")
     yield _layers(policy)
     yield shipped("watch.h")

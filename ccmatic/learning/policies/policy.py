@@ -7,15 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from ccmatic import controllers, records
-from ccmatic.base import InputError, exact, located, read_text, shown, suggest, write_text
-
-#: What exported code can observe, with how many numbers a vector has; actions, each with the largest, of which `cubic`
-#: is not exported; rewards that may be observed, and others, by which one may be trained whose observation is without
-#: them. They are those of ccmatic.learning of these names. Besides, an action may be `envelope:NAME`.
-OBSERVATIONS = {"custard": 6, "aurora": 3, "orca": 5, "ltp": 5}
-ACTIONS = {"custard": 10.0, "aurora": 10.0, "per_rtt": 10.0, "orca": 2.0, "cubic": 2.0, "ltp": 1.0}
-SEEN = ("custard", "power", "vivace_loss", "aurora", "relative")
-UNSEEN = ("orca", "ltp", "ltp_fair", "ltp_particles", "ltp_beliefs")
+from ccmatic.base import InputError, exact, located, read_text, shown, write_text
+from ccmatic.controllers import signal
+from ccmatic.learning.policies.formulas import exportable
 
 #: The most intervals in an observation, of its delay, and the most outputs of a layer; the most layers and weights of a
 #: network, which a compiler takes seconds for.
@@ -23,11 +17,6 @@ LARGEST, DEEPEST, WEIGHTS = 1024, 20, 2**20
 
 #: T of the proofs of shipped envelopes: beliefs of senders in them time out as theirs.
 PROVED_HORIZON = 11
-
-
-def rewards(observe):
-    """Names of the rewards by which one may be trained that observes so."""
-    return SEEN if observe == "custard" else SEEN + UNSEEN
 
 
 def envelope(act):
@@ -66,10 +55,20 @@ class Policy:
         """The controller in which it chooses; None if it is in none."""
         return envelope(self.file.act)
 
+    @cached_property
+    def formulas(self):
+        """The Signals that its sender works out, as of `formulas.exportable`: the first is what it observes."""
+        return exportable(self.file.observe, self.file.reward, None if self.envelope else self.file.act)
+
     @property
-    def most_action(self):
-        """The largest action; the smallest is less that."""
-        return ACTIONS.get(self.file.act, 1.0)
+    def memory(self):
+        """The registers of its sender, in groups as of a Signal."""
+        return signal.joined(*(each.memory for each in self.formulas))
+
+    @property
+    def bounds(self):
+        """The smallest and the largest action."""
+        return (-1.0, 1.0) if self.envelope else self.formulas[-1].bounds
 
     @property
     def about(self):
@@ -83,16 +82,13 @@ class Policy:
 def load(path):
     """The Policy in a file. Raises InputError, which names it, for what is none, or does not fit its own query."""
     file = records.read(read_text(path), records.PolicyFile, str(path))
-    for name, table in (("observe", OBSERVATIONS), ("act", ACTIONS), ("reward", rewards(file.observe))):
-        found = getattr(file, name)
-        with located(str(path)):
-            if found not in table and not (name == "act" and envelope(found)):
-                raise InputError(f"unknown {name} '{shown(found)}'; {suggest(found, table)}")
+    with located(str(path)):
+        observed, *_ = Policy(file, Path(path).stem).formulas
     for name, least in (("history", 1), ("delay", 0)):
         if not least <= getattr(file, name) <= LARGEST:
             raise InputError(f"{name} is {getattr(file, name)}; expected {least} to {LARGEST}", str(path))
     _check_interval(file.interval, str(path))
-    inputs = file.history * OBSERVATIONS[file.observe]
+    inputs = file.history * observed.size
     check_layers(file.layers, inputs, f"{file.history} {file.observe} vectors have {inputs} numbers", str(path))
     return Policy(file, Path(path).stem)
 

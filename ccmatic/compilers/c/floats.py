@@ -1,0 +1,199 @@
+"""Terms as C in single floats, all of them: vectors as arrays with loops, layers of networks, functions that are not
+linear."""
+
+from fractions import Fraction
+
+from ccmatic.language import ARITHMETIC, Walker
+
+_CALLS = {"cbrt": "cbrtf", "exp": "expf", "log": "logf", "power": "powf", "sqrt": "sqrtf", "tanh": "tanhf"}
+_EXTREMES = {"max": "fmaxf", "min": "fminf"}
+_LOGIC = {"and": " && ", "or": " || "}
+
+
+def float_function(name, tree, inputs):
+    """Write a term as a C function.
+
+    Args:
+        name: The function's name.
+        tree: A term; a scalar is a vector of one.
+        inputs: The names that the term may read, in the order of `in`.
+
+    Returns:
+        C source: arrays of constants, and `static inline void NAME(const float in[], float out[])`.
+
+    Raises:
+        InputError: With the line, where the term reads another name or has a part that is no number.
+    """
+    writer = _Writer(name, inputs)
+    outputs = writer.outputs(writer.walk(tree))
+    body = [*writer.statements, *outputs]
+    unused = [] if inputs else ["(void)in;"]
+    lines = [
+        f"static inline void {name}(const float in[], float out[])",
+        "{",
+        *(f"    {e}" for e in unused + body),
+        "}\n",
+    ]
+    return "\n".join([*writer.arrays, *lines])
+
+
+def float_literal(value):
+    """A number as C's nearest float."""
+    return f"{float(value)!r}f"
+
+
+class _Array(str):
+    """The name of an array in C. size: of how many floats."""
+
+    __slots__ = ("size",)
+
+    def __new__(cls, name, size):
+        made = super().__new__(cls, name)
+        made.size = size
+        return made
+
+
+class _Truth(str):
+    """A C expression that is true or false."""
+
+    __slots__ = ()
+
+
+class _Writer(Walker):
+    """C expressions of a tree: texts, an _Array of a vector, a Fraction of a constant."""
+
+    WORLD = "number in C"
+
+    def __init__(self, name, inputs):
+        super().__init__()
+        self.name, self.places = name, {each: place for place, each in enumerate(inputs)}
+        self.arrays, self.statements, self.locals = [], [], 0
+
+    def fresh(self, name="x"):
+        """A name that C has no meaning for."""
+        self.locals += 1
+        return f"{name}_{self.locals}"
+
+    def outputs(self, found):
+        """Statements that write what was found."""
+        if isinstance(found, tuple):
+            return [f"out[{place}] = {_text(each)};" for place, each in enumerate(found)]
+        if isinstance(found, _Array):
+            return [f"for (unsigned i = 0; i < {found.size}; i++)", f"    out[i] = {found}[i];"]
+        return [f"out[0] = {_text(found)};"]
+
+    def each_component(self, expression, *values):
+        """A scalar expression of values, or of each of their components: those of arrays in a loop."""
+        sizes = {value.size if isinstance(value, _Array) else len(value) for value in values if _is_vector(value)}
+        if not sizes:
+            return expression(*values)
+        [size] = sizes
+        if not any(isinstance(value, _Array) for value in values):
+            rows = zip(*(value if _is_vector(value) else (value,) * size for value in values), strict=True)
+            return tuple(expression(*row) for row in rows)
+        made = _Array(self.fresh(), size)
+        arrays = [self.as_array(value) if _is_vector(value) else value for value in values]
+        row = (f"{value}[i]" if isinstance(value, _Array) else value for value in arrays)
+        self.statements += [f"float {made}[{size}];", f"for (unsigned i = 0; i < {size}; i++)"]
+        self.statements.append(f"    {made}[i] = {_text(expression(*row))};")
+        return made
+
+    def as_array(self, value):
+        """A vector as an array."""
+        if isinstance(value, _Array):
+            return value
+        made = _Array(self.fresh(), len(value))
+        self.statements.append(f"const float {made}[] = {{{', '.join(map(_text, value))}}};")
+        return made
+
+    def visit_Number(self, node):
+        return node.value
+
+    def visit_Name(self, node):
+        if node.name not in self.places:
+            self.refuse(node, f"reads `{node.name}`, which is not among the inputs of `{self.name}`")
+        return f"in[{self.places[node.name]}]"
+
+    def visit_Local(self, node):
+        found = yield node.term
+        if isinstance(found, Fraction | tuple | _Array) or found.isidentifier():
+            return found
+        made = self.fresh(node.name)
+        self.statements.append(f"const {'bool' if isinstance(found, _Truth) else 'float'} {made} = {found};")
+        return type(found)(made)
+
+    def visit_Binary(self, node):
+        left, right = (yield node.left), (yield node.right)
+
+        def expression(a, b):
+            if isinstance(a, Fraction) and isinstance(b, Fraction) and not (node.op == "/" and b == 0):
+                return ARITHMETIC[node.op](a, b)
+            return f"({_text(a)} {node.op} {_text(b)})"
+
+        return self.each_component(expression, left, right)
+
+    def visit_Extreme(self, node):
+        first, *others = yield from self.each(node.terms)
+        for other in others:
+            first = self.each_component(lambda a, b: f"{_EXTREMES[node.pick]}({_text(a)}, {_text(b)})", first, other)
+        return first
+
+    def visit_Function(self, node):
+        values = yield from self.each(node.parts)
+        if node.name == "power" and values[0] == 2:
+            return self.each_component(lambda x: f"exp2f({_text(x)})", values[1])
+        return self.each_component(lambda *each: f"{_CALLS[node.name]}({', '.join(map(_text, each))})", *values)
+
+    def visit_If(self, node):
+        test, then, other = yield from self.each((node.test, node.then, node.other))
+        return self.each_component(lambda a, b: f"({test} ? {_text(a)} : {_text(b)})", then, other)
+
+    def visit_Comparison(self, node):
+        left, right = (yield node.left), (yield node.right)
+        return _Truth(f"({_text(left)} {node.op} {_text(right)})")
+
+    def visit_Logic(self, node):
+        parts = yield from self.each(node.parts)
+        return _Truth(f"({_LOGIC[node.op].join(parts)})" if parts else str(node.op == "and").lower())
+
+    def visit_Not(self, node):
+        return _Truth(f"(!{(yield node.part)})")
+
+    def visit_Vector(self, node):
+        return tuple((yield from self.each(node.terms)))
+
+    def visit_Item(self, node):
+        vector = yield node.vector
+        return f"{vector}[{node.index}]" if isinstance(vector, _Array) else vector[node.index]
+
+    def visit_Affine(self, node):
+        vector = self.as_array((yield node.vector))
+        if isinstance(node.weights, str) or isinstance(node.bias, str):
+            self.refuse(node, f"an array of unknown weights is no {self.WORLD}")
+        made, place = _Array(self.fresh(), len(node.bias)), len(self.arrays) // 2 + 1
+        weights, bias = (f"{self.name}_{kind}_{place}" for kind in ("weights", "bias"))
+        columns = [number for column in zip(*node.weights, strict=True) for number in column]
+        self.arrays += [_constants(weights, columns), _constants(bias, node.bias)]
+        self.statements += [
+            f"float {made}[{made.size}];",
+            f"for (unsigned i = 0; i < {made.size}; i++)",
+            f"    {made}[i] = {bias}[i];",
+            f"for (unsigned j = 0; j < {vector.size}; j++)  /* all outputs grow at once, as vectors do */",
+            f"    for (unsigned i = 0; i < {made.size}; i++)",
+            f"        {made}[i] += {weights}[j * {made.size} + i] * {vector}[j];",
+        ]
+        return made
+
+
+def _is_vector(value):
+    return isinstance(value, tuple | _Array)
+
+
+def _text(value):
+    """A C expression of a scalar."""
+    return float_literal(value) if isinstance(value, Fraction) else value
+
+
+def _constants(name, values):
+    rows = [", ".join(map(float_literal, values[i : i + 8])) for i in range(0, len(values), 8)]
+    return f"static const float {name}[{len(values)}] = {{\n    " + ",\n    ".join(rows) + "};\n"

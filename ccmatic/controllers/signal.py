@@ -1,0 +1,249 @@
+"""A learner's formula, from a file of functions: what it observes, what rewards it, or what its actions mean.
+
+A formula reads what a sender measures in a monitor interval, and measures: formulas that others share, such as the
+loss rate. What a sender remembers from interval to interval is a register, with a first value and a next one.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ccmatic.base import BYTES, CONSTANTS, NUMBER, RATE, TIME, InputError, Unit, definitions, read_text, shown, suggest
+from ccmatic.controllers.controller import shipped_beliefs
+from ccmatic.language import Local, Name, TermsReader, Vector, bare, names, replaced, value
+
+#: The folder of each kind of formula, by the function that a file there defines; and that of measures.
+FOLDERS = {"observe": "signals.observations", "reward": "signals.rewards", "act": "signals.actions"}
+MEASURES = "signals.measures"
+
+#: What a sender measures in a monitor interval: its length; the bytes sent, acknowledged and lost in it; the mean RTT
+#: of the bytes acknowledged, and the RTT of the last of them; the bytes in flight at its end. With BEFORE it is what
+#: was measured in the interval before.
+INTERVAL = {"seconds": TIME, "sent": BYTES, "acked": BYTES, "lost": BYTES, "rtt": TIME, "rtt_end": TIME, "out": BYTES}
+BEFORE = "_before"
+
+#: Constants; `mbit` is one Mbit/s. And the numbers that some are where times are in seconds.
+FIXED = {"second": TIME, "byte": BYTES, "mbit": RATE, **{name: CONSTANTS[name] for name in ("R_m", "MSS")}}
+
+IN_SECONDS = {"second": 1, "byte": 1, "mbit": 125_000}
+
+#: What every sender knows: what it measures, its last rate and action, and constants.
+MEASURED = {**INTERVAL, **{f"{name}{BEFORE}": unit for name, unit in INTERVAL.items()}, **FIXED}
+MEASURED |= {"rate": RATE, "action": NUMBER}
+
+#: The widths of a flow's particles: of the queueing delay, and of the own rate and that of others as logarithms.
+PARTICLES = {"delay_width": TIME, "own_width": NUMBER, "others_width": NUMBER}
+
+#: What a simulator knows besides, for rewards: the mean rate of the link, the sum and the standard deviation of the
+#: throughput of its flows, and particles.
+SIMULATED = {"capacity": RATE, "throughput_sum": RATE, "throughput_deviation": RATE, **PARTICLES}
+
+
+@dataclass(frozen=True)
+class Register:
+    """A number that a sender remembers from interval to interval.
+
+    first: a tree of constants. next: a tree of what is measured in an interval, of the registers of its own file as
+    they are before it, and of those of other files as they are after it.
+    """
+
+    name: str
+    unit: Any
+    first: Any
+    next: Any
+
+
+@dataclass(frozen=True)
+class Signal:
+    """An observation, a reward or an action, as `load` reads it.
+
+    kind: `observe`, `reward` or `act`. name: of a shipped formula, or the absolute path of its file. term: a tree; of
+    an observation a Vector of numbers. memory: the registers that it reads, in groups, one for each file that has some;
+    the groups are worked out in this order, and each at once. bounds: of an action, the smallest and the largest one.
+    """
+
+    kind: str
+    name: str
+    term: Any
+    memory: tuple[tuple[Register, ...], ...]
+    source: str = field(repr=False)
+    file: str
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many numbers an observation has."""
+        return len(self.term.terms)
+
+    @cached_property
+    def inputs(self) -> frozenset[str]:
+        """The names that the formula and its registers read, but for registers."""
+        registers = list(chain.from_iterable(self.memory))
+        read = names(self.term).union(*(names(each.next) for each in registers))
+        return frozenset(read - {each.name for each in registers})
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A term that formulas share, its unit, and the registers that it reads, as of Signal."""
+
+    term: Any
+    unit: Any
+    memory: tuple[tuple[Register, ...], ...]
+
+
+def load(kind: str, name: str) -> Signal:
+    """Read a formula.
+
+    Args:
+        kind: `observe`, `reward` or `act`: the function that its file defines.
+        name: The path of its file, or the name of one that ccmatic ships.
+
+    Raises:
+        InputError: With the file and the line, where there is none, or it reads what no such formula may.
+    """
+    shipped = definitions.shipped(FOLDERS[kind])
+    if not isinstance(name, str | Path) or (not definitions.is_path(name) and name not in shipped):
+        raise InputError(f"unknown {kind} '{shown(name)}'; {suggest(shown(name), shipped)}")
+    file = definitions.find_file([FOLDERS[kind]], name, ".py")
+    return _load(kind, definitions.absolute(name), str(file), read_text(file))
+
+
+@cache
+def _load(kind, name, file, source):
+    reader = _Reader(source, file, kind)
+    results = reader.read()
+    if kind not in results:
+        raise InputError(f"found no function `{kind}`, expected `def {kind}(...)`", file, 1)
+    bounds = _bounds(results, file) if kind == "act" else None
+    return Signal(kind, name, results[kind][0], reader.all_memory(), source, file, bounds)
+
+
+def _bounds(results, file):
+    """The smallest and the largest action that a file states."""
+    term, _ = results.get("bounds", (None, None))
+    if not isinstance(term, Vector) or len(term.terms) != 2 or names(term):
+        raise InputError("found no bounds of actions, expected `def bounds()` that returns two numbers", file, 1)
+    low, high = map(float, value(term))
+    return low, high
+
+
+@cache
+def measure(name: str) -> Measure:
+    """A measure that ccmatic ships, by its name, or of the interval before. Raises InputError where there is none."""
+    if name.endswith(BEFORE):
+        return _measure_before(name, measure(name.removesuffix(BEFORE)))
+    file = str(definitions.find_file([MEASURES], name, ".py"))
+    source = read_text(file)
+    reader = _Reader(source, file)
+    results = reader.read()
+    memory = reader.all_memory()
+    if name in reader.firsts:
+        return Measure(Name(name), reader.units[name], memory)
+    if name not in results:
+        raise InputError(f"found no function `{name}`, expected `def {name}(...)`, or a register", file, 1)
+    return Measure(*results[name], memory)
+
+
+def _measure_before(name, now):
+    """A measure of the interval before, which reads nothing else."""
+    if now.memory or names(now.term) - {*INTERVAL, *FIXED}:
+        raise InputError(f"found `{name}`, expected what one interval alone tells")
+    meanings = {each: Name(f"{each}{BEFORE}") for each in INTERVAL}
+    return Measure(Local(name, replaced(bare(now.term), meanings)), now.unit, ())
+
+
+@cache
+def shared_memory() -> tuple[tuple[Register, ...], ...]:
+    """The registers of all measures that ccmatic ships, in groups as of Signal."""
+    return joined(*(measure(name).memory for name in definitions.shipped(MEASURES)))
+
+
+def joined(*memories) -> tuple[tuple[Register, ...], ...]:
+    """All groups of registers of several formulas, each once. Raises InputError if two have a register of one name."""
+    groups = tuple(dict.fromkeys(chain.from_iterable(memories)))
+    count = Counter(each.name for group in groups for each in group)
+    if twice := [name for name, number in count.items() if number > 1]:
+        raise InputError(f"two formulas remember `{twice[0]}`; expected registers of different names")
+    return groups
+
+
+@cache
+def _readable(kind):
+    """What a kind of formula may read."""
+    own = {"observe": {"reward"}, "reward": {*SIMULATED}, "act": {"rate"}}[kind]
+    return frozenset({*MEASURED, *shipped_beliefs()} - {"rate"} | own)
+
+
+class _Reader(TermsReader):
+    """Reads one file. kind: as of `load`; None: of a measure."""
+
+    def __init__(self, source, file, kind=None):
+        units = {**shipped_beliefs(), **MEASURED, **SIMULATED}
+        super().__init__(source, units | ({"reward": NUMBER} if kind == "observe" else {}), file)
+        self.kind = kind
+        self.inputs = frozenset(self.units)
+        self.readable = _readable(kind) if kind else self.inputs
+        self.firsts, self.nexts, self.memory = {}, {}, []
+
+    def parameter_names(self, function):
+        for argument in function.args.args:
+            if argument.arg not in self.units:
+                self.resolve(argument)
+            tree, _ = self.results.get(argument.arg, (Name(argument.arg), None))
+            for name in sorted(self.read_names(tree) & self.inputs - self.readable):
+                self.fail(argument, f"reads `{name}`, which is not known there; expected it in other formulas only")
+        return super().parameter_names(function)
+
+    def resolve(self, argument):
+        """Let a parameter be a measure."""
+        name, shipped = argument.arg, definitions.shipped(MEASURES)
+        if name.removesuffix(BEFORE) not in shipped:
+            expected = f"expected what is measured; {suggest(name, [*self.units, *shipped])}"
+            self.fail(argument, f"unknown name `{name}`, {expected}")
+        try:
+            found = measure(name)
+        except InputError as error:
+            raise error if error.file else InputError(error.message, self.file, argument.lineno) from None
+        self.results[name], self.units[name] = (found.term, found.unit), found.unit
+        self.memory.append(found.memory)
+
+    def result(self, function):
+        tree, unit = super().result(function)
+        if function.name == self.kind:
+            self.require_unit_of_kind(function, unit)
+        kind, _, name = function.name.partition("_")
+        if kind == "first":
+            if name in self.units or (self.kind and name in definitions.shipped(MEASURES)):
+                self.fail(function, f"remembers `{name}`, which has a meaning already; expected another name")
+            if self.read_names(tree) - FIXED.keys() or not isinstance(unit, Unit | None):
+                self.fail(function, f"`{function.name}` is no constant number; expected one of {', '.join(FIXED)}")
+            self.firsts[name], self.units[name] = tree, unit or NUMBER
+        elif kind == "next":
+            if name not in self.firsts:
+                self.fail(function, f"found no `first_{name}` before `{function.name}`, expected one")
+            if unit not in (None, self.units[name]):
+                self.fail(function, f"`{function.name}` returns {unit}, expected {self.units[name]} as at first")
+            self.nexts[name] = tree
+        return tree, unit
+
+    def require_unit_of_kind(self, function, unit):
+        """An observation is a list of numbers, a reward a number, an action's meaning a rate."""
+        is_list = isinstance(unit, tuple)
+        if is_list != (self.kind == "observe"):
+            found, expected = ("a list", "one number") if is_list else ("one number", "a list of numbers")
+            self.fail(function, f"`{self.kind}` returns {found}, expected {expected}")
+        expected = RATE if self.kind == "act" else NUMBER
+        for each in unit if is_list else (unit,):
+            if each not in (None, expected):
+                self.fail(function, f"`{self.kind}` returns {each}, expected {expected}")
+
+    def all_memory(self):
+        """The registers of what is read, and those of this file."""
+        if missing := self.firsts.keys() - self.nexts:
+            raise InputError(f"found `first_{min(missing)}` without `next_{min(missing)}`, expected both", self.file)
+        own = tuple(Register(name, self.units[name], self.firsts[name], self.nexts[name]) for name in self.firsts)
+        return joined(*self.memory, (own,) * bool(own))

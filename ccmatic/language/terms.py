@@ -1,0 +1,136 @@
+"""Reads a module of plain functions, each of which returns a term, a condition or a list of terms.
+
+Terms may be products of unknowns and functions that are not linear: which of them a back end can express, it says. A
+function may read the result of an earlier one, which is a parameter of that name.
+"""
+
+import ast
+import operator
+from functools import partial, reduce
+
+from ccmatic.base import NUMBER, InputError
+from ccmatic.language.reader import Reader, parsed
+from ccmatic.language.rows import LIST
+from ccmatic.language.statements import first_line, is_constant
+from ccmatic.language.tree import Binary, Function, Vector
+
+#: Functions of one number that are not linear.
+FUNCTIONS = ("cbrt", "exp", "log", "sqrt", "tanh")
+
+#: The highest power that is a product; other powers are a Function.
+_HIGHEST = 9
+
+
+def read_terms(source, units, file=None):
+    """Read a module of functions.
+
+    Args:
+        source: Its text.
+        units: The units of what the functions may read, by name.
+        file: Its file, for messages.
+
+    Returns:
+        A (tree, unit) for each function, by name, in order. The tree of a list is a Vector, and its unit a list of
+        those of its terms; a unit is None for a term that is 0.
+
+    Raises:
+        InputError: With the file and the line, where the source is none.
+    """
+    return TermsReader(source, units, file).read()
+
+
+class TermsReader(Reader):
+    """Reads one module."""
+
+    def __init__(self, source, units, file):
+        super().__init__(source, dict(units), FUNCTIONS, file)
+        self.source = source
+        self.results, self.constants, self.unit = {}, {}, None
+
+    def read(self):
+        """The results of the functions, as of `read_terms`."""
+        return parsed(self.source, self.file, self.terms)
+
+    def terms(self, module):
+        functions = {}
+        for statement in self.whole_module(module):
+            if isinstance(statement, ast.FunctionDef):
+                if statement.name in functions or statement.name in self.units:
+                    self.fail(statement, f"found a second meaning of `{statement.name}`, expected another name")
+                functions[statement.name] = self.result(statement)
+            elif is_constant(statement):
+                self.check_target(statement, self.constants)
+                self.assign(statement)
+                self.constants = dict(self.names)
+            else:
+                expected = "only a docstring, constants such as `GAIN = 5 / 4`, and functions"
+                self.fail(statement, f"found `{first_line(statement)}`, expected {expected}")
+            self.names, self.parameters, self.assigned = dict(self.constants), None, ()
+        if not functions:
+            raise InputError("found no function", self.file, 1)
+        return functions
+
+    def result(self, function):
+        """The (tree, unit) of a function, which later ones may read."""
+        self.unit = _UNKNOWN
+        body = self.begin(function)
+        self.names |= {name: self.results[name] for name in self.parameters if name in self.results}
+        tree = self.block(body, function)
+        if isinstance(self.unit, tuple):
+            return self.whole(function, tree), self.unit
+        result = self.results[function.name] = self.local(function.name, function, tree), self.unit
+        self.units[function.name] = self.unit
+        return result
+
+    def returned(self, statement):
+        self.count(statement)
+        if statement.value is None:
+            self.fail(statement, "found `return` alone, expected a term after it")
+        tree, unit = self.value(statement.value)
+        if unit == LIST:
+            unit, tree = tuple(each for _, each in tree), Vector(tuple(each for each, _ in tree))
+        self.require_unit(statement, unit)
+        return tree
+
+    def require_unit(self, statement, unit):
+        """All paths of a function return the same unit."""
+        if self.unit in (_UNKNOWN, None):
+            self.unit = unit
+        elif unit not in (None, self.unit):
+            self.fail(statement, f"returns {unit} here and {self.unit} before, expected the same unit on all paths")
+
+    def expression(self, node):
+        match node:
+            case ast.BinOp(op=ast.Pow()):
+                return self.power(node)
+            case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if name in FUNCTIONS:
+                return Function(name, (self.plain(argument),), node.lineno), NUMBER
+        return super().expression(node)
+
+    def plain(self, node):
+        """The tree of a term without a unit."""
+        tree, unit = self.expression(node)
+        if unit not in (None, NUMBER):
+            self.fail(node, f"found `{ast.unparse(node)}` ({unit}), expected a number without a unit")
+        return tree
+
+    def power(self, node):
+        """`x ** 3` is a product; other powers are of numbers."""
+        match node.right:
+            case ast.Constant(value=int(times)) if 2 <= times <= _HIGHEST:
+                tree, unit = self.expression(node.left)
+                unit = unit or NUMBER
+                return reduce(partial(Binary, "*", line=node.lineno), [tree] * times), reduce(
+                    operator.mul, [unit] * times
+                )
+        return Function("power", (self.plain(node.left), self.plain(node.right)), node.lineno), NUMBER
+
+    def check_product(self, node, left, right):
+        """All products are terms."""
+
+    def check_division(self, node, divisor):
+        if not self.read_names(divisor) and self.value_of(divisor) == 0:
+            self.fail(node, f"divides by `{ast.unparse(node.right)}`, which is 0; expected another divisor")
+
+
+_UNKNOWN = "an unknown unit"

@@ -1,0 +1,1 @@
+"""Formulas of learners: what they observe, what rewards them, what their actions mean (docs/signals.md)."""

@@ -1,0 +1,14 @@
+"""Learn-to-Probe's (its Eq. 8): the window, rate · RTT, changes as Aurora's rate does, by α = 0.25.
+
+It is sent over the RTT of the last interval.
+"""
+
+
+def bounds():
+    return [-1, 1]
+
+
+def act(rate, action, rtt, rtt_before):
+    window = rate * rtt_before
+    change = 0.25 * action
+    return (window * (1 + change) if change >= 0 else window / (1 - min(change, 0))) / rtt

@@ -1,0 +1,9 @@
+"""The action is the rate, in bytes per second: senders that are not learned act so."""
+
+
+def bounds():
+    return [0, 1e10]
+
+
+def act(action, byte, second):
+    return action * byte / second

@@ -1,0 +1,1 @@
+"""Measures that observations, rewards and actions share."""

@@ -1,0 +1,5 @@
+"""Latency gradient: how fast the RTT rises, in seconds per second, from -10 to 10."""
+
+
+def gradient(rtt_end, rtt_end_before, seconds):
+    return min(max((rtt_end - rtt_end_before) / seconds, -10), 10)

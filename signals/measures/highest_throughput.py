@@ -1,0 +1,9 @@
+"""The highest throughput of an interval so far; at first 0."""
+
+
+def first_highest_throughput(byte, second):
+    return 0 * byte / second
+
+
+def next_highest_throughput(highest_throughput, throughput):
+    return max(highest_throughput, throughput)

@@ -1,0 +1,5 @@
+"""Bytes sent per second."""
+
+
+def sending_rate(sent, seconds):
+    return sent / seconds

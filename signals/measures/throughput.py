@@ -1,0 +1,5 @@
+"""Bytes acknowledged per second."""
+
+
+def throughput(acked, seconds):
+    return acked / seconds

@@ -1,0 +1,1 @@
+"""Observations: the numbers of one monitor interval that a learner observes."""

@@ -1,0 +1,1 @@
+"""Rewards: one number for each monitor interval."""

@@ -1,0 +1,5 @@
+"""Custard's R_power (section 4.2): throughput over latency, in Mbit/s per ms."""
+
+
+def reward(throughput, rtt, mbit, second):
+    return throughput / mbit / (rtt / second * 1000)
