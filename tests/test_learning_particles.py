@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax import random
 
 from ccmatic.learning import Asked, Environment, Policy
-from ccmatic.learning.envs import rollout, signals
+from ccmatic.learning.envs import rollout
 from ccmatic.learning.estimation import particles
 
 LINKS = Asked(rate=24, rtt=30, buffer_bdp=1, steps=60, first=1)
@@ -40,8 +40,8 @@ def ends(state):
 
 def test_particles_of_many_links_do_as_those_of_one(episode):
     known, found = episode.known, []
-    told = [(known.now.rtt_end, known.now.throughput, known.now.loss, known.before.rate)][0]
-    rtt, throughput, loss, sent = (np.asarray(column)[:, 0, 0] for column in told)
+    measures = (known.measure(name) for name in ("throughput", "loss_rate", "sending_rate_before"))
+    rtt, throughput, loss, sent = (np.asarray(column)[:, 0, 0] for column in (known.now.rtt_end, *measures))
     for seed in range(12):
         one = ParticleFilter(float(known.now.seconds[0, 0, 0]), seed)
         for t in range(2, len(rtt)):
@@ -54,7 +54,7 @@ def test_particles_of_many_links_do_as_those_of_one(episode):
 def test_the_reward_is_less_the_wider_particles_and_beliefs_are(episode):
     delay, own, others = (np.asarray(width) for width in episode.known.particles.widths())
     assert all((width >= 0).all() for width in (delay, own, others)) and delay.max() > 0 and own.max() > 0
-    less = np.asarray(signals.ltp_performance(episode.known)) - np.swapaxes(episode.reward, 1, 2)
+    less = np.asarray(episode.known.measure("relative_power")) - np.swapaxes(episode.reward, 1, 2)
     np.testing.assert_allclose(less, 0.2 * (10 * delay + 0.2 * own + 0.2 * others), atol=1e-5)
 
 
@@ -70,4 +70,4 @@ def test_beliefs_are_formed_where_they_are_rewarded():
     links, state = environment.reset(random.key(1), 2)
     state, _, reward = environment.step(links, state, jnp.zeros((2, 1)))
     assert state.known.bounds is not None and state.known.particles is None
-    assert (np.asarray(reward.T) < np.asarray(signals.ltp_performance(state.known))).all()
+    assert (np.asarray(reward.T) < np.asarray(state.known.measure("relative_power"))).all()

@@ -5,9 +5,9 @@ import json
 import jax
 import jax.numpy as jnp
 
+from ccmatic.controllers import signal
 from ccmatic.learning import Environment, Policy, agents, policies, sender, stateless, trained
 from ccmatic.learning.envs import rollout
-from ccmatic.learning.envs.signals import ACTIONS
 
 
 def train(folder, name, sections, seeds, load=policies.load):
@@ -62,12 +62,12 @@ def played(who, asked, links):
 
 def saying_rates(group):
     """The Policy of Policies, as `together` has it, whose actions are rates."""
-    change, most = ACTIONS["ltp"]
-    policy = together(group, (-most, most))
+    formula = signal.load("act", "ltp")
+    policy = together(group, formula.bounds)
 
     def act(memory, links, state, seen):
         memory, action = policy.act(memory, links, state, seen)
-        return memory, change(action.T, state.rate, state.known).T
+        return memory, state.known._replace(action=action.T).value(formula.term, rate=state.rate).T
 
     return Policy(policy.begin, act)
 

@@ -27,6 +27,7 @@ import numpy as np
 
 from benchmarks.lib import cells, counterexamples
 from benchmarks.lib.trained import episode, train
+from ccmatic.controllers import signal
 from ccmatic.learning import Asked, policies
 from ccmatic.learning.envs import signals
 from ccmatic.proving import Trial, load_result
@@ -59,19 +60,23 @@ class Choosing:
     def __init__(self, policy):
         file, step = policy.file, _one(SECONDS)
         self._policy = policy
-        self._known, self._rate, self._before = signals.first(step, step), _one(FIRST * PACKET / SECONDS), (0, 0, 0)
-        self._history = np.zeros((file.history + file.delay, policies.OBSERVATIONS[file.observe]), np.float32)
+        names = {"observe": file.observe, "reward": file.reward} | ({} if policy.envelope else {"act": file.act})
+        self._formulas = {kind: signal.load(kind, name) for kind, name in names.items()}
+        self._memory = signal.joined(*(each.memory for each in self._formulas.values()))
+        self._known = signals.first(step, step, _one(PACKET), self._memory)
+        self._rate, self._before = _one(FIRST * PACKET / SECONDS), (0, 0, 0)
+        self._history = np.zeros((file.history + file.delay, self._formulas["observe"].size), np.float32)
         self.rewards = []
 
     def __call__(self, allowed, seen):
-        policy, most = self._policy, self._policy.most_action
+        policy = self._policy
         if seen.step:
             self._learn(seen)
-        action = float(np.clip(policy(self._history[: policy.file.history].reshape(1, -1))[0], -most, most))
+        action = float(np.clip(policy(self._history[: policy.file.history].reshape(1, -1))[0], *policy.bounds))
         if policy.envelope:
             return allowed.low + (allowed.high - allowed.low) * (Fraction(action) + 1) / 2
-        change, _ = signals.ACTIONS[policy.file.act]
-        self._rate = jnp.maximum(change(action, self._rate, self._known), PACKET / SECONDS)
+        known = self._known._replace(action=_one(action))
+        self._rate = jnp.maximum(known.value(self._formulas["act"].term, rate=self._rate), PACKET / SECONDS)
         return Fraction(float(self._rate[0, 0]) * SECONDS / PACKET)
 
     def _learn(self, seen):
@@ -82,11 +87,11 @@ class Choosing:
         end = _one(float(seen.delay) * SECONDS) if acked else last.rtt_end
         rtt = (last.rtt_end + end) / 2 if acked else last.rtt
         self._known = self._known.after(
-            signals.Interval(_one(SECONDS), sent, acked, lost, rtt, end, last.out + sent - acked - lost)
+            signals.Interval(_one(SECONDS), sent, acked, lost, rtt, end, last.out + sent - acked - lost), self._memory
         )
-        reward = signals.REWARDS[self._policy.file.reward](self._known)
+        reward = self._known.value(self._formulas["reward"].term)
         self.rewards.append(float(reward[0, 0]))
-        vector = np.float32(signals.OBSERVATIONS[self._policy.file.observe](self._known, reward)).reshape(1, -1)
+        vector = np.float32(self._known.value(self._formulas["observe"].term, reward=reward)).reshape(1, -1)
         self._history = np.concatenate([self._history[1:], vector])
 
 

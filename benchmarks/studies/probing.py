@@ -25,9 +25,9 @@ from msgspec import structs
 from benchmarks.lib import cells, trained
 from benchmarks.studies.custard import fair, jain, spread, told
 from ccmatic import traces
+from ccmatic.controllers import signal
 from ccmatic.learning import Asked, Environment, sender
 from ccmatic.learning.envs import rollout
-from ccmatic.learning.envs.signals import ltp_particles, ltp_performance
 from ccmatic.learning.estimation import ParticleFilter, Signals
 from ccmatic.learning.estimation.particles import begin as begin_particles
 
@@ -148,7 +148,7 @@ def regions(given):
             episode, seeds = trained.played("oracle", asked, 100), 1
         else:
             episode, seeds = trained.episode(policies(given, cell["who"], where), asked, 100), given.seeds
-        reward = np.asarray(ltp_performance(episode.known)).mean((0, 1))
+        reward = np.asarray(episode.known.measure("relative_power")).mean((0, 1))
         return {"reward": reward.reshape(seeds, -1).mean(1).tolist()}
 
     made = [{"where": where, "who": who} for where in given.regions for who in (*given.learners, "oracle")]
@@ -287,7 +287,8 @@ def particles(given):
     def probe(count, seed):
         def step(them, known):
             them = them.learned(known)
-            return them, ltp_particles(known._replace(particles=them)) - ltp_performance(known)
+            rewarded = known._replace(particles=them).value(signal.load("reward", "ltp_particles").term)
+            return them, rewarded - known.measure("relative_power")
 
         return jax.lax.scan(step, begin_particles(jax.random.key(seed), rtt, count), episode.known)[1]
 

@@ -36,8 +36,8 @@ from benchmarks.studies.solver_adversary import (
     STEPS,
     WINDOW,
 )
+from ccmatic.compilers.arrays import Values
 from ccmatic.learning import adversaries
-from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.capacity import MBIT
 
 TARGETS = ("cubic", "aurora", "vegas", "bbr", "lp", "cc_qdel", "cc_probe_slow")
@@ -99,8 +99,9 @@ def never_below(environment, state):
     least, from a State of the attack on, to the rounding of bytes; NaN where actions are others."""
     if environment.act not in SCALING:
         return np.nan
-    change, most = signals.ACTIONS[environment.act]
-    low, high = (Fraction(float(change(action, 1.0, None))).limit_denominator(1000) for action in (-most, most))
+    formula = environment.formula("act")
+    changes = (Values({"rate": 1.0, "action": action}).of(formula.term) for action in formula.bounds)
+    low, high = (Fraction(float(change)).limit_denominator(1000) for change in changes)
     links, target, end = state.links, state.target, int(state.interval)
     most_served = round(float(HIGH * MBIT * links.slot[0]))
 

@@ -106,6 +106,8 @@ def _extreme(first, of_floats):
 
 def _quotient(left, right):
     divisor = to_float(right)
+    if isinstance(divisor, float) and divisor:
+        return left / divisor
     return left / jnp.where(divisor == 0, 1.0, divisor)  # on a way that is not taken
 
 

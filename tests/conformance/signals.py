@@ -28,9 +28,16 @@ TRIPLES = {
     "relative": ("custard", "custard", "relative"),
     "aurora": ("aurora", "aurora", "aurora"),
     "orca": ("orca", "orca", "orca"),
+    "cubic": ("orca", "cubic", "orca"),
     "ltp": ("ltp", "ltp", "ltp"),
     "ltp_fair": ("ltp", "ltp", "ltp_fair"),
 }
+
+
+def formulas(name):
+    """What is observed, the reward and the action of a name."""
+    observe, act, reward = TRIPLES[name]
+    return tuple(signal.load(*each) for each in (("observe", observe), ("reward", reward), ("act", act)))
 
 
 class Measured(NamedTuple):
@@ -67,18 +74,20 @@ def _formulas(name, measured, doubles):
 def _worked_out(name, measured, kind):
     from ccmatic.learning.envs import signals
 
-    observe, act, reward = TRIPLES[name]
+    observe, reward, act = formulas(name)
+    memory = signal.joined(*(each.memory for each in (observe, reward, act)))
     array = partial(np.full, (1, 1), dtype=kind)
-    known = signals.first(array(SECONDS), array(RTT), capacity=array(CAPACITY))
+    known = signals.first(array(SECONDS), array(RTT), array(PACKET), memory, capacity=array(CAPACITY))
     rate = array(10 * PACKET / RTT)
     for number, (row, action) in enumerate(zip(measured.rows, measured.actions, strict=True), 1):
-        known = known.after(signals.Interval(*map(array, np.float32(row))))
-        found = signals.REWARDS[reward](known)
-        vector = signals.OBSERVATIONS[observe](known, found)
-        rate = np.maximum(signals.ACTIONS[act][0](array(np.float32(action)), rate, known), PACKET / SECONDS)
+        known = known.after(signals.Interval(*map(array, np.float32(row))), memory)
+        rewarded = known.value(reward.term)
+        vector = known.value(observe.term, reward=rewarded)[0, 0]
+        known = known._replace(action=array(np.float32(action)))
+        rate = np.maximum(known.value(act.term, rate=rate), PACKET / SECONDS)
         rate = np.minimum(rate, array(FASTEST))
-        outputs = {f"observation {place}": float(each[0, 0]) for place, each in enumerate(vector)}
-        yield measured._replace(number=number), outputs | {"reward": float(found[0, 0]), "rate": float(rate[0, 0])}
+        outputs = {f"observation {place}": float(each) for place, each in enumerate(vector)}
+        yield measured._replace(number=number), outputs | {"reward": float(rewarded[0, 0]), "rate": float(rate[0, 0])}
 
 
 #: Bytes per second, which no exported sender exceeds.
@@ -112,7 +121,7 @@ def in_c(name):
     with TemporaryDirectory() as folder:
         made = policy(Path(folder) / f"{name}.json", observe=observe, act=act, reward=reward, history=1, sizes=(4,))
         library = Library(policies.exported(made), ("-O0",))
-    decide, size = deciding(library), signal.load("observe", observe).size
+    decide, size = deciding(library), formulas(name)[0].size
 
     def run(measured):
         sender, actions, decided = Called(library, PACKET, int(RTT * 10**9)), [], []

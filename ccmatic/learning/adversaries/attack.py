@@ -9,11 +9,11 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.base import InputError, shown, suggest
+from ccmatic.controllers import signal
 from ccmatic.learning.adversaries.levels import Bandwidth, Chosen, Jitter, LeastRtt
 from ccmatic.learning.adversaries.target import Target
 from ccmatic.learning.envs import State as LinkState
 from ccmatic.learning.envs.capacity import MBIT
-from ccmatic.learning.envs.signals import orca_reward
 
 #: Over how many of the last intervals the two mean delays are that CCLab's Eq. 5 compares with its threshold.
 LONG, SHORT = 10, 2
@@ -119,7 +119,8 @@ class Attack:
         links = chosen.links
         memory, target, seen = self.target.step(links, state.memory, state.target, chosen.wrong)
         known = target.known
-        delays = jnp.concatenate([(known.smoothed - known.least_rtt)[:1], state.delays[:-1]])
+        waits = known.measure("smoothed_rtt") - known.measure("least_rtt")
+        delays = jnp.concatenate([waits[:1], state.delays[:-1]])
         served = seen.served.sum(0)
         capacity = jax.lax.dynamic_slice_in_dim(links.capacity, state.interval * self.asked.slots, self.asked.slots)
         reward = self.rewarded(served / jnp.maximum(capacity.sum(0), 1), delays, known)
@@ -144,8 +145,9 @@ class Attack:
     def _network(self, links, known, delay):
         now, high = known.now, self.asked.rate.ends[1] * MBIT
         rtt = links.rtt[0] * links.slot
-        late = (now.rtt_end[0] - known.least_rtt[0]) / rtt
-        return [now.throughput[0] / high, now.out[0] / (high * rtt), delay / rtt, late, now.loss[0]]
+        throughput, loss, least_rtt = (known.measure(name)[0] for name in ("throughput", "loss_rate", "least_rtt"))
+        late = (now.rtt_end[0] - least_rtt) / rtt
+        return [throughput / high, now.out[0] / (high * rtt), delay / rtt, late, loss]
 
 
 def _utilisation(attack, used, delays, known):
@@ -157,7 +159,7 @@ def _utilisation(attack, used, delays, known):
 
 def _naive(attack, used, delays, known):
     """CCLab's Eq. 3: less the reward of Orca's training."""
-    return -orca_reward(known)[0]
+    return -known.value(signal.load("reward", "orca").term)[0]
 
 
 REWARDS = {"utilisation": _utilisation, "naive": _naive}

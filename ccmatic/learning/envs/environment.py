@@ -9,10 +9,11 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.base import InputError, suggest
+from ccmatic.base import InputError
 from ccmatic.compilers.arrays import rates
+from ccmatic.controllers import shipped_beliefs, signal
 from ccmatic.learning import policies
-from ccmatic.learning.envs import cubic, fluid, signals
+from ccmatic.learning.envs import fluid, signals
 from ccmatic.learning.envs.links import Asked
 from ccmatic.learning.estimation import beliefs, particles
 
@@ -35,8 +36,9 @@ class Environment:
     """What is learned in.
 
     asked:   which links, an Asked.
-    observe, act, reward: names in signals.OBSERVATIONS, ACTIONS and REWARDS; a reward may be a function of a Known. Or
-             act is `envelope:NAME`, of a controller that leaves a choice: -1 is its least rate, 1 its most.
+    observe, act, reward: formulas (docs/signals.md), by a name that ccmatic ships or by the path of a file, which is
+             made absolute. A reward may be a function of a signals.Known. Or act is `envelope:NAME`, of a controller
+             that leaves a choice: -1 is its least rate, 1 its most.
     history: k, vectors of an observation. delay: d, how many intervals old the latest of them is, beyond what the path
              takes.
     Raises InputError.
@@ -50,30 +52,44 @@ class Environment:
     delay: int = 0
 
     def __post_init__(self):
-        for what, table in (("observe", signals.OBSERVATIONS), ("reward", signals.REWARDS)):
-            name = getattr(self, what)
-            if name not in table and not (what == "reward" and callable(name)):
-                raise InputError(f"unknown {what} '{name}'; {suggest(name, table)}")
-        if self.envelope is None and self.act not in signals.ACTIONS:
-            raise InputError(f"unknown act '{self.act}'; {suggest(self.act, [*signals.ACTIONS, 'envelope:NAME'])}")
+        for each in self.formulas:
+            object.__setattr__(self, each.kind, each.name)
         for name, least in (("history", 1), ("delay", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number, at least {least}")
 
     @cached_property
+    def formulas(self):
+        """The Signals: what is observed, the reward but for a function, and the action but for one in an envelope."""
+        names = {"observe": self.observe}
+        if not callable(self.reward):
+            names["reward"] = self.reward
+        if self.envelope is None:
+            names["act"] = self.act
+        return tuple(signal.load(kind, name) for kind, name in names.items())
+
+    def formula(self, kind):
+        """The Signal of a kind, `observe`, `reward` or `act`; None where it is none."""
+        return next((each for each in self.formulas if each.kind == kind), None)
+
+    @cached_property
+    def memory(self):
+        """The registers of senders, in groups: those that measures share, and those of the formulas."""
+        return signal.joined(signal.shared_memory(), *(each.memory for each in self.formulas))
+
+    @property
     def features(self):
         """How many numbers a vector of the history has."""
-
-        def vector(each):
-            bounds = beliefs.begin(each, each) if self.believes else None
-            return signals.OBSERVATIONS[self.observe](signals.first(each, each, bounds), each)
-
-        return len(jax.eval_shape(vector, jax.ShapeDtypeStruct((1, 1), jnp.float32)))
+        return self.formula("observe").size
 
     @property
     def believes(self):
         """Whether beliefs are formed."""
-        return self.observe == "beliefs" or self.reward == "ltp_beliefs" or self.envelope is not None
+        return self.envelope is not None or not shipped_beliefs().keys().isdisjoint(self._inputs)
+
+    @property
+    def _inputs(self):
+        return frozenset().union(*(each.inputs for each in self.formulas))
 
     @property
     def horizon(self):
@@ -93,8 +109,7 @@ class Environment:
     @property
     def bounds(self):
         """The least and the largest action."""
-        most = signals.ACTIONS[self.act][1] if self.envelope is None else 1.0
-        return (0.0 if self.act == "rate" else -most), most
+        return (-1.0, 1.0) if self.envelope else self.formula("act").bounds
 
     def reset(self, key, n):
         """n links and their first State: (Links, State). key: of jax.random; of the links and all that is random."""
@@ -105,10 +120,11 @@ class Environment:
         known = signals.first(
             self.seconds(links),
             rtt,
-            beliefs.of_links(links, self.asked.slots, self.horizon) if self.believes else None,
-            particles.begin(luck, rtt) if self.reward == "ltp_particles" else None,
-            jnp.broadcast_to(jnp.mean(links.capacity, axis=0) / links.slot, rtt.shape),
-            cubic.begin(links) if self.act == "cubic" else None,
+            links.packet,
+            self.memory,
+            bounds=beliefs.of_links(links, self.asked.slots, self.horizon) if self.believes else None,
+            particles=None if signal.PARTICLES.keys().isdisjoint(self._inputs) else particles.begin(luck, rtt),
+            capacity=jnp.broadcast_to(jnp.mean(links.capacity, axis=0) / links.slot, rtt.shape),
         )
         history = jnp.zeros((n, self.asked.flows, self.history + self.delay, self.features))
         return links, State(jnp.int32(0), rate, queues, known, history)
@@ -144,13 +160,12 @@ class Environment:
 
     def acted(self, links, state, action):
         """The State with the rate of the next interval, by an action (n, f): at least a packet in it, at most as much
-        as is counted; and with CUBIC's window, where that is acted on. A flow that has not come yet stays as it is."""
-        known, most = state.known, fluid.MANY / (self.asked.flows * self.asked.slots * 4)
+        as is counted. A flow that has not come yet stays as it is, and its action is 0."""
+        most = fluid.MANY / (self.asked.flows * self.asked.slots * 4)
         here = links.start <= state.interval * self.asked.slots
-        if known.cubic is not None:
-            known = known._replace(cubic=known.cubic.times(jnp.where(here, 2.0**action.T, 1)))
+        known = state.known._replace(action=jnp.where(here, action.T, 0))
         if self.envelope is None:
-            asked = signals.ACTIONS[self.act][0](action.T, state.rate, known)
+            asked = known.value(self.formula("act").term, rate=state.rate)
         else:
             low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, known.bounds))
             asked = (low + (jnp.clip(action.T, -1, 1) + 1) / 2 * (high - low)) / known.now.seconds
@@ -180,20 +195,21 @@ class Environment:
 
     def learn(self, known, history, now):
         """What a sender knows after an interval, with the history and the reward (n, f)."""
-        known = known.after(now)
+        known = known.after(now, self.memory)
         reward, vector = self._told(known)
         return known, jnp.concatenate([history[:, :, 1:], vector], axis=2), reward.T
 
     def misled(self, state, wrong):
         """The State as it is to a sender that takes the least RTT for (n) times what it is, now that it has measured
-        the latest interval. (CUBIC whose window is acted on has its own.)"""
-        known = state.known._replace(least_rtt=state.known.least_rtt * wrong)
+        the latest interval. (A formula's own registers stay as they are.)"""
+        registers = state.known.registers
+        known = state.known._replace(registers=registers | {"least_rtt": registers["least_rtt"] * wrong})
         vector = jnp.where(state.interval > 0, self._told(known)[1], state.history[:, :, -1:])
         history = jnp.concatenate([state.history[:, :, :-1], vector], axis=2)
         return state._replace(known=known, history=history, wrong=wrong)
 
     def _told(self, known):
         """Of what is known after an interval: the reward (f, n), and the latest vector (n, f, 1, features)."""
-        reward = signals.REWARDS.get(self.reward, self.reward)(known)
-        vector = jnp.stack(signals.OBSERVATIONS[self.observe](known, reward), axis=-1)
+        reward = self.reward(known) if callable(self.reward) else known.value(self.formula("reward").term)
+        vector = known.value(self.formula("observe").term, reward=reward)
         return reward, jnp.swapaxes(vector, 0, 1)[:, :, None]

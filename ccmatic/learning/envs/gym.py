@@ -42,8 +42,8 @@ def spaces(environment):
 
 def measured(links, known):
     """What is measured in an interval, by name: arrays (n, f)."""
-    now = known.now
-    found = {"throughput_mbit": now.throughput / MBIT, "rtt_ms": now.rtt * 1000, "loss": now.loss}
+    throughput, loss = (known.measure(name) for name in ("throughput", "loss_rate"))
+    found = {"throughput_mbit": throughput / MBIT, "rtt_ms": known.now.rtt * 1000, "loss": loss}
     return {name: np.asarray(value).T for name, value in found.items()}
 
 

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 
 from ccmatic.base import CONDITION, InputError, definitions
 from ccmatic.compilers.arrays import Counted, Values, rates, to_float, where
-from ccmatic.controllers import load
+from ccmatic.controllers import load, signal
 from ccmatic.language import Past, as_sent, find_program, is_stateful, parts
 from ccmatic.learning import policies
-from ccmatic.learning.envs import cubic
+from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.rollout import Policy, stateless
@@ -32,7 +32,7 @@ def sender(name, environment):
     if word == "oracle":
         return Policy(lambda links: (), _knows_the_link(environment.asked))
     if word == "cubic":
-        return Policy(cubic.begin, _cubic)
+        return _untouched(signal.load("act", "cubic"))
     if is_stateful(find_program(name)[1]):
         model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
         return remembering(load(name, observations=model.observations), environment.asked)
@@ -70,9 +70,21 @@ def _knows_the_link(asked):
     return act
 
 
-def _cubic(memory, links, state, seen):
-    memory = memory.learned(state.known)
-    return memory, memory.rate(state.known.now).T
+def _untouched(formula):
+    """The Policy that sends as an action of 0 does: of a formula with registers of its own, which go on by themselves,
+    and of what its environment remembers."""
+    own = formula.memory[-1]
+
+    def begin(links):
+        return signals.first_values(own, links.rtt * links.slot, links.packet)
+
+    def act(memory, links, state, seen):
+        known = state.known._replace(registers=state.known.registers | memory, action=0.0)
+        memory = known.next_values(own)
+        known = known._replace(registers=known.registers | memory)
+        return memory, known.value(formula.term).T
+
+    return Policy(begin, act)
 
 
 def _believing(controller, asked):

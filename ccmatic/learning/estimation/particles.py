@@ -40,8 +40,9 @@ class Particles(NamedTuple):
 
     def learned(self, known):
         """Those after the latest interval of a signals.Known."""
-        now, before = known.now, known.before
-        told = Told(*(column[..., None] for column in (now.rtt_end, now.throughput, now.loss, before.rate)))
+        now = known.now
+        measures = (known.measure(name) for name in ("throughput", "loss_rate", "sending_rate_before"))
+        told = Told(*(column[..., None] for column in (now.rtt_end, *measures)))
         most_rtt = jnp.maximum(self.most_rtt, told.rtt)
         key, drawn = jax.random.split(self.key)
         heard = (now.acked > 0)[..., None] & (self.last.throughput > 0) & (self.last.sent > 0)
@@ -55,13 +56,13 @@ class Particles(NamedTuple):
         factor = told.sent / jnp.maximum(self.last.sent, 1)
         gradient, seconds = one.GRADIENT * (2 * luck[0] - 1), known.now.seconds[..., None]
         now = one.moved(self.state, factor, gradient, seconds)
-        least_rtt = known.least_rtt[..., None]
+        least_rtt = known.measure("least_rtt")[..., None]
         longest = now.delay >= most_rtt - least_rtt
         before = _twice(self.state, self.state.full, self.state.full)
         now = _twice(now, longest, jnp.zeros_like(longest))
         last = self.last._replace(throughput=jnp.maximum(self.last.throughput, 1))
         jitter = [one.LOSS_JITTER * jnp.concatenate([luck[i], luck[i + 1]], axis=-1) for i in (1, 3)]
-        extremes = least_rtt, jnp.maximum(known.most[..., None], 1)
+        extremes = least_rtt, jnp.maximum(known.measure("highest_throughput")[..., None], 1)
         discarded = one.gap_of_all(one.gaps(before, now, last, told, extremes, jitter))
         stays = jnp.concatenate([luck[5], luck[6]], axis=-1) >= discarded
         stays &= jnp.concatenate([jnp.ones_like(longest), longest], axis=-1)
