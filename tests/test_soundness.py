@@ -23,11 +23,6 @@ from support.executions import BOUNDS, KINDS, Sampled, on_executions
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_executions_obey_every_law(kind):
-    on_executions(obeys_every_law, kind)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_beliefs_contain_the_truth(kind):
     """And are, step by step, what the engine's laws say. For an exception see the test that comes next."""
     on_executions(beliefs_contain_the_truth, kind)

@@ -1,0 +1,54 @@
+"""Runs of flows that send by a window, packet by packet, as executions of models with windows."""
+
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+from types import SimpleNamespace
+
+from ccmatic.contracts import Buffer, load_definition, observed
+from ccmatic.runtime.stateful_library import StatefulSender
+from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow
+
+PACKET, STEPS = 1500, 30
+
+#: Models that runs are executions of, with their D.
+OF_EXECUTIONS = {"ccac_windows": 1, "cbr_delay_windows": 1, "ideal_windows": 0}
+
+
+def execution(library, seed, begin=0, jittery=True):
+    """A run of an exported controller from step `begin` on, in C·R_m.
+
+    Bytes that left more slowly than the window allows left at the sender's rate.
+    """
+    rng = Random(seed)
+    bdp, room, jitter = rng.choice((4, 10, 25)), rng.choice((2, 8, 40)), rng.choice(sorted(JITTER))
+    path = Path("cbr_delay", PACKET * bdp, 1, PACKET, 1, PACKET * room)
+    flow = WindowFlow(Simulation(path, seed, jitter=jitter if jittery else "none"), StatefulSender(library, PACKET))
+    lost, found, cwnd = [0], [0], [1]
+    for _ in range(begin + STEPS):
+        flow.step()
+        lost.append(flow.seen.lost // PACKET)
+        found.append(flow.found)
+        cwnd.append(flow.sender.window() // PACKET)
+    samples = {name: list(map(int, column[begin:])) for name, column in flow.simulation.run().samples.items()}
+    columns = {"L": samples["L"], "Ld": lost[begin:], "found": found[begin:], "cwnd": cwnd[begin:]}
+    columns |= {name: [n - samples["S"][0] for n in samples[name]] for name in "ASK"}
+    A, K = columns["A"], columns.pop("K")
+    allowed = [S + Ld + cwnd for S, Ld, cwnd in zip(columns["S"], columns["Ld"][1:], columns["cwnd"][1:], strict=False)]
+    rates = [after - before for before, after in pairwise(A)]
+    windowed = [after == max(before, most) for (before, after), most in zip(pairwise(A), allowed, strict=True)]
+    columns["r"] = [10**6, *(10**6 if free else rate for rate, free in zip(rates, windowed, strict=True))]
+    columns["W"] = [t * bdp - tokens for t, tokens in enumerate(K)]
+    scaled = {name: [Fraction(n, bdp) for n in column] for name, column in columns.items()}
+    delays = [delay if served else STEPS + 1 for delay, served in zip(samples["Q"], samples["S"], strict=True)]
+    return SimpleNamespace(
+        horizon=STEPS + 1,
+        constants={"MSS": Fraction(1, bdp), "beta": Fraction(room, bdp), "tokens_at_first": 0},
+        columns={**scaled, "Q": delays},
+    )
+
+
+def broken(recorded, model, D=1):
+    """The names of the laws, of the network and of senders, that an execution breaks."""
+    model, beta = load_definition("models", "MODEL", model), Buffer("exactly", recorded.constants["beta"])
+    return {law.name for law in model.laws(observed(model, beta, D, recorded, ())) if law.formula is not True}
