@@ -76,7 +76,6 @@ WORLDS = {
     "C": World(rounded, "less than a unit, to the safe side", "integers: what is kept or sent is rounded once", 60),
     "C floats": World(within(1e-5), "1e-5 of the largest term", "float32 has 24 bits; sums have up to 100 terms", 12),
     "arrays": World(within(1e-5), "1e-5 of the largest term", "float32 has 24 bits; up to 50 operations in turn", 4),
-    "NumPy": World(within(1e-5), "1e-5 of the largest term", "as arrays", 12),
     "ONNX": World(within(1e-5), "1e-5 of the largest term", "as arrays, in an order that the runtime chooses", 12),
     "packets": World(exact, "no law broken", "whole packets, sampled at the ends of steps", 20),
     "replay": World(rounded, "less than 1 ns later", "the emulator's clock is in whole nanoseconds", 5),
