@@ -11,6 +11,7 @@ import pytest
 from ccmatic.base import definitions
 from ccmatic.contracts.proof import Measure, State
 from ccmatic.logic import isolated
+from ccmatic.proving import constants
 from ccmatic.proving import proof_check as audit
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
@@ -35,9 +36,9 @@ def folder(tmp_path_factory):
 def proved_in(folder):
     prover = prove.Prover(TINY, QDEL)
     result = proved.begin_result(folder, prover, TINY)
-    for _ in prove.search(prover, result.constants, ()):
+    for _ in constants.search(prover, result.constants, ()):
         result.save()
-    for answer in prove.verdicts(prover, result.values, result.answers):
+    for answer in constants.verdicts(prover, result.values, result.answers):
         result.answers[answer.lemma] = answer
     result.save()
     assert list(audit.make_certificates(result, prover, ["C_L too high: progresses"]))

@@ -6,6 +6,7 @@ import json
 
 from ccmatic.base.errors import InputError
 from ccmatic.controllers import parse
+from ccmatic.proving import constants
 from ccmatic.proving import proof_check as audit
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
@@ -24,9 +25,9 @@ class Forgery:
         self.path.write_text(DRAINS.read_text())
         prover = prove.Prover(str(self.path), parse(source, name), horizon)
         result = proved.begin_result(folder, prover, str(self.path))
-        for _ in prove.search(prover, result.constants, ()):
+        for _ in constants.search(prover, result.constants, ()):
             pass
-        result.answers.update((answer.lemma, answer) for answer in prove.verdicts(prover, result.values, ()))
+        result.answers.update((answer.lemma, answer) for answer in constants.verdicts(prover, result.values, ()))
         result.save()
         list(audit.make_certificates(result, prover, ["long: progresses"]))
         self.file, self.controller, self.horizon = result.file, prover.controller, horizon
