@@ -113,7 +113,17 @@ def levels():
         for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
         if contract["containers"] == ["ccmatic"]
     ]
-    return {f"ccmatic.{name}": n for n, layer in enumerate(layers) for name in re.findall(r"\w+", layer)}
+    return {f"ccmatic.{name}": n for n, layer in enumerate(layers) for name in re.findall(r"[\w.]+", layer)}
+
+
+def level(module):
+    """The number of a module's layer, None if it has none: learning has its parts on layers of their own."""
+    return next((levels()[prefix] for prefix in prefixes(module) if prefix in levels()), None)
+
+
+def prefixes(module):
+    parts = module.split(".")
+    return [".".join(parts[:n]) for n in (2, 3)]
 
 
 def references(text):
@@ -126,12 +136,18 @@ def references(text):
 
 def upward(text, own):
     """Yield the references by name that point up, or to nothing."""
-    floors = levels()
     for line, path in references(text):
-        module, package = path.partition(":")[0], package_of(path.partition(":")[0])
+        module = path.partition(":")[0]
         there = path_of(module) or path_of(module.rpartition(".")[0])
-        if there is None or (package != own and floors.get(own, -1) >= floors.get(package, len(floors))):
+        below = level(own) is None or level(module) is None or level(own) < level(module)
+        if there is None or (package_of(module) != own and not below):
             yield line, path
+
+
+def test_every_part_of_learning_has_a_layer():
+    """`lint-imports` checks that the other packages have one."""
+    parts = {f"ccmatic.learning.{folder.parent.name}" for folder in (ENGINE / "learning").glob("*/__init__.py")}
+    assert len(parts) >= 5 and parts <= levels().keys()
 
 
 def test_references_by_name_point_down():

@@ -1,5 +1,6 @@
 """Controllers: programs of the language, each with all its worlds: to run, to encode for solvers, to print."""
 
+from ccmatic.controllers import signal
 from ccmatic.controllers.controller import Controller, load, parse, shipped_beliefs
 from ccmatic.controllers.given import given, sends_by_window
 from ccmatic.controllers.memory import Memory
@@ -20,4 +21,5 @@ __all__ = [
     "require_order",
     "sends_by_window",
     "shipped_beliefs",
+    "signal",
 ]

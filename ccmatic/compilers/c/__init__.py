@@ -2,6 +2,7 @@
 
 from ccmatic.compilers.c.decision import LARGEST as LARGEST_BELIEF
 from ccmatic.compilers.c.decision import decision_body
+from ccmatic.compilers.c.floats import float_function
 from ccmatic.compilers.c.update import LARGEST as LARGEST_KEPT
 from ccmatic.compilers.c.update import LINE_RATE, LONGEST_DELAY, ONE, Update
 from ccmatic.compilers.c.window import window_functions
@@ -14,5 +15,6 @@ __all__ = [
     "ONE",
     "Update",
     "decision_body",
+    "float_function",
     "window_functions",
 ]

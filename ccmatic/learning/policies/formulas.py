@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from ccmatic.base import InputError
-from ccmatic.compilers.c.floats import float_function
+from ccmatic.compilers.c import float_function
 from ccmatic.controllers import signal
 from ccmatic.language import Local, Number, Vector, names, replaced
 
