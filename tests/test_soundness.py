@@ -50,6 +50,7 @@ def test_c_u_may_turn_false_where_jitter_exceeds_a_step():
     assert trace.columns["C_U"] == (1, 1, 1, Fraction(2, 5))
 
 
+@pytest.mark.slow
 def test_the_executions_are_not_trivial():
     """Among the runs of each kind: losses, steps without service, long delays, and bounds that move."""
     seen = {kind: set() for kind in KINDS}

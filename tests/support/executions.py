@@ -106,7 +106,7 @@ def executions(draw, kind):
     return Sampled(run, start, horizon, draw(st.sampled_from(["{}", "any", ">={}"])))
 
 
-def on_executions(check, kind, number=20):
+def on_executions(check, kind, number=10):
     """Run a check of a sampled run, and of how loose the first beliefs are, on many."""
     repeatably = settings(derandomize=True, deadline=None, max_examples=number)
     looseness = st.fractions(0, 1, max_denominator=8)
