@@ -1,0 +1,109 @@
+"""A ReLU policy of 2 × 16 units, written as ONNX, is a controller: decided, and its worst value found.
+
+The policy was fitted to max(2·C - q, C/2), where C is the larger of two lower bounds of the link rate and q the bytes
+that may queue, per R_m; then its weights were rounded to eighths. It reads packets per R_m.
+"""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import ccmatic as cm
+
+pytest.importorskip("onnx")
+
+from support import networks
+from support.cli import run
+
+INPUTS = ("C_L", "C_Llambda", "q_U / R_m")
+#: Weights and biases in eighths: a row for each unit, and last the biases.
+EIGHTHS = [
+    [
+        [0, 1, 3],
+        [-1, -4, 1],
+        [-1, 0, 0],
+        [-7, -8, 4],
+        [13, 2, 0],
+        [6, 0, 1],
+        [0, 9, -5],
+        [8, 0, -5],
+        [4, -1, 0],
+        [0, 1, 9],
+        [2, 11, -3],
+        [0, -7, -4],
+        [0, -8, 0],
+        [0, 0, 6],
+        [0, 4, 0],
+        [0, 0, 4],
+        [-1, 1, -1, 2, 0, -2, 0, 1, 0, 1, -2, -1, 0, 3, 0, -1],
+    ],
+    [
+        [-3, 0, 0, 0, 0, -1, -3, -1, -4, 0, 0, 0, -1, 1, 0, -1],
+        [1, -2, 0, -3, -3, 0, 6, -1, -7, 0, 2, 0, 0, 2, 2, 0],
+        [0, -1, 0, 0, 0, 0, -2, 0, -2, 0, 0, 0, 0, 0, 0, 0],
+        [-3, -6, 0, -1, 0, 0, 2, -3, 0, 0, 0, -2, 0, -1, 0, 2],
+        [0, 1, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 3, 0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0],
+        [0, 0, 0, -7, 1, 0, 2, 0, 3, 2, 0, 0, 0, 3, 2, 0],
+        [0, -1, 0, 11, 2, 1, -17, 11, 15, -6, 0, 5, -2, 1, 0, 0],
+        [4, 0, 0, -3, 0, 4, 2, 1, 1, 0, 0, 3, 0, 0, 0, 0],
+        [0, -9, 0, 2, 0, 0, 12, 2, 11, 0, 3, 0, 0, -3, 1, -3],
+        [0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -4, 0],
+        [0, 0, 0, 8, 0, 0, -1, 0, 0, 0, 2, -3, 0, -2, 0, 1],
+        [0, 1, 0, 0, 0, 0, 0, 0, -3, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, -3, 0, 0, 0, 0, -3, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, -2, -2, 0, 0, 0, 0, 0],
+        [-2, 0, 0, -2, 0, 0, 0, -4, 1, 0, -1, 0, 0, 0, 0, 0],
+    ],
+    [
+        [0, 4, 0, 0, 0, 3, 0, 4, 0, 2, 0, 0, 0, -1, 0, 3],
+        [1],
+    ],
+]
+NETWORK = cm.Network("cbr_delay", buffer="infinite", horizon=5)
+
+#: Executions in which it has sent at half of the link's rate or more.
+BEGUN = "r_f[0][0] >= 1/2 * C; r_f[0][1] >= 1/2 * C"
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory):
+    """The ONNX file."""
+    layers = [(np.array(rows[:-1]) / 8, np.array(rows[-1]) / 8) for rows in EIGHTHS]
+    return networks.layered(tmp_path_factory.mktemp("policy") / "relu.onnx", INPUTS, layers)
+
+
+def believing(dice):
+    """Beliefs of a sender, with packets of 1500 bytes and a step of R_m."""
+    most = 10 ** dice.randint(4, 9)
+    return {name: dice.randint(0, most) for name in ("C_L", "C_Llambda", "q_U")}
+
+
+def test_it_reads_all_of_its_inputs(policy):
+    controller = cm.load_controller(policy)
+    dice, slopes = random.Random(1), {name: set() for name in ("C_L", "C_Llambda", "q_U")}
+    for _ in range(50):
+        beliefs = believing(dice) | {"MSS": 1500, "R_m": 1}
+        for name, found in slopes.items():
+            more = controller.rate(beliefs | {name: beliefs[name] + 1})
+            found.add(more - controller.rate(beliefs))
+    assert all(len(found) > 5 for found in slopes.values())  # in many pieces, each linear
+    calm, queued = ({"C_L": 10**6, "C_Llambda": 10**6, "q_U": q, "MSS": 1500, "R_m": 1} for q in (0, 10**6))
+    assert controller.rate(calm) > 1.5 * 10**6 > controller.rate(queued) > 0.75 * 10**6
+
+
+def test_it_is_decided(policy, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    on = ("--model", "cbr_delay", "--buffer", "infinite", "--horizon", "5")
+    code, told, _ = run("verify", policy, *on)
+    assert code == 1 and "relu" in told and "violated" in told
+    code, told, _ = run("replay", "ccmatic-traces/relu.json")  # by exact arithmetic, and without the ONNX file
+    assert code == 0 and "passes" in told and "breaks" in told
+
+
+def test_its_worst_value_is_found(policy):
+    worst = cm.worst(policy, NETWORK, given=BEGUN, low="1/5", high="3/10", resolution="1/10")
+    assert (worst.none, worst.some) == (Fraction(1, 5), Fraction(3, 10))
