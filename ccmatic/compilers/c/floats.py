@@ -16,7 +16,7 @@ def float_function(name, tree, inputs):
     Args:
         name: The function's name.
         tree: A term; a scalar is a vector of one.
-        inputs: The names that the term may read, in the order of `in`.
+        inputs: The names that the term may read, in the order of `in`; or the name of one vector, all of `in`.
 
     Returns:
         C source: arrays of constants, and `static inline void NAME(const float in[], float out[])`.
@@ -66,7 +66,9 @@ class _Writer(Walker):
 
     def __init__(self, name, inputs):
         super().__init__()
-        self.name, self.places = name, {each: place for place, each in enumerate(inputs)}
+        scalars = () if isinstance(inputs, str) else inputs
+        self.name, self.places = name, {each: place for place, each in enumerate(scalars)}
+        self.whole = inputs if isinstance(inputs, str) else None
         self.arrays, self.statements, self.locals = [], [], 0
 
     def fresh(self, name="x"):
@@ -110,6 +112,8 @@ class _Writer(Walker):
         return node.value
 
     def visit_Name(self, node):
+        if node.name == self.whole:
+            return _Array("in", None)
         if node.name not in self.places:
             self.refuse(node, f"reads `{node.name}`, which is not among the inputs of `{self.name}`")
         return f"in[{self.places[node.name]}]"
@@ -178,7 +182,7 @@ class _Writer(Walker):
             f"float {made}[{made.size}];",
             f"for (unsigned i = 0; i < {made.size}; i++)",
             f"    {made}[i] = {bias}[i];",
-            f"for (unsigned j = 0; j < {vector.size}; j++)  /* all outputs grow at once, as vectors do */",
+            f"for (unsigned j = 0; j < {len(node.weights[0])}; j++)  /* all outputs grow at once, as vectors do */",
             f"    for (unsigned i = 0; i < {made.size}; i++)",
             f"        {made}[i] += {weights}[j * {made.size} + i] * {vector}[j];",
         ]
