@@ -59,7 +59,8 @@ def _bytes(model, flow):
         if t:
             columns = (flow.A, flow.Ld, flow.S, flow.L)
             yield "bytes_grow", t, every([column[t] >= column[t - 1] for column in columns])
-            yield "loss_is_of_new_bytes", t, flow.admitted(t) >= flow.admitted(t - 1)
+            if not model.loses_waiting:
+                yield "loss_is_of_new_bytes", t, flow.admitted(t) >= flow.admitted(t - 1)
 
 
 def _sending(flow):

@@ -5,15 +5,13 @@ from functools import cache
 
 import pytest
 
-from ccmatic.base import InputError
 from ccmatic.evaluation import runs
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender
-from ccmatic.simulation import Path, Simulation, WindowFlow, windows
+from ccmatic.simulation import WindowFlow, windows
 from support import window_runs
 from support.machine import needs_compiler
-from support.window_runs import PACKET, broken
+from support.window_runs import broken
 
 PUBLISHED = "ccac2021"
 SEEDS = range(4, 8)
@@ -77,11 +75,6 @@ def test_acknowledgements_that_come_too_early_break_a_law(monkeypatch):
 
     monkeypatch.setattr(WindowFlow, "step", early)
     assert any("sends_by_window_and_rate" in broken(execution("reno", seed), PUBLISHED) for seed in SEEDS)
-
-
-def test_a_window_on_a_link_that_hides_tokens_is_refused():
-    with pytest.raises(InputError, match="on links of fixed rate only; ccac has no such link"):
-        WindowFlow(Simulation(Path("ccac", PACKET * 4, 1, PACKET, 1)), StatefulSender(built("aimd"), PACKET))
 
 
 @pytest.mark.parametrize("jitter", runs.JITTERS)

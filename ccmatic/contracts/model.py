@@ -58,6 +58,10 @@ class Model:
     R: int | tuple[int, ...] = 1
     constants: Sequence[str] = ()
 
+    #: Whether bytes that wait may be lost, as by a link that drops the head of its queue; else only bytes that arrive
+    #: are lost. Networks of such a model have a finite buffer.
+    loses_waiting: bool = False
+
     #: What names may set, as in `ccac2021:flows=2`, by the parameter's name.
     parameters: Mapping[str, Parameter] = MappingProxyType({})
 
@@ -141,8 +145,8 @@ class Model:
     def laws(self, x: NetworkView) -> Iterator[Law]:
         """Every law of the network, the sender and the measured delays; not of the beliefs. Each is true of
         every execution."""
-        parts = [_path(x), _sender(x), _losses(x), self.network(x)]
-        parts += [_measured_delay(x, name) for name in self.measures]
+        parts = [_path(x), _sender(x), _losses(self, x), self.network(x)]
+        parts += [_measured_delay(self, x, name) for name in self.measures]
         for part in parts:
             yield from self._named(x, part)
 
@@ -234,13 +238,14 @@ def _sender(x: NetworkView) -> Laws:
         yield "sends", t, every(x.r[t] >= x.alpha, sent)
 
 
-def _losses(x: NetworkView) -> Laws:
+def _losses(model: Model, x: NetworkView) -> Laws:
     if not x.buffer.finite:
         return
     yield "loss_detected", 0, every(x.Ld[0] >= 0, x.Ld[0] <= x.L[0])
     for t in range(1, x.horizon):
         yield "loss_grows", t, x.L[t] >= x.L[t - 1]
-        yield "loss_is_of_new_bytes", t, x.admitted(t) >= x.admitted(t - 1)
+        if not model.loses_waiting:
+            yield "loss_is_of_new_bytes", t, x.admitted(t) >= x.admitted(t - 1)
 
 
 def overflow(x: NetworkView, drained: Sequence[Number]) -> Laws:
@@ -259,7 +264,7 @@ def overflow(x: NetworkView, drained: Sequence[Number]) -> Laws:
         yield "only_overflow_is_lost", t, implies(no(overfull), equal(x.L[t], x.L[t - 1]))
 
 
-def _measured_delay(x: NetworkView, name: str) -> Laws:
+def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
     """docs/encoding.md, section 5, for the last (`Q`) or first (`F`) byte served."""
     delay: Delay = getattr(x, name)
     longest = max(x.horizon, delay.most_measured)
@@ -276,9 +281,16 @@ def _measured_delay(x: NetworkView, name: str) -> Laws:
             stays = iff(delay.at_least(t, k), delay.at_least(t - 1, k))
             yield f"{name}_stays_unless_served", t, implies(no(served), stays)
         for k in range(1, t + 1):
-            sent = x.admitted(t - k)
-            waited = x.S[t] <= sent if name == "Q" else x.S[t - 1] < sent
-            yield f"{name}_is_time_since_sent", t, implies(served, iff(delay.at_least(t, k), waited))
+            through = x.admitted(t - k)
+            waited = x.S[t] <= through if name == "Q" else x.S[t - 1] < through
+            if model.loses_waiting:
+                yield f"{name}_is_time_since_sent", t, implies(served, implies(delay.at_least(t, k), waited))
+                # Of the bytes sent by then, those may still get through that are not lost by t.
+                through = x.A[t - k] - x.L[t]
+                waited = x.S[t] <= through if name == "Q" else x.S[t - 1] < through
+                yield f"{name}_is_time_since_sent", t, implies(served, implies(waited, delay.at_least(t, k)))
+            else:
+                yield f"{name}_is_time_since_sent", t, implies(served, iff(delay.at_least(t, k), waited))
         yield from _delay_growth(x, name, delay, t, longest)
 
 

@@ -56,10 +56,13 @@ class Network:
             raise InputError(f"the jitter is {jitter}; the {loaded.name} link has none, expected 0")
         if delay not in DELAYS:
             raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
+        buffer = buffer if isinstance(buffer, Buffer) else Buffer.parse(buffer)
+        if loaded.loses_waiting and not buffer.finite:
+            raise InputError(f"the buffer is {buffer}; the {loaded.name} link drops bytes, expected a finite buffer")
         set_fields(
             self,
             model=loaded,
-            buffer=buffer if isinstance(buffer, Buffer) else Buffer.parse(buffer),
+            buffer=buffer,
             horizon=_whole_steps("horizon", horizon, jitter + 2),
             jitter=jitter,
             delay=delay,

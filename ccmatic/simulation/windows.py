@@ -15,17 +15,16 @@ DUPACKS = 3
 
 
 class WindowFlow:
-    """A flow over a Simulation of a link of fixed rate; InputError for another. sender: a StatefulSender. `seen`: what
-    it was told last, a Seen; `found`: packets that later ones have told to be lost.
+    """A flow over a Simulation of a link; InputError if that drops packets that wait. sender: a StatefulSender. `seen`:
+    what it was told last, a Seen; `found`: packets that later ones have told to be lost.
 
     A timeout fires when nothing is on its way any more of what was sent, and a loss is not found: at once, as in the
     model, but not for losses that are known.
     """
 
     def __init__(self, simulation, sender):
-        if simulation.path.model.bottleneck != "fixed rate":
-            name = simulation.path.model.name
-            raise InputError(f"a window is simulated on links of fixed rate only; {name} has no such link")
+        if simulation.path.model.loses_waiting:
+            raise InputError(f"no window is simulated on {simulation.path.model.name}, which drops packets that wait")
         self.simulation, self.sender, self.seen, self.found = simulation, sender, None, 0
         self._acked = self._lost = self._steps = self._budget = 0
         self._before = []  # of each packet lost: how many were sent before it and not lost

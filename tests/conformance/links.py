@@ -70,7 +70,8 @@ def by_window(run):
     """An exported sender by a window, packet by packet, from its beginning or a later step on."""
     rng, D = Random(run.seed), window_runs.OF_EXECUTIONS[run.model]
     built, begin = library(rng.choice(window_senders.CONTROLLERS)), rng.choice((0, 9))
-    recorded = window_runs.execution(built, rng.randrange(2**32), begin, jittery=D > 0)
+    link = "ccac" if run.model == "ccac_windows" else "cbr_delay"  # which hides tokens, and which does not
+    recorded = window_runs.execution(built, rng.randrange(2**32), begin, jittery=D > 0, link=link)
     yield run, {"broken laws": window_runs.broken(recorded, run.model, D)}
 
 

@@ -15,14 +15,14 @@ PACKET, STEPS = 1500, 30
 OF_EXECUTIONS = {"ccac_windows": 1, "cbr_delay_windows": 1, "ideal_windows": 0}
 
 
-def execution(library, seed, begin=0, jittery=True):
-    """A run of an exported controller from step `begin` on, in C·R_m.
+def execution(library, seed, begin=0, jittery=True, link="cbr_delay"):
+    """A run of an exported controller on the packets of a model from step `begin` on, in C·R_m.
 
     Bytes that left more slowly than the window allows left at the sender's rate.
     """
     rng = Random(seed)
     bdp, room, jitter = rng.choice((4, 10, 25)), rng.choice((2, 8, 40)), rng.choice(sorted(JITTER))
-    path = Path("cbr_delay", PACKET * bdp, 1, PACKET, 1, PACKET * room)
+    path = Path(link, PACKET * bdp, 1, PACKET, 1, PACKET * room)
     flow = WindowFlow(Simulation(path, seed, jitter=jitter if jittery else "none"), StatefulSender(library, PACKET))
     lost, found, cwnd = [0], [0], [1]
     for _ in range(begin + STEPS):
