@@ -1,7 +1,6 @@
 """What learners observe, what they are rewarded for, and what their actions mean."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +11,7 @@ import numpy as np
 from ccmatic.controllers import signal
 from ccmatic.learning import policies
 from ccmatic.runtime.library import Called, Library
+from conformance.plain_signals import PlainSender
 from conformance.worlds import Kind, Number
 from support.policies import Interval, deciding, pointer, policy, said
 
@@ -63,45 +63,27 @@ def cases(name, rng, count) -> Iterator[Measured]:
         yield Measured(tuple(rows), tuple(actions), len(rows))
 
 
-def _formulas(name, measured, doubles):
-    """Observation, reward and rate after each interval, by the formulas on arrays: (number of intervals, outputs)."""
-    import jax
-
-    with jax.enable_x64(True) if doubles else nullcontext(), jax.disable_jit():
-        yield from _worked_out(name, measured, np.float64 if doubles else np.float32)
-
-
-def _worked_out(name, measured, kind):
-    from ccmatic.learning.envs import signals
-
-    observe, reward, act = formulas(name)
-    memory = signal.joined(*(each.memory for each in (observe, reward, act)))
-    array = partial(np.full, (1, 1), dtype=kind)
-    known = signals.first(array(SECONDS), array(RTT), array(PACKET), memory, capacity=array(CAPACITY))
-    rate = array(10 * PACKET / RTT)
-    for number, (row, action) in enumerate(zip(measured.rows, measured.actions, strict=True), 1):
-        known = known.after(signals.Interval(*map(array, np.float32(row))), memory)
-        rewarded = known.value(reward.term)
-        vector = known.value(observe.term, reward=rewarded)[0, 0]
-        known = known._replace(action=array(np.float32(action)))
-        rate = np.maximum(known.value(act.term, rate=rate), PACKET / SECONDS)
-        rate = np.minimum(rate, array(FASTEST))
-        outputs = {f"observation {place}": float(each) for place, each in enumerate(vector)}
-        yield measured._replace(number=number), outputs | {"reward": float(rewarded[0, 0]), "rate": float(rate[0, 0])}
-
-
-#: Bytes per second, which no exported sender exceeds.
-FASTEST = 1e10
-
-
 @cache
 def _exactly(name, rows, actions):
-    measured = Measured(rows, actions, len(rows))
-    return [outputs for _, outputs in _formulas(name, measured, doubles=True)]
+    """Observation, reward and rate after each interval, by the files' own Python."""
+    observe, reward, act = (each.file for each in formulas(name))
+    known = {**signal.IN_SECONDS, "R_m": RTT, "MSS": PACKET, "capacity": CAPACITY, "throughput_deviation": 0.0}
+    sender, rate, after = PlainSender((observe, reward, act), SECONDS, known | {"action": 0.0}), 10 * PACKET / RTT, []
+    for row, action in zip(rows, actions, strict=True):
+        interval = dict(zip(signal.INTERVAL, map(float, np.float32(row)), strict=True))
+        sender.known["throughput_sum"] = interval["acked"] / interval["seconds"]
+        sender.measure(interval)
+        rewarded = sender.value(reward, "reward")
+        vector = sender.value(observe, "observe", reward=rewarded)
+        asked = sender.value(act, "act", rate=rate, action=float(np.float32(action)))
+        rate = min(max(asked, PACKET / SECONDS), FASTEST)
+        observed = {f"observation {place}": float(each) for place, each in enumerate(vector)}
+        after.append(observed | {"reward": float(rewarded), "rate": float(rate)})
+    return after
 
 
 def exact(name, of_c=False):
-    """The formulas in double precision."""
+    """By the files' own Python, in floats of 64 bits."""
 
     def of(measured):
         outputs = _exactly(name, measured.rows, measured.actions)[measured.number - 1]
@@ -110,9 +92,32 @@ def exact(name, of_c=False):
     return of
 
 
+#: Bytes per second, which no exported sender exceeds.
+FASTEST = 1e10
+
+
 def in_arrays(name):
-    """The formulas in float32."""
-    return partial(_formulas, name, doubles=False)
+    """The formulas' trees on arrays of float32."""
+    from ccmatic.learning.envs import signals
+
+    observe, reward, act = formulas(name)
+    memory = signal.joined(*(each.memory for each in (observe, reward, act)))
+    array = partial(np.full, (1, 1), dtype=np.float32)
+
+    def run(measured):
+        known = signals.first(array(SECONDS), array(RTT), array(PACKET), memory, capacity=array(CAPACITY))
+        rate = array(10 * PACKET / RTT)
+        for number, (row, action) in enumerate(zip(measured.rows, measured.actions, strict=True), 1):
+            known = known.after(signals.Interval(*map(array, row)), memory)
+            rewarded = known.value(reward.term)
+            vector = known.value(observe.term, reward=rewarded)[0, 0]
+            known = known._replace(action=array(action))
+            rate = np.minimum(np.maximum(known.value(act.term, rate=rate), PACKET / SECONDS), array(FASTEST))
+            outputs = {f"observation {place}": float(each) for place, each in enumerate(vector)}
+            outputs |= {"reward": float(rewarded[0, 0]), "rate": float(rate[0, 0])}
+            yield measured._replace(number=number), outputs
+
+    return run
 
 
 def in_c(name):
