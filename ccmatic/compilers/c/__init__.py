@@ -2,7 +2,7 @@
 
 from ccmatic.compilers.c.decision import LARGEST as LARGEST_BELIEF
 from ccmatic.compilers.c.decision import decision_body
-from ccmatic.compilers.c.floats import float_function
+from ccmatic.compilers.c.floats import float_function, float_literal
 from ccmatic.compilers.c.update import LARGEST as LARGEST_KEPT
 from ccmatic.compilers.c.update import LINE_RATE, LONGEST_DELAY, ONE, Update
 from ccmatic.compilers.c.window import window_functions
@@ -16,5 +16,6 @@ __all__ = [
     "Update",
     "decision_body",
     "float_function",
+    "float_literal",
     "window_functions",
 ]

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ccmatic.compilers.c.floats import float_function, float_literal
+from ccmatic.compilers.c import float_function, float_literal
 from ccmatic.learning.policies import formulas
 from ccmatic.learning.policies.program import OBSERVATION, program
 from ccmatic.runtime import shipped
