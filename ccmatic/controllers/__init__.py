@@ -1,7 +1,8 @@
 """Controllers: programs of the language, each with all its worlds: to run, to encode for solvers, to print."""
 
 from ccmatic.controllers import signal
-from ccmatic.controllers.controller import Controller, load, parse, shipped_beliefs
+from ccmatic.controllers.beliefs import shipped_beliefs
+from ccmatic.controllers.controller import Controller, load, parse
 from ccmatic.controllers.given import given, sends_by_window
 from ccmatic.controllers.memory import Memory
 from ccmatic.controllers.order import require_order

@@ -2,23 +2,17 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from ccmatic.base import CONSTANTS, InputError, definitions, markup
+from ccmatic.base import CONSTANTS, InputError, markup
 from ccmatic.compilers.exact import Rates, run_exactly
 from ccmatic.compilers.formula import Encoder, keeps_sign
 from ccmatic.compilers.text import listing
+from ccmatic.controllers.beliefs import shipped_beliefs
 from ccmatic.controllers.several import Several, parts
 from ccmatic.controllers.stateful import Stateful, parse_stateful
 from ccmatic.language import Between, Comparison, If, bare, comparisons, find_program, is_stateful, names, reader
 from ccmatic.logic import isolated, linear, real
-
-
-@cache
-def shipped_beliefs():
-    """The units of the beliefs of all models that ccmatic ships, by name: what a controller may read if the caller does
-    not say, and what its local names may not be called."""
-    return {belief.name: belief.unit for model in definitions.every("models", "MODEL") for belief in model.beliefs}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic.base import BYTES, CONSTANTS, NUMBER, RATE, TIME, InputError, Unit, definitions, read_text, shown, suggest
-from ccmatic.controllers.controller import shipped_beliefs
+from ccmatic.controllers.beliefs import shipped_beliefs
 from ccmatic.language import Local, Name, TermsReader, Vector, bare, names, replaced, value
 
 #: The folder of each kind of formula, by the function that a file there defines; and that of measures.
@@ -29,6 +29,9 @@ BEFORE = "_before"
 FIXED = {"second": TIME, "byte": BYTES, "mbit": RATE, **{name: CONSTANTS[name] for name in ("R_m", "MSS")}}
 
 IN_SECONDS = {"second": 1, "byte": 1, "mbit": 125_000}
+
+#: The measure that R_m is to a sender, but for first values of registers: the least RTT so far.
+LEAST_RTT = "least_rtt"
 
 #: What every sender knows: what it measures, its last rate and action, and constants.
 MEASURED = {**INTERVAL, **{f"{name}{BEFORE}": unit for name, unit in INTERVAL.items()}, **FIXED}
@@ -169,6 +172,12 @@ def joined(*memories) -> tuple[tuple[Register, ...], ...]:
     if twice := [name for name, number in count.items() if number > 1]:
         raise InputError(f"two formulas remember `{twice[0]}`; expected registers of different names")
     return groups
+
+
+def memory_of(signals) -> tuple[tuple[Register, ...], ...]:
+    """The registers of several Signals, in groups; with those of R_m, if one reads that."""
+    needed = measure(LEAST_RTT).memory if any("R_m" in each.inputs for each in signals) else ()
+    return joined(needed, *(each.memory for each in signals))
 
 
 @cache

@@ -11,6 +11,7 @@ from ccmatic.compilers.exact import Program
 from ccmatic.compilers.formula import Step, Told, forever
 from ccmatic.compilers.text import Text
 from ccmatic.controllers.memory import Memory
+from ccmatic.controllers.observing import observations_in
 from ccmatic.language import Past, comparisons, leaves, read_stateful, told_apart
 from ccmatic.logic import every, implies, no, some
 
@@ -188,6 +189,7 @@ class Stateful:
 def parse_stateful(source, name, file, observations):
     """The Stateful that a source defines; InputError if none."""
     observed, beliefs = told_apart(observations)
+    beliefs = beliefs | observations_in(source, file)
     parts = read_stateful(source, observed, beliefs, file)
     state = tuple(Memory(**vars(each)) for each in parts.state)
     found = parts.parameters, state, parts.update, parts.window, parts.rate

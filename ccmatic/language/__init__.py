@@ -4,8 +4,9 @@ from ccmatic.language import reader
 from ccmatic.language.files import find_program
 from ccmatic.language.limits import Extents
 from ccmatic.language.literals import Literals
+from ccmatic.language.rows import LIST
 from ccmatic.language.stateful import Declaration, add_beliefs, is_stateful, read_stateful, told_apart
-from ccmatic.language.statements import is_constant
+from ccmatic.language.statements import is_constant, observation_of
 from ccmatic.language.terms import TermsReader, read_terms
 from ccmatic.language.tree import (
     ARITHMETIC,
@@ -45,6 +46,7 @@ from ccmatic.language.windows import Each, each_of, read_window, reads
 __all__ = [
     "ARITHMETIC",
     "EXTREMES",
+    "LIST",
     "ORDER",
     "Affine",
     "AnyOf",
@@ -83,6 +85,7 @@ __all__ = [
     "leaves",
     "names",
     "nodes",
+    "observation_of",
     "parts",
     "read_stateful",
     "read_terms",

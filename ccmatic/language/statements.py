@@ -11,6 +11,17 @@ def start_of(statement):
     return None
 
 
+def observation_of(statement):
+    """The name and the file in a statement `NAME = observation("FILE")`; None for any other."""
+    match statement:
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.Call(func=ast.Name(id="observation"), args=[ast.Constant(value=str(file))], keywords=[]),
+        ):
+            return name, file
+    return None
+
+
 def assignment(statement):
     """The name and the expression of `name = expression` or `name += expression`; None for any other statement."""
     match statement:
@@ -26,7 +37,8 @@ def is_constant(statement):
     """Whether it names a number, or a term of numbers."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=node):
-            return name != "start" and not (isinstance(node, ast.Constant) and isinstance(node.value, str))
+            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+            return name != "start" and not is_text and observation_of(statement) is None
     return False
 
 

@@ -101,7 +101,7 @@ def in_arrays(name):
     from ccmatic.learning.envs import signals
 
     observe, reward, act = formulas(name)
-    memory = signal.joined(*(each.memory for each in (observe, reward, act)))
+    memory = signal.memory_of((observe, reward, act))
     array = partial(np.full, (1, 1), dtype=np.float32)
 
     def run(measured):

@@ -12,7 +12,7 @@ from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputE
 from ccmatic.language.reader import parsed
 from ccmatic.language.stateful.beliefs import add_beliefs
 from ccmatic.language.stateful.terms import TRUTH, TermReader
-from ccmatic.language.statements import assignment, first_line, is_constant
+from ccmatic.language.statements import assignment, first_line, is_constant, observation_of
 from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered
 
 #: The units of state, by the names that declarations have for them.
@@ -139,6 +139,8 @@ class _StatefulReader(TermReader):
                 case _ if is_constant(statement):
                     self.check_target(statement, self.names)
                     self.assign(statement)
+                case _ if observation_of(statement):
+                    self.check_target(statement, self.names)
                 case _:
                     self.fail(statement, f"found `{first_line(statement)}`, expected {self.WHOLE}")
         return functions

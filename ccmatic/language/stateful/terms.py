@@ -68,7 +68,7 @@ class TermReader(Reader):
         match node:
             case ast.Subscript(value=ast.Name(id=name)) if name in self.observations:
                 return self.past(node, name)
-            case ast.Subscript(value=ast.Name(id=name)) if name in self.beliefs:
+            case ast.Subscript(value=ast.Name(id=name)) if name in self.beliefs and not self.is_row(node.value):
                 self.fail(node, f"found `{ast.unparse(node)}`, expected `{name}`, or state in which it was kept")
             case ast.Call(func=ast.Name(id="max_over" | "min_over")):
                 return self.extreme_over(node)

@@ -203,7 +203,7 @@ class Environment:
         """The State as it is to a sender that takes the least RTT for (n) times what it is, now that it has measured
         the latest interval. (A formula's own registers stay as they are.)"""
         registers = state.known.registers
-        known = state.known._replace(registers=registers | {"least_rtt": registers["least_rtt"] * wrong})
+        known = state.known._replace(registers=registers | {signal.LEAST_RTT: registers[signal.LEAST_RTT] * wrong})
         vector = jnp.where(state.interval > 0, self._told(known)[1], state.history[:, :, -1:])
         history = jnp.concatenate([state.history[:, :, :-1], vector], axis=2)
         return state._replace(known=known, history=history, wrong=wrong)

@@ -119,6 +119,7 @@ def _width(place):
 #: What else a term may read, functions of what is Known. Flows are the last axis but one.
 _OTHERS = {
     "MSS": lambda known: known.packet,
+    "R_m": lambda known: known.measure(signal.LEAST_RTT),
     "action": lambda known: known.action,
     "capacity": lambda known: known.capacity,
     "throughput_sum": lambda known: jnp.sum(known.measure("throughput"), axis=-2, keepdims=True),

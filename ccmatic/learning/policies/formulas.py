@@ -43,6 +43,8 @@ def parts(policy):
     """Yield the texts of the functions that work the formulas of a Policy out."""
     memory = policy.memory
     places = {name: f"k->registers[{place}]" for place, name in enumerate(e.name for group in memory for e in group)}
+    if signal.LEAST_RTT in places:
+        places["R_m"] = places[signal.LEAST_RTT]
     terms = {each.kind: each.term for each in policy.formulas}
     reward = {"reward": Local("reward", terms["reward"])} if "reward" in terms else {}
     firsts = Vector(tuple(each.first for group in memory for each in group))

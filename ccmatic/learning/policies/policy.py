@@ -63,7 +63,7 @@ class Policy:
     @property
     def memory(self):
         """The registers of its sender, in groups as of a Signal."""
-        return signal.joined(*(each.memory for each in self.formulas))
+        return signal.memory_of(self.formulas)
 
     @property
     def bounds(self):
