@@ -254,7 +254,7 @@ def emulate(asked, names, seconds):
 
 
 def test_flows_of_controllers_are_known():
-    assert kinds.KINDS == {"udp": exported.Udp, "bpf": exported.Bpf, "guard": exported.Guard, "policy": exported.Policy}
+    assert kinds.KINDS == {"udp": exported.Udp, "bpf": exported.Bpf, "guard": exported.Guard, "policy": exported.Udp}
     with pytest.raises(InputError, match="there is no 'cc_qdell'"):
         kinds.flow("udp:cc_qdell")
 

@@ -1,6 +1,6 @@
 """Flows of what is exported: `udp:CONTROLLER.py` in user space, `bpf:CONTROLLER.py` in the kernel,
-`guard:ENVELOPE.py:NAME`, a congestion control of the kernel's within an envelope, and `policy:FILE`, trained, over
-UDP."""
+`guard:ENVELOPE.py:NAME`, a congestion control of the kernel's within an envelope, and
+`policy:FILE`, which is `udp:FILE`."""
 
 import subprocess
 from contextlib import contextmanager
@@ -17,12 +17,14 @@ _BTF = Path("/sys/kernel/btf/vmlinux")
 
 
 class Udp:
-    """A controller that sends over UDP. On a schedule it takes the schedule's steps and beliefs, first sends its queue,
-    and no belief times out before the end. One that remembers takes the steps of holds, and what they say that it
-    remembers at first."""
+    """A controller, or a trained policy, that sends over UDP.
+
+    On a schedule a controller takes the schedule's steps and beliefs, first sends its queue, and no belief times out
+    before the end. One that remembers takes the steps of holds, and what they say that it remembers at first."""
 
     def __init__(self, controller):
-        self.export = exporting.make(controller)
+        trained = Path(controller).suffix == ".json"
+        self.export = policies.exported(policies.load(controller)) if trained else exporting.make(controller)
 
     @contextmanager
     def prepare(self, context):
@@ -45,13 +47,6 @@ class Udp:
             [sender, *options, context.address, context.port],
             log=_log(export, log),
         )
-
-
-class Policy(Udp):
-    """A trained policy that sends over UDP, with its network compiled into the sender."""
-
-    def __init__(self, file):
-        self.export = policies.exported(policies.load(file))
 
 
 def _remembered(export, holds, number):

@@ -3,12 +3,12 @@
 import re
 
 from ccmatic.base import InputError, definitions, installed, suggest
-from ccmatic.emulation.exported import Bpf, Guard, Policy, Udp
+from ccmatic.emulation.exported import Bpf, Guard, Udp
 from ccmatic.emulation.flows import Asked, Kernel, available, in_kernel
 from ccmatic.emulation.link import SECOND, nanoseconds
 
-#: Those that are no congestion control of the kernel's.
-KINDS = {"udp": Udp, "bpf": Bpf, "guard": Guard, "policy": Policy}
+#: Those that are no congestion control of the kernel's; `policy` is another name for `udp`.
+KINDS = {"udp": Udp, "bpf": Bpf, "guard": Guard, "policy": Udp}
 
 
 #: FLOW, FLOW@START or FLOW@START-STOP, and then maybe ,rtt=R_m.
