@@ -133,7 +133,7 @@ def _in_arrays(model, seed):
     begin, step = _arrays()
     _, seen = _observations(model, seed)
     bounds, before, after = begin(), (0, 0, 0), [None]
-    bounds = bounds._replace(C_U=_one(NO_BOUND), old=(bounds.old[0], _one(NO_BOUND)))
+    bounds = bounds.starting(C_U=_one(NO_BOUND))
     for each in seen[1:]:
         total = each.sent, each.delivered, each.lost
         counts = (now - then for now, then in zip(total, before, strict=True))

@@ -1,65 +1,71 @@
-"""What senders on many links believe of them: C_L, C_U, C_Llambda, qdel_L, qdel_U and q_U of the shipped models, as a
-deployed controller forms them (`ccmatic.simulation.Deployed`), all links at once and in floats."""
+"""What senders on many links believe of them, as a deployed controller forms its beliefs
+(`ccmatic.simulation.Deployed`), on all links at once and in floats. The beliefs are those of the model whose links are
+emulated."""
 
+from functools import cache
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-#: Steps of a window and the one before it, as exported controllers have by default; an upper bound of nobody.
-HORIZON, MOST = 10, 1e12
+from ccmatic.base import RATE, definitions
+from ccmatic.compilers.window_arrays import MOST, Window, WindowValues, needs
+from ccmatic.contracts import START, TIMEOUT, RunningMax, is_bound, load_definition
+
+#: Steps of a window and the one before it, as exported controllers have by default.
+HORIZON = 10
 
 #: Of a step: by so much floats may be beside a whole number of them.
 HAIR = 1e-4
 
+_COUNTS = ("sent", "acked", "lost")
+
+
+@cache
+def _beliefs():
+    """The beliefs, in the order in which a step works them out, and what the next steps read, by program."""
+    beliefs = load_definition("models", "MODEL", definitions.chosen("models", "EMULATED")).beliefs
+    return sorted(beliefs, key=lambda belief: not is_bound(belief)), {
+        belief.program: needs(belief.program) for belief in beliefs
+    }
+
 
 class Bounds(NamedTuple):
-    """Beliefs at the end of an interval, which is a step; (f, n), in bytes and steps.
+    """Beliefs at the end of an interval, which is a step; (f, n), in bytes and steps. A belief is an attribute too.
 
     p: the place of that step in its window, -1 before the first interval. D: in steps, all that acknowledgements may be
-    later than service: R_m and jitter. packet: bytes. A, S, L, F, q: (T, f, n) of the window so far: bytes sent,
-    acknowledged and known to be lost, delay of the first byte, q_U. Q: delay of the last byte. busy, quiet: for how
-    many steps, to this one, the link was seen to be utilised, no congestion was seen. refuted: C_Llambda and q_U are.
-    old: (C_L, C_U) at the window's begin.
+    later than service: R_m and jitter. packet: bytes. latest: observations and beliefs at that step, by name; bytes
+    count from the begin of the window. first: the same at the begin. columns: (T, f, n) of the window so far. runs: for
+    how many steps conditions have held, by program in the order of the beliefs.
     """
 
     p: Array
     D: Array
     packet: Array
-    A: Array
-    S: Array
-    L: Array
-    F: Array
-    q: Array
-    Q: Array
-    busy: Array
-    quiet: Array
-    refuted: Array
-    old: tuple
-    C_L: Array
-    C_U: Array
-    C_Llambda: Array
-    qdel_L: Array
+    latest: dict
+    first: dict
+    columns: dict
+    runs: tuple
 
-    @property
-    def q_U(self):
-        """Bytes that wait, at most."""
-        return self.q[jnp.maximum(self.p, 0)]
-
-    @property
-    def qdel_U(self):
-        """Steps of queueing delay, at most."""
-        return self.Q + 1
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self.latest:
+            raise AttributeError(name)
+        return self.latest[name]
 
     @property
     def horizon(self):
         """Steps of a window and the one before it."""
-        return len(self.A)
+        return len(next(iter(self.columns.values())))
 
     def named(self):
         """The beliefs by name."""
-        return {name: getattr(self, name) for name in ("C_L", "C_U", "C_Llambda", "qdel_L", "qdel_U", "q_U")}
+        return {belief.name: self.latest[belief.name] for belief in _beliefs()[0]}
+
+    def starting(self, **values):
+        """The same where beliefs have these values, by name."""
+        first = {name: values.get(name, value) for name, value in self.first.items()}
+        return self._replace(latest=self.latest | values, first=first)
 
     def learned(self, known):
         """Those after the latest interval of a signals.Known."""
@@ -72,9 +78,13 @@ class Bounds(NamedTuple):
         """Those after an interval in which so many bytes were sent, acknowledged and known to be lost. last, first:
         whole steps of delay of the last and the first byte acknowledged, where any was."""
         served = acked > 0
-        Q, F = jnp.where(served, last, self.Q), jnp.where(served, first, self.F[jnp.maximum(self.p, 0)])
-        begun = self._begun(sent, acked, lost, Q, F)
-        moved, over = self._moved(sent, acked, lost, Q, F)
+        delays = {
+            "delay": jnp.where(served, last, self.latest["delay"]),
+            "first_delay": jnp.where(served, first, self.latest["first_delay"]),
+        }
+        counts = {"sent": sent, "acked": acked, "lost": lost}
+        begun = self._begun(counts, delays)
+        moved, over = self._moved(counts, delays)
         p = self.p + 1
         return jax.tree.map(
             lambda first, last, other: jnp.where(p == 0, first, jnp.where(p == self.horizon - 1, last, other)),
@@ -83,109 +93,104 @@ class Bounds(NamedTuple):
             moved,
         )
 
-    def _begun(self, sent, acked, lost, Q, F):
+    def _begun(self, counts, delays):
         """The first window begins, with the beliefs that are given."""
-        out = self.A[0] + sent - acked - lost
-        state = self._replace(A=self.A.at[0].set(out), q=self.q.at[0].set(out), qdel_L=self._least_delay(Q))
-        return state._window(Q, F)
+        flight = self.latest["sent"] + counts["sent"] - counts["acked"] - counts["lost"]
+        zero = jnp.zeros_like(flight)
+        state = self._replace(latest=self.latest | delays | {"sent": flight, "acked": zero, "lost": zero})
+        window = state._window_at(jnp.int32(0), state.latest | {"sending": zero})
+        for belief in _beliefs()[0]:
+            if not is_bound(belief):
+                own = START if belief.name + START in belief.program.definitions else ""
+                window.now[belief.name] = _state(belief, belief.name + own, window)
+        return self._replace(latest={name: window.now[name] for name in self.latest})._window()
 
-    def _window(self, Q, F):
+    def _window(self):
         """A window begins with what is known, counted from here."""
-        at = jnp.maximum(self.p, 0)
-        out = self.A[at] - self.S[at] - self.L[at]
-        none, zero = jnp.zeros_like(self.A), jnp.zeros_like(self.Q)
-        return self._replace(
-            p=jnp.int32(0),
-            A=none.at[0].set(out),
-            S=none,
-            L=none,
-            F=none.at[0].set(F),
-            q=none.at[0].set(self.q_U),
-            Q=Q,
-            busy=zero,
-            quiet=zero,
-            refuted=jnp.zeros_like(self.refuted),
-            old=(self.C_L, self.C_U),
-        )
+        latest = self.latest
+        zero = jnp.zeros_like(latest["sent"])
+        counts = {"sent": latest["sent"] - latest["acked"] - latest["lost"], "acked": zero, "lost": zero}
+        latest = latest | counts
+        columns = {name: jnp.zeros_like(column).at[0].set(latest[name]) for name, column in self.columns.items()}
+        first = {name: latest[name] for name in self.first}
+        runs = jax.tree.map(jnp.zeros_like, self.runs)
+        return self._replace(p=jnp.int32(0), latest=latest, columns=columns, first=first, runs=runs)
 
-    def _moved(self, sent, acked, lost, Q, F):
+    def _window_at(self, time, now):
+        """The Window at a step, of the observations there."""
+        constants = {"step": 1.0, "R_m": 1.0, "D": self.D, "MSS": self.packet}
+        losses = dict.fromkeys(("timely", "excess"), now["lost"])
+        before = self.latest | dict.fromkeys(("timely", "excess"), self.latest["lost"])
+        now = now | constants | losses | {"admitted": now["sent"] - now["lost"], "horizon": float(self.horizon)}
+        columns = {name: self._column(name, time, now) for name in self.columns}
+        return Window(time, now, before, self.first, columns, dict(zip(_beliefs()[1], self.runs, strict=True)))
+
+    def _column(self, name, time, now):
+        """A column with this step's value, if that is known yet: beliefs come later."""
+        return self.columns[name].at[time].set(now[name]) if name in _COUNTS else self.columns[name]
+
+    def _moved(self, counts, delays):
         """The beliefs a step later; and the next window's first, if the window ends here."""
-        t, D = self.p + 1, self.D
-        A, S, L, first = (
-            column.at[t].set(value)
-            for column, value in (
-                (self.A, self.A[self.p] + sent),
-                (self.S, self.S[self.p] + acked),
-                (self.L, self.L[self.p] + lost),
-                (self.F, F),
-            )
-        )
-        busy = jnp.where((Q >= D + 1) | (lost > 0), self.busy + 1, 0)
-        quiet = jnp.where(((F >= D + 2) & (acked > 0)) | (lost > 0), 0, self.quiet + 1)
-        place = jnp.arange(self.horizon).reshape(-1, 1, 1)
-        over = t - place  # steps from each place to now
-        gained = S[t] - S
-        most = jnp.where(over > 0, gained / jnp.maximum(over + D, 1), 0)
-        least = jnp.where((over > D) & (over <= busy), gained / jnp.maximum(over - D, 1), MOST)
-        C_L, C_U = jnp.maximum(self.C_L, most.max(0)), jnp.minimum(self.C_U, least.min(0))
-        each = jnp.diff(A, axis=0, prepend=A[:1])
-        calm = (place >= 1) & (over >= 0) & (over < quiet) & (A - L[t] <= S[t])
-        C_Llambda = jnp.maximum(self.C_Llambda, jnp.where(calm, each / (D + 2), 0).max(0))
-        unacknowledged = A[t] - L[t] - S[t]
-        queued = jnp.minimum(unacknowledged, jnp.maximum(0, self.q[self.p] + sent - C_Llambda))
-        long = (acked > 0) & (F >= over) & (over >= D + 2) & (over <= t) & (self.q <= (over - 1 - D) * C_Llambda)
-        before = jnp.maximum(t - 2, 0)
-        excess = (lost > 0) & (t >= 2) & (lost > self.q[before] + each[self.p] - (D + 2) * C_Llambda)
-        moved = self._replace(
-            p=t,
-            A=A,
-            S=S,
-            L=L,
-            F=first,
-            q=self.q.at[t].set(queued),
-            Q=Q,
-            busy=busy,
-            quiet=quiet,
-            refuted=self.refuted | long.any(0) | excess,
-            C_L=C_L,
-            C_U=C_U,
-            C_Llambda=C_Llambda,
-            qdel_L=self._least_delay(Q),
-        )
-        return moved, moved._timed_out(most.max(0), self.C_U, unacknowledged)._window(Q, F)
+        time = self.p + 1
+        now = {name: self.latest[name] + count for name, count in counts.items()}
+        window = self._window_at(time, self.latest | delays | now | {"sending": counts["sent"]})
+        programs = {program: _values(program, window) for program in _beliefs()[1]}
+        for belief in _beliefs()[0]:
+            if is_bound(belief):
+                pick = jnp.maximum if isinstance(belief, RunningMax) else jnp.minimum
+                sample = programs[belief.program].function(belief.name)
+                window.now[belief.name] = pick(self.latest[belief.name], sample)
+            else:
+                window.now[belief.name] = _state(belief, belief.name, window)
+        runs = tuple(values.runs() for values in programs.values())
+        columns = {
+            name: column if name in _COUNTS else column.at[time].set(window.now[name])
+            for name, column in window.columns.items()
+        }
+        latest = {name: window.now[name] for name in self.latest}
+        moved = self._replace(p=time, latest=latest, columns=columns, runs=runs)
+        after = {belief.name: _timed_out(belief, window, programs[belief.program]) for belief in _beliefs()[0]}
+        return moved, moved._replace(latest=latest | after)._window()
 
-    def _timed_out(self, recent, before, unacknowledged):
-        """The beliefs after the timeouts of a window's end (docs/encoding.md, section 6). recent: the most that was
-        served, bytes per step. before: C_U a step before."""
-        low, high, (low_first, high_first) = self.C_L, self.C_U, self.old
-        near, crossed = high <= 2 * low, high < low
-        raised, lowered = low > low_first, high < high_first
-        much_raised, much_lowered = 10 * low > 11 * low_first, 11 * high < 10 * high_first
-        low_is_stale = ~raised & near & ((lowered & crossed) | ~much_lowered)
-        high_is_stale = ~lowered & near & ((raised & crossed) | ~much_raised)
-        after = jnp.where(low_is_stale, jnp.maximum(self.packet, recent), low)
-        halved = jnp.maximum(self.packet, self.C_Llambda / 2)
-        queued = self.q[self.p]
-        return self._replace(
-            C_L=after,
-            C_U=jnp.where(high_is_stale, jnp.minimum(MOST, jnp.maximum(after, 1.5 * before)), high),
-            C_Llambda=jnp.where(self.refuted, halved, self.C_Llambda),
-            q=self.q.at[self.p].set(jnp.where(self.refuted, unacknowledged, queued)),
-        )
 
-    def _least_delay(self, Q):
-        return jnp.maximum(0, jnp.minimum(Q, self.horizon) - self.D)
+def _values(program, window):
+    need = _beliefs()[1][program]
+    return WindowValues(program, need, window._replace(runs=window.runs[program]))
+
+
+def _state(belief, function, window):
+    """A belief that is no bound, by a function of its program."""
+    if not belief.upper:  # delays of more than a window are not told apart
+        delay = jnp.minimum(window.now["delay"], window.now["horizon"])
+        window = window._replace(now=window.now | {"delay": delay})
+    return _values(belief.program, window).function(function)
+
+
+def _timed_out(belief, window, values):
+    """A belief after the timeouts of a window's end (docs/encoding.md, section 6). values: of its program."""
+    if belief.name + TIMEOUT not in belief.program.definitions:
+        return window.now[belief.name]
+    after = values.function(belief.name + TIMEOUT)
+    return jnp.minimum(MOST, after) if belief.unit == RATE else after
 
 
 def begin(D, packet, horizon=HORIZON):
     """The Bounds of senders that know nothing of their links, but that a packet goes through in a step. D: (f, n)
     steps. packet: bytes. horizon: steps of a window and the one before it."""
     none, column = jnp.zeros(D.shape, jnp.float32), jnp.zeros((horizon, *D.shape), jnp.float32)
-    least, most, no = none + packet, none + MOST, jnp.zeros(D.shape, bool)
-    return Bounds(
-        jnp.int32(-1), D, least, column, column, column, column, column, none, none, none, no, (least, most),
-        C_L=least, C_U=most, C_Llambda=least, qdel_L=none,
-    )  # fmt: skip
+    beliefs, programs = _beliefs()
+    latest = dict.fromkeys((*_COUNTS, "sending", "delay", "first_delay"), none)
+    for belief in beliefs:
+        latest[belief.name] = none
+        if is_bound(belief) and belief.unit == RATE:
+            latest[belief.name] = none + (packet if isinstance(belief, RunningMax) else MOST)
+    columns = dict.fromkeys(sorted(set().union(*(need.columns for need in programs.values()))), column)
+    first = {name: latest[name] for name in sorted(set().union(*(need.first for need in programs.values())))}
+    runs = tuple(
+        {place: none.astype(bool) if each.pick == "any" else none for place, each in enumerate(need.runs)}
+        for need in programs.values()
+    )
+    return Bounds(jnp.int32(-1), D, none + packet, latest, first, columns, runs)
 
 
 def of_links(links, slots, horizon=HORIZON):
