@@ -44,12 +44,17 @@ def _described(name, command):
     lines += ["| option | meaning |", "|---|---|"]
     # click keeps the option --help as whoever asked first called it.
     records = filter(None, (option.get_help_record(context) for option in command.params))
-    lines += [f"| `{_cell(flag)}` | {_cell(says)} |" for flag, says in records if says]
+    lines += [f"| `{_cell(flag)}` | {_said(says)} |" for flag, says in records if says]
     return "\n".join([*lines, ""])
 
 
 def _cell(text):
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def _said(text):
+    """A cell in which no bracket begins a link."""
+    return _cell(text).replace("[", "\\[")
 
 
 if __name__ == "__main__":

@@ -206,13 +206,15 @@ def test_the_page_of_commands_is_of_today():
     assert done["PAGE"].read_text("utf-8") == done["page"](), "run `python docs/make_cli.py`"
 
 
+@pytest.mark.slow
 def test_the_site_builds(tmp_path):
     """Strictly, and its pages ask nothing of other sites."""
     for needed in ("mkdocs", "material", "mkdocstrings"):
         pytest.importorskip(needed)
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results").is_dir() and (tmp_path / "proofs" / "loss_convergence.v").is_file()
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) > len(DOCS)
     for page in pages:
