@@ -31,6 +31,11 @@ class State(NamedTuple):
     wrong: Array | None = None
 
 
+def window(of_envelope):
+    """Return the steps of a window of beliefs, and the one before it: in an envelope those of its proof."""
+    return policies.PROVED_HORIZON if of_envelope else beliefs.HORIZON
+
+
 @dataclass(frozen=True, eq=False)
 class Environment:
     """What is learned in.
@@ -93,8 +98,8 @@ class Environment:
 
     @property
     def horizon(self):
-        """Steps of a window of beliefs, and the one before it: in an envelope those of its proof."""
-        return beliefs.HORIZON if self.envelope is None else policies.PROVED_HORIZON
+        """Steps of a window of beliefs, and the one before it."""
+        return window(self.envelope is not None)
 
     @cached_property
     def envelope(self):

@@ -15,7 +15,7 @@ from ccmatic.language import Past, as_sent, find_program, is_stateful, parts
 from ccmatic.learning import policies
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.capacity import MBIT
-from ccmatic.learning.envs.environment import Environment
+from ccmatic.learning.envs.environment import Environment, window
 from ccmatic.learning.envs.rollout import Policy, stateless
 from ccmatic.learning.estimation import beliefs
 
@@ -88,7 +88,10 @@ def _untouched(formula):
 
 
 def _believing(controller, asked):
-    """A controller of beliefs: a step is an interval. It has no other controller at first, whatever it says."""
+    """A controller of beliefs: a step is an interval. It has no other controller at first, whatever it says.
+
+    An envelope sends the least that it leaves.
+    """
 
     def act(bounds, links, state, seen):
         after = bounds.learned(state.known)
@@ -96,7 +99,7 @@ def _believing(controller, asked):
         low, _ = rates(controller, bounds)
         return bounds, (low / state.known.now.seconds).T
 
-    return Policy(lambda links: beliefs.of_links(links, asked.slots), act)
+    return Policy(lambda links: beliefs.of_links(links, asked.slots, window(controller.is_envelope)), act)
 
 
 def remembering(controller, asked):
