@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from configparser import ConfigParser
 
 import pytest
 
@@ -35,6 +36,18 @@ def test_definitions_import_contracts_and_logic_only():
     folders = [ROOT / name for name in ("models", "properties", "templates")]
     named = {(f.name, name) for f in files(*folders) for name in pattern.findall(f.read_text())}
     assert named and {(file, name) for file, name in named if not allowed.match(name)} == set()
+
+
+def test_every_package_is_installed():
+    """setup.cfg lists them, as definitions are installed below `ccmatic`, too."""
+    options = ConfigParser()
+    options.read(ROOT / "setup.cfg")
+    folders = dict(line.split(" = ") for line in options["options"]["package_dir"].split("\n") if line)
+    packages = {".".join(file.parent.relative_to(ROOT).parts) for file in ENGINE.rglob("__init__.py")}
+    for package, folder in folders.items():
+        inside = {file.parent for file in (ROOT / folder).rglob("__init__.py")}
+        packages |= {".".join([package, *path.relative_to(ROOT / folder).parts]) for path in inside}
+    assert {line for line in options["options"]["packages"].split("\n") if line} == packages
 
 
 def test_layers_and_circles():
