@@ -12,8 +12,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from ccmatic.compilers.arrays import Values
-from ccmatic.language import Name, Past, value
-from ccmatic.language.windows import Each, within
+from ccmatic.language import Each, Name, Past, value, within
 
 #: An upper bound of nobody.
 MOST = 1e12

@@ -41,7 +41,7 @@ from ccmatic.language.tree import (
 )
 from ccmatic.language.value import names, value
 from ccmatic.language.walker import Walker, componentwise
-from ccmatic.language.windows import Each, each_of, read_window, reads
+from ccmatic.language.windows import Each, each_of, read_window, reads, within
 
 __all__ = [
     "ARITHMETIC",
@@ -95,4 +95,5 @@ __all__ = [
     "replaced",
     "told_apart",
     "value",
+    "within",
 ]
