@@ -12,10 +12,12 @@ import pytest
 import jax
 import jax.numpy as jnp
 
+from ccmatic.contracts import load_definition, load_fluid
 from ccmatic.learning import Asked
-from ccmatic.learning.envs import fluid
 
 SLOTS = 60
+
+fluid = load_fluid(load_definition("models", "MODEL", "cbr_delay"))
 
 
 @cache

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from ccmatic.contracts import load_definition, load_fluid
 from ccmatic.learning import Asked, Environment
-from ccmatic.learning.envs import fluid
 from ccmatic.trace_export import Scale, export
 from ccmatic.traces import Trace
 
@@ -21,6 +21,8 @@ GALLERY = Path(__file__).parents[1] / "results" / "gallery"
 #: At which a trace is made bytes and seconds: 24 Mbit/s, 40 ms.
 SCALE = Scale(Fraction(3_000_000), Fraction(1, 25), 1500)
 BDP = int(SCALE.rate * SCALE.rtt)
+
+fluid = load_fluid(load_definition("models", "MODEL", "cbr_delay"))
 
 
 def drawn(links, **options):

@@ -17,6 +17,7 @@ from ccmatic.contracts.column import (
 )
 from ccmatic.contracts.exclusion import EXCLUSIONS, Exclusion
 from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed, seen
+from ccmatic.contracts.fluid import MANY, Links, Seen
 from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.parameter import Parameter, choice, number, whole
 from ccmatic.contracts.program import START, TIMEOUT, Program
@@ -26,7 +27,7 @@ from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Impl
 from ccmatic.contracts.sources import Recorded
 from ccmatic.contracts.template import Branch, Sketch, Template, linear_forms, value_of
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
-from ccmatic.contracts.worlds import FLUID, PACKETS, folders, world
+from ccmatic.contracts.worlds import FLUID, PACKETS, folders, load_fluid, world
 
 __all__ = [
     "BEFORE_TIMEOUT",
@@ -36,6 +37,7 @@ __all__ = [
     "FIRST",
     "FLUID",
     "LAST",
+    "MANY",
     "PACKETS",
     "RATE",
     "START",
@@ -60,6 +62,7 @@ __all__ = [
     "Kept",
     "Law",
     "Lemma",
+    "Links",
     "Measure",
     "MeasuredDelay",
     "Model",
@@ -75,6 +78,7 @@ __all__ = [
     "RunningMax",
     "RunningMin",
     "Sample",
+    "Seen",
     "SenderBelief",
     "Sketch",
     "State",
@@ -93,6 +97,7 @@ __all__ = [
     "is_bound",
     "linear_forms",
     "load_definition",
+    "load_fluid",
     "number",
     "observed",
     "overflow",

@@ -4,8 +4,11 @@
 of the model of which it is a subclass.
 """
 
+import importlib.util
 import inspect
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 from ccmatic.base import InputError
 from ccmatic.contracts.model import Model
@@ -29,6 +32,24 @@ def world(model: Model, name: str) -> Path:
     if file is None:
         raise InputError(f"the model {model.name} has no {name}; expected one beside its laws, in {places[0]}")
     return file
+
+
+@cache
+def load_fluid(model: Model) -> ModuleType:
+    """Return a model's fluid.py, which has the functions that `ccmatic.contracts.fluid` describes.
+
+    Raises:
+        InputError: the model has no such file, or the file lacks one of the functions.
+    """
+    file = world(model, FLUID)
+    spec = importlib.util.spec_from_file_location(f"{file.parent.name}_fluid", file)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name in ("begin", "advance"):
+        if not hasattr(module, name):
+            raise InputError(f"it defines no {name}; expected the functions begin and advance", str(file))
+    return module
 
 
 def folders(model: Model) -> list[Path]:

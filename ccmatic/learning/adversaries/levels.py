@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.base import InputError, shown
-from ccmatic.learning.envs import fluid
+from ccmatic.contracts import Links
 from ccmatic.learning.envs.capacity import MBIT, smoothed
 
 
@@ -18,7 +18,7 @@ class Chosen(NamedTuple):
     second; kept: of the level, until the next; wrong: (n) times what it is the least RTT is taken for; None: for what
     it is."""
 
-    links: fluid.Links
+    links: Links
     rate: Array
     kept: Array
     wrong: Array | None = None

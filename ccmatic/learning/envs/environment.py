@@ -3,17 +3,18 @@ made of."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, definitions
 from ccmatic.compilers.arrays import rates
+from ccmatic.contracts import MANY, load_definition, load_fluid
 from ccmatic.controllers import shipped_beliefs, signal
 from ccmatic.learning import policies
-from ccmatic.learning.envs import fluid, signals
+from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.links import Asked
 from ccmatic.learning.estimation import beliefs, particles
 
@@ -25,7 +26,7 @@ class State(NamedTuple):
 
     interval: Array
     rate: Array
-    queues: fluid.Queues
+    queues: Any
     known: signals.Known
     history: Array
     wrong: Array | None = None
@@ -106,6 +107,11 @@ class Environment:
         """The controller whose choice an action is; None if it is none."""
         return policies.envelope(self.act)
 
+    @cached_property
+    def link(self):
+        """The fluid.py of the model whose links are emulated: what links do."""
+        return load_fluid(load_definition("models", "MODEL", definitions.chosen("models", "EMULATED")))
+
     @property
     def size(self):
         """How many numbers an observation of one flow has, k · features: the oldest vector first."""
@@ -119,7 +125,7 @@ class Environment:
     def reset(self, key, n):
         """n links and their first State: (Links, State). key: of jax.random; of the links and all that is random."""
         links, rate = self.asked.draw(key, n)
-        queues = fluid.begin(links, self.asked.longest, self.asked.longest_rtt, self.asked.longest_jitter)
+        queues = self.link.begin(links, self.asked.longest, self.asked.longest_rtt, self.asked.longest_jitter)
         rtt = links.rtt * links.slot
         luck = jax.random.key_data(jax.random.fold_in(key, n))
         known = signals.first(
@@ -148,7 +154,7 @@ class Environment:
         return self.watched(links, state, action)[:3]
 
     def watched(self, links, state, action):
-        """As `step`, and then the fluid.Seen of each slot, the slots first."""
+        """As `step`, and then the Seen of each slot, the slots first."""
         state = self.acted(links, state, action)
         queues, now, seen = self.send(links, state)
         known, history, reward = self.learn(state.known, state.history, now)
@@ -166,7 +172,7 @@ class Environment:
     def acted(self, links, state, action):
         """The State with the rate of the next interval, by an action (n, f): at least a packet in it, at most as much
         as is counted. A flow that has not come yet stays as it is, and its action is 0."""
-        most = fluid.MANY / (self.asked.flows * self.asked.slots * 4)
+        most = MANY / (self.asked.flows * self.asked.slots * 4)
         here = links.start <= state.interval * self.asked.slots
         known = state.known._replace(action=jnp.where(here, action.T, 0))
         if self.envelope is None:
@@ -179,14 +185,14 @@ class Environment:
 
     def send(self, links, state):
         """Send at the rates of a State for an interval: the Queues after it, the signals.Interval that was measured,
-        and the fluid.Seen of each slot, the slots first."""
+        and the Seen of each slot, the slots first."""
         known, slots = state.known, self.asked.slots
         queues, end, waited, sent, each = state.queues, known.now.rtt_end, 0, 0, []
         for slot in range(slots):
             t = state.interval * slots + slot
             here = (links.start <= t) & (t < links.stop)
             sending = jnp.where(here, jnp.floor(state.rate * links.slot), 0).astype(jnp.int32)
-            queues, seen = fluid.advance(links, queues, t, sending)
+            queues, seen = self.link.advance(links, queues, t, sending)
             last = jnp.where(seen.acked > 0, (links.rtt + seen.delay) * links.slot, end)
             waited += seen.acked * (end + last) / 2
             end, sent = last, sent + sending

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 
 from ccmatic.base import InputError, exact, shown, suggest
+from ccmatic.contracts import MANY, Links
 from ccmatic.learning.envs import capacity
 from ccmatic.learning.envs.capacity import MBIT, Exported
-from ccmatic.learning.envs.fluid import MANY, Links
 from ccmatic.learning.envs.spread import spread
 
 #: The most slots of delay that are told apart.

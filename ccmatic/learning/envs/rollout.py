@@ -12,8 +12,8 @@ import numpy as np
 
 from ccmatic import query as queries
 from ccmatic.base import InputError, definitions
-from ccmatic.contracts import load_definition
-from ccmatic.learning.envs import fluid, signals
+from ccmatic.contracts import Links, Seen, load_definition
+from ccmatic.learning.envs import signals
 from ccmatic.simulation import delays, sampled
 from ccmatic.verification import check_trace
 
@@ -23,7 +23,7 @@ class Policy:
     """Who acts. begin: from Links to what it remembers at first, arrays. act: from that, Links, a State and its
     observation to what it remembers next and its action, (n, f)."""
 
-    begin: Callable[[fluid.Links], Any]
+    begin: Callable[[Links], Any]
     act: Callable
 
 
@@ -34,12 +34,12 @@ def stateless(decide):
 
 class Episode(NamedTuple):
     """What happened on n links. known: the signals.Known after each interval, with the intervals first. reward: (steps,
-    n, f). seen: the fluid.Seen of each slot, the slots first."""
+    n, f). seen: the Seen of each slot, the slots first."""
 
-    links: fluid.Links
+    links: Links
     known: signals.Known
     reward: jax.Array
-    seen: fluid.Seen
+    seen: Seen
 
 
 def rollout(environment, policy, key, n):

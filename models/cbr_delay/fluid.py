@@ -14,46 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-#: More bytes than any link has in one slot; a permission to release that limits nothing.
-MANY = 2**29
-
-
-class Links(NamedTuple):
-    """What links do in an episode, T slots of n links with f flows each.
-
-    slot:      (n) how long a slot is, in seconds.
-    capacity:  (T, n) bytes that the bottleneck may serve in each slot.
-    buffer:    (n) β, bytes that may wait. queue: (n) those of the first flow that do at first.
-    rtt:       (f, n) R_m of each flow, in slots, from 1 on.
-    start, stop: (f, n) the slot in which a flow comes, and that in which it is gone.
-    jitter:    (n) D, in slots. Of D of a slot or more, whole slots are used.
-    held:      (T, n) how much of what jitter may hold is held, from 0 to 1; None: none of it.
-    loss:      (n) the share of packets that is lost at random, before the bottleneck.
-    luck:      (T, f, n) from 0 to 1, by which it is decided how many; None: none is.
-    keeps:     (n) whether capacity that nobody uses is kept, as the tokens of an exported schedule are; None: nowhere.
-    released:  (T, n) bytes that a schedule lets go in each slot, at most; None: no link has a schedule.
-    packet:    bytes of a packet.
-    """
-
-    slot: Array
-    capacity: Array
-    buffer: Array
-    queue: Array
-    rtt: Array
-    start: Array
-    stop: Array
-    jitter: Array
-    held: Array | None
-    loss: Array
-    luck: Array | None
-    keeps: Array | None
-    released: Array | None
-    packet: Array
-
-    def at(self, t):
-        """What they do in one slot, by its number: (capacity, held, luck, released)."""
-        tables = (self.capacity, self.held, self.luck, self.released)
-        return tuple(None if table is None else table[t] for table in tables)
+from ccmatic.contracts import MANY, Seen
 
 
 class Queues(NamedTuple):
@@ -80,23 +41,6 @@ class Queues(NamedTuple):
     released: Array
     dropped: Array
     ages: Array
-
-
-class Seen(NamedTuple):
-    """What became of a slot.
-
-    What the senders come to know, (f, n): bytes acknowledged, bytes known to be lost, and the queueing delay of the
-    last byte acknowledged, in slots. What the link did, (f, n): bytes accepted, dropped by the full buffer, released;
-    and (n) bytes served.
-    """
-
-    acked: Array
-    lost: Array
-    delay: Array
-    accepted: Array
-    dropped: Array
-    released: Array
-    served: Array
 
 
 def begin(links, history, longest_rtt, longest_jitter):
