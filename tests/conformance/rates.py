@@ -44,6 +44,23 @@ def rate(C_L, C_U, qdel_L, qdel_U, D):
     "large": "def rate(C_L):\n    return C_L * 5000000",
 }
 
+#: Networks of beliefs, and lists.
+NETWORKS = {
+    "relu": """
+def rate(C_L, C_U, q_U, R_m):
+    zero = 0 * C_L
+    inputs = [C_L, C_U, q_U / R_m]
+    first = [max(zero, x) for x in affine([[1, -1/2, 1/4], [-3/8, 1, -1], [2, -1, 1/8]], inputs, [0, 0, 0])]
+    second = [max(zero, x) for x in affine([[1, 1/2, -1], [-1, 2, 1/8]], first, [0, 0])]
+    return affine([[1, -1/4]], second, [0])[0]
+""",
+    "identity": """
+def rate(C_L, C_U):
+    hidden = affine([[1, -1/2], [-3/8, 1]], [C_L, C_U], [0, 0])
+    return affine([[2, 1/3]], hidden, [0])[0] if all(x >= 0 * x for x in hidden) else sum(hidden)
+""",
+}
+
 #: How many candidates of each template.
 CANDIDATES = 1
 
@@ -74,6 +91,7 @@ def _candidates():
 DRAWN = "drawn "
 
 SOURCES = FORMS | dict(_candidates())
+TEXTS = SOURCES | NETWORKS
 
 
 @cache
@@ -83,12 +101,12 @@ def controller(name):
 
 
 def _is_text(name):
-    return name in SOURCES or name.startswith(DRAWN)
+    return name in TEXTS or name.startswith(DRAWN)
 
 
 def source(name):
     """The source of a controller that is not shipped."""
-    return SOURCES[name] if name in SOURCES else drawn.rate(name.removeprefix(DRAWN))
+    return TEXTS[name] if name in TEXTS else drawn.rate(name.removeprefix(DRAWN))
 
 
 def cases(name, rng, count) -> Iterator[dict]:
@@ -259,6 +277,14 @@ CONTROLLERS = Kind(
     worlds={"tree": in_tree, "text": in_text, "C": in_c, "arrays": in_arrays},
     accepts={"formula": in_formula, "solver": in_solver},
     refused={("large", "C"): "64 bits"},
+)
+
+LAYERED_CONTROLLERS = replace(
+    CONTROLLERS,
+    name="networks of beliefs",
+    definitions=tuple(NETWORKS),
+    worlds={"tree": in_tree, "arrays": in_arrays},  # text leaves weights out
+    refused={},
 )
 
 
