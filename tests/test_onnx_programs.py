@@ -3,6 +3,7 @@
 import random
 import sys
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import ccmatic as cm
 from ccmatic import controllers
 from ccmatic.base import InputError
+from ccmatic.verification import Judge
 
 onnx = pytest.importorskip("onnx")
 reference = pytest.importorskip("onnx.reference")
@@ -137,6 +139,19 @@ def test_numbers_in_another_file_are_refused(tmp_path):
     file.write_bytes(model.SerializeToString())
     with pytest.raises(InputError, match="are in another file"):
         cm.load_controller(file)
+
+
+def test_a_script_grows_with_the_layers_and_not_with_the_paths_through_them(tmp_path):
+    query = cm.Query(cm.Network("cbr_delay", buffer="infinite", horizon=3))
+    lengths = []
+    for depth in (2, 4):
+        sizes = [1, *[8] * depth, 1]
+        layers = [
+            (drawn(seed, after, before), drawn(seed, after)) for seed, (before, after) in enumerate(pairwise(sizes))
+        ]
+        file = networks.layered(tmp_path / "deep.onnx", ("C_L",), layers)
+        lengths.append(len(Judge(query).script(query.controller(file))))
+    assert lengths[1] < 2.5 * lengths[0]
 
 
 def test_without_the_package_it_says_what_to_install(tmp_path, monkeypatch):

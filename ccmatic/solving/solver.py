@@ -24,6 +24,9 @@ NAMES = ("z3", "cvc5", "yices")
 
 SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
 
+#: The most nodes of a formula that a script writes out.
+LONGEST = 10_000
+
 #: pySMT first tries to import every solver that it knows. Two threads that do so at once see half of a module that is
 #: missing.
 _OPENING = Lock()
@@ -134,8 +137,20 @@ def script(conditions, comment=""):
     symbols = sorted(set().union(*(f.get_free_variables() for f in formulas)), key=lambda s: s.symbol_name())
     lines = [*smtlib_comment(comment), "(push 1)"]
     lines += [f"(declare-fun {smtlib_name(s.symbol_name())} () {s.symbol_type()})" for s in symbols]
-    lines += [f"(assert {to_smtlib(each, daggify=False)})" for each in formulas]
+    lines += [f"(assert {to_smtlib(each, daggify=_is_long(each))})" for each in formulas]
     return "\n".join([*lines, "(check-sat)", "(pop 1)", ""])
+
+
+def _is_long(formula):
+    """Whether a formula is written with `let`, since what it shares would fill the script, as layers of networks do."""
+    sizes, waiting = {}, [formula]
+    while waiting:
+        parts = waiting[-1].args()
+        if unknown := [part for part in parts if part not in sizes]:
+            waiting += unknown
+        else:
+            sizes[waiting.pop()] = 1 + sum(sizes[part] for part in parts)
+    return sizes[formula] > LONGEST
 
 
 def _z3_model(model):
