@@ -9,6 +9,7 @@ from ccmatic import controllers as cca
 from ccmatic import query
 from ccmatic.base import Clock, OutOfTime
 from ccmatic.proving import prover as prove
+from ccmatic.solving import SolverOptions
 from ccmatic.verification.judgement import Judge
 from ccmatic.verification.verifier import UNDECIDED
 from support import ROOT
@@ -43,7 +44,7 @@ def test_synthesis_of_what_cannot_be_put_in_time_ends(tmp_path):
 @pytest.mark.parametrize("horizon, seconds", [(100, 1), (10, 0.01)])
 def test_a_lemma_is_unknown_in_time(horizon, seconds):
     """Where its windows take longer to encode, and where the solver does."""
-    prover = prove.Prover("cc_qdel", ROOT / "synthesized/cc_qdel.py", horizon, timeout=seconds)
+    prover = prove.Prover("cc_qdel", ROOT / "synthesized/cc_qdel.py", horizon, SolverOptions(timeout=seconds))
     values = {constant.name: constant.grid()[0] for constant in prover.proof.constants}
     begin = time.monotonic()
     with watched() as late:
@@ -65,11 +66,11 @@ def test_a_check_without_time_is_unknown(tmp_path):
 def test_what_was_not_encoded_in_time_is_encoded_anew():
     """A verdict is never about a part of the network."""
     asked = query.make("ccac", "infinite", "5")
-    judge = Judge(asked, timeout=60)
+    judge = Judge(asked, SolverOptions(timeout=60))
     controller = cca.load(ROOT / "synthesized/cc_qdel.py", asked.units())
     expected = judge.judge(controller).verdict
     for seconds in (0.001, 0.005, 0.02, 0.05):
-        judge = Judge(asked, timeout=seconds)
+        judge = Judge(asked, SolverOptions(timeout=seconds))
         first = judge.judge(controller).verdict
         assert first in (UNDECIDED, expected)
         judge._clock._seconds = 60

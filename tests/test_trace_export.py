@@ -61,7 +61,7 @@ def found():
 
 def _counterexamples(model, buffer):
     query = queries.make(model=model, buffer=buffer, horizon=4)
-    judge = Judge(query, solvers=("z3",), timeout=None, seed=0)
+    judge = Judge(query)
     for path in CONTROLLERS:
         trace = judge.judge(cca.load(path, query.units())).trace
         if trace:

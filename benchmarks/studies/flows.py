@@ -68,7 +68,7 @@ def least_share(names, timeout, period=None, high="1/2"):
         given.append(ALIKE.format(steps))
     asked = {"given": "; ".join(given), "period": period, "start": "any" if period else "empty"}
     among = {"low": LEAST, "high": high, "resolution": LEAST}
-    return cm.worst(names, network, "share", **asked, **among, timeout=timeout)
+    return cm.worst(names, network, "share", **asked, **among, solver=cm.SolverOptions(timeout=timeout))
 
 
 def undecided(names, network):

@@ -218,7 +218,13 @@ def asked_of(sender, what, given=(), **options):
 def solved(sender, delay, timeout, resolution=RESOLUTION):
     """The Worst of the solver, of the link's use."""
     given = [f"{waits()} >= {delay} * {grown('S')}"]
-    return asked_of(sender, f"{grown('S')} < x * {grown('offered')}", given, resolution=resolution, timeout=timeout)
+    return asked_of(
+        sender,
+        f"{grown('S')} < x * {grown('offered')}",
+        given,
+        resolution=resolution,
+        solver=cm.SolverOptions(timeout=timeout),
+    )
 
 
 def follow(sender, worst):

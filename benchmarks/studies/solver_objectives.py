@@ -83,7 +83,7 @@ def compared(cell, folder, timeout):
     clock = Clock()
     played, _ = evolved(sender, lambda each: -float(measured(of, each)), seed, STEPS, POPULATION, atol=-1)
     told |= {"genetic": float(measured(of, played)), "genetic_s": clock.lap()}
-    worst = asked_of(sender, what, high=high, resolution=resolution, timeout=timeout)
+    worst = asked_of(sender, what, high=high, resolution=resolution, solver=cm.SolverOptions(timeout=timeout))
     told |= {**cells.edge(worst), "solver_s": clock.lap()}
     if worst.trace is None:
         return told | {"alone": 0.0}
@@ -103,7 +103,7 @@ def share(cell, folder, timeout):
         start="empty",
         given="; ".join(given),
         resolution=SHARED_RESOLUTION,
-        timeout=timeout,
+        solver=cm.SolverOptions(timeout=timeout),
     )
     if worst.trace is None:
         return cells.edge(worst)

@@ -69,7 +69,13 @@ def find(cell, folder, timeout):
     asked = {"given": "; ".join(given), "period": period, "start": "any" if period else "empty"}
     try:
         worst = cm.worst(
-            name, network, cell["of"], **asked, **MEASURES[cell["of"]], resolution=RESOLUTION, timeout=timeout
+            name,
+            network,
+            cell["of"],
+            **asked,
+            **MEASURES[cell["of"]],
+            resolution=RESOLUTION,
+            solver=cm.SolverOptions(timeout=timeout),
         )
     except NoExecution:
         return {"why": "no such execution"}

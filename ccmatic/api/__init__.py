@@ -6,8 +6,8 @@
     verdict = cm.verify(rate, cm.Query(network, utilisation="1/2"))
 
 Each call has formulas and solvers of its own, so that two threads may call at once. Whatever a person gives that will
-not do raises InputError. `solvers` are some of `z3`, `cvc5` and `yices`, which must agree, else Disagreement is raised;
-`timeout` is in seconds, for each question; `seed` is the solvers'.
+not do raises InputError. `solver` is a `cm.SolverOptions`: which of `z3`, `cvc5` and `yices` decide, which must
+agree, or Disagreement is raised; the timeout of each question in seconds; and the seed.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from ccmatic.guarantees import Guarantee
 from ccmatic.proving import Attempt, Check, Proved
 from ccmatic.query import Network, Query
 from ccmatic.query import load as load_query
+from ccmatic.solving import SolverOptions
 from ccmatic.synthesis import CoverReport, Progress
 from ccmatic.traces import Trace
 from ccmatic.verification import Judgement, Report
@@ -49,6 +50,7 @@ __all__ = [
     "Proved",
     "Query",
     "Report",
+    "SolverOptions",
     "Synthesis",
     "Trace",
     "Widening",

@@ -10,6 +10,7 @@ from ccmatic.guarantees import Guarantee
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.proving import Attempt, Check, Listener, Proved
 from ccmatic.query import Query
+from ccmatic.solving import SolverOptions
 
 
 @isolated
@@ -21,21 +22,19 @@ def prove(
     horizon: int | None = None,
     certify: bool = False,
     listener: Listener | None = None,
-    solvers: tuple[str, ...] = ("z3",),
-    timeout: float | None = None,
-    seed: int = 0,
+    solver: SolverOptions = SolverOptions(),
 ) -> Proved:
     """What a controller guarantees for all time: the constants of a proof, each to its edge, and each lemma's verdict.
 
     proof: a name in proofs/, or the path of a file that defines a PROOF. out: a folder for all that is found, where the
     same call goes on; None: nothing is written. horizon: steps of a window, T; None: the proof's own. certify: write a
-    certificate for each lemma as well, in that folder. listener: is told how it goes. timeout: seconds for each lemma.
-    Raises InputError where no value of a constant will do, OutOfTime where that could not be told; Disagreement.
+    certificate for each lemma as well, in that folder. listener: is told how it goes. The timeout of `solver` is for
+    each lemma. Raises InputError where no value of a constant will do, OutOfTime where that could not be told;
+    Disagreement.
 
         cm.prove("cc_qdel", "cc_qdel", "proofs").claim
     """
-    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
-    return proving.prove(proof, controller, out, horizon, certify, listener, **asking)
+    return proving.prove(proof, controller, out, horizon, certify, listener, options=solver)
 
 
 def prove_by_shapes(
@@ -45,9 +44,7 @@ def prove_by_shapes(
     horizon: int | None = None,
     certify: bool = False,
     listener: Listener | None = None,
-    solvers: tuple[str, ...] = ("z3",),
-    timeout: float | None = None,
-    seed: int = 0,
+    solver: SolverOptions = SolverOptions(),
 ) -> Iterator[Attempt]:
     """What a controller guarantees for all time, by proofs that nobody wrote: each shape in proofs/ that follows the
     beliefs which it reads is tried; of one that sends by a window, begun anywhere, the shape that searches its bounds.
@@ -55,7 +52,7 @@ def prove_by_shapes(
     Yields an Attempt for each, whose `proved` is as `prove` returns it, or whose `why` says which lemma breaks. Raises
     InputError if no shape is of what it reads. The rest is as of `prove`.
     """
-    about = {"horizon": horizon, "certify": certify, "solvers": solvers, "timeout": timeout, "seed": seed}
+    about = {"horizon": horizon, "certify": certify, "options": solver}
     return isolated_steps(proving.attempts(controller, out, listener or Listener(), **about))
 
 
@@ -63,9 +60,7 @@ def check(
     file: str | Path,
     *,
     allow_code: bool = False,
-    solvers: tuple[str, ...] = ("z3",),
-    timeout: float | None = None,
-    seed: int = 0,
+    solver: SolverOptions = SolverOptions(),
 ) -> Check:
     """Check a proof that was saved, all of it anew. Iterate over the Check for its findings, or ask for its `verdict`:
     `accepted`, `rejected` or `unknown`.
@@ -76,7 +71,7 @@ def check(
         cm.check("results/proofs/cc_qdel_T10.json").verdict
     """
     result = proving.load_result(file, allow_code)
-    return proving.check(result, isolated_steps, solvers=solvers, timeout=timeout, seed=seed)
+    return proving.check(result, isolated_steps, options=solver)
 
 
 def guarantee(
@@ -124,9 +119,7 @@ def find_front(
     cluster: str | None = None,
     begun: Callable[[str], None] = lambda what: None,
     decided: Callable[[Any, int, int], None] = lambda point, number, of: None,
-    solvers: tuple[str, ...] = ("z3",),
-    timeout: float | None = None,
-    seed: int = 0,
+    solver: SolverOptions = SolverOptions(),
 ) -> Any:
     """Prove every controller of a query's classes by shapes, and find those that no other dominates.
 
@@ -138,9 +131,7 @@ def find_front(
         cluster: The address of a Dask cluster that is used in place of processes.
         begun: Receives each stage of the work, in words, when it begins.
         decided: Receives each controller that is decided, its number, and of how many.
-        solvers: Solvers, which must agree.
-        timeout: Seconds for each question.
-        seed: The seed of the solvers.
+        solver: SolverOptions.
 
     Returns:
         The Front: a point for each controller, and by whom it is dominated.
@@ -151,8 +142,7 @@ def find_front(
     """
     from ccmatic.analysis import fronts
 
-    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
-    return fronts.find_front(query, out, step, jobs, cluster, begun, decided, **asking)
+    return fronts.find_front(query, out, step, jobs, cluster, begun, decided, options=solver)
 
 
 def reproduce_tradeoff(

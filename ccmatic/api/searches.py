@@ -13,6 +13,7 @@ from ccmatic.base import exact
 from ccmatic.controllers import Controller, Stateful
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.query import Query
+from ccmatic.solving import SolverOptions
 from ccmatic.synthesis import CoverReport, Progress, Store
 
 
@@ -54,9 +55,7 @@ def synthesise(
     run: str | Path | None = None,
     jobs: int = 1,
     cluster: str | None = None,
-    solvers: tuple[str, ...] = ("z3",),
-    timeout: float | None = None,
-    seed: int = 0,
+    solver: SolverOptions = SolverOptions(),
 ) -> Synthesis:
     """Find every controller of a template that ensures the query's property, one of each class: controllers that differ
     in the coefficients of constants only are one class (docs/encoding.md, section 9, "Counting").
@@ -64,16 +63,15 @@ def synthesise(
     template: a name in templates/ or a file's path, in place of the query's own. out: a folder for the solutions, whose
     content is replaced when the synthesis is complete; None: nothing is written. run: a file that keeps what is
     learned; the same call then goes on. jobs: verify on so many processes; cluster: on the Dask cluster at this address
-    instead. timeout: seconds for each candidate. Raises InputError for a template that does not fit the model or a run
-    of another query; while it is iterated over, InputError if there is no template, and Disagreement.
+    instead. The timeout of `solver` is for each candidate. Raises InputError for a template that does not fit the
+    model or a run of another query; while it is iterated over, InputError if there is no template, and Disagreement.
 
         for now in cm.synthesise(query, template="two_branches"):
             print(now.left, now.controller)
     """
     query = query.searching(template) if template else query
     store = Store(run, query) if run else None
-    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
-    steps = synthesis.synthesise(query, jobs, cluster, store, **asking)
+    steps = synthesis.synthesise(query, jobs, cluster, store, options=solver)
     if out is not None:
         steps = synthesis.written(steps, synthesis.Folder(out, query))
     return Synthesis(query, isolated_steps(steps))
@@ -88,25 +86,22 @@ def widen(
     step: Fraction | int | str = "1/8",
     most: Fraction | int | str = 2,
     told: Callable[[widening.Point, int], None] = lambda point, left: None,
-    solvers: tuple[str, ...] = ("z3",),
-    timeout: float | None = None,
-    seed: int = 0,
+    solver: SolverOptions = SolverOptions(),
 ) -> Widening:
     """All maximal envelopes around a controller that ensure a query's property: each of its rates is the least and the
     most of one to begin with; a least rate may be multiplied by 1, 1 - step, … 0, a most rate by 1, 1 + step, … most.
 
     out: a folder for envelopes and traces, where the same call resumes; None: nothing is written. told: receives each
-    envelope before it is decided, and how many are undecided. timeout: seconds for each. Where the controller itself
-    does not hold, none does. Raises InputError for what has no such envelopes, or too many; Disagreement.
+    envelope before it is decided, and how many are undecided. The timeout of `solver` is for each. Where the controller
+    itself does not hold, none does. Raises InputError for what has no such envelopes, or too many; Disagreement.
 
         cm.widen("cc_qdel", cm.load_query("g1_t5"), step="1/4").maximal
     """
     grid = widening.Grid(load_controller(controller, query), query.units(), exact(step), exact(most))
     controllers.require_order(grid.controller, query.jitter)
-    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
     if out is None:
-        return widening.widen(grid, query, told, **asking)
-    written: Widening = widening.widen_to(out, grid, query, told, **asking)
+        return widening.widen(grid, query, told, options=solver)
+    written: Widening = widening.widen_to(out, grid, query, told, options=solver)
     return written
 
 
@@ -116,18 +111,16 @@ def check_widening(
     *,
     verify_envelopes: bool = False,
     allow_code: bool = False,
-    solvers: tuple[str, ...] = ("z3",),
-    timeout: float | None = None,
-    seed: int = 0,
+    solver: SolverOptions = SolverOptions(),
 ) -> WideningReport:
     """Check that a folder of `ccmatic widen` has all maximal envelopes: each trace breaks all that it strikes out, by
     replay, and none is left over.
 
-    verify_envelopes: ask again whether those that hold do; else that is believed. timeout: seconds for each.
+    verify_envelopes: ask again whether those that hold do; else that is believed. The timeout of `solver` is for each.
     allow_code: run the files that the query names. Raises InputError if the folder is no such one; Disagreement.
     """
-    asking = {"solvers": solvers, "timeout": timeout, "seed": seed} if verify_envelopes else None
-    return widening.check_widening(folder, allow_code, asking)
+    options = solver if verify_envelopes else None
+    return widening.check_widening(folder, allow_code, options)
 
 
 @isolated
@@ -136,9 +129,7 @@ def check_cover(
     *,
     verify_solutions: bool = False,
     allow_code: bool = False,
-    solvers: tuple[str, ...] = ("z3",),
-    timeout: float | None = None,
-    seed: int = 0,
+    solver: SolverOptions = SolverOptions(),
 ) -> CoverReport:
     """Check that the counterexamples and solutions in a run's file decide every candidate, without generator and
     solver. The CoverReport's `covered` says whether they do, its `faults` which events are not what they say.
@@ -146,8 +137,8 @@ def check_cover(
     verify_solutions: verify each solution again, by the solvers; else they are believed. allow_code: as in `replay`.
     Raises InputError if the file is no run, or the template has changed since.
     """
-    asking = {"solvers": solvers, "timeout": timeout, "seed": seed} if verify_solutions else None
-    return synthesis.check_cover(run, allow_code, asking)
+    options = solver if verify_solutions else None
+    return synthesis.check_cover(run, allow_code, options)
 
 
 def read_run(run: str | Path) -> tuple[Any, Any]:

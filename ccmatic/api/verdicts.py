@@ -13,6 +13,7 @@ from ccmatic.base import InputError, quantities
 from ccmatic.explanation import Explanation
 from ccmatic.logic import isolated
 from ccmatic.query import Network, Query
+from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
 
@@ -24,9 +25,7 @@ def verify(
     controller: Given,
     query: Query,
     *,
-    solvers: tuple[str, ...] = ("z3",),
-    timeout: float | None = None,
-    seed: int = 0,
+    solver: SolverOptions = SolverOptions(),
 ) -> Judgement:
     """Whether a controller ensures a query's property on every trace of its network.
 
@@ -38,7 +37,7 @@ def verify(
         cm.verify("cc_qdel", cm.load_query("g1_t5")).trace.plot()
     """
     query = query.of_small_packets()
-    return Judge(query, solvers=solvers, timeout=timeout, seed=seed).judge(load_controller(controller, query))
+    return Judge(query, options=solver).judge(load_controller(controller, query))
 
 
 @isolated
@@ -55,9 +54,7 @@ def worst(
     high: Fraction | int | str | None = None,
     resolution: Fraction | int | str | None = None,
     told: Callable[[Fraction], None] = lambda x: None,
-    solvers: tuple[str, ...] = ("z3",),
-    timeout: float | None = None,
-    seed: int = 0,
+    solver: SolverOptions = SolverOptions(),
 ) -> Worst:
     """How bad the network can make it for a controller: an edge, both sides of which have been asked.
 
@@ -67,15 +64,14 @@ def worst(
     `any`, or `empty`: nothing waits and nothing was lost. given: a condition on executions; others are left out.
     period: so many steps, of executions that repeat themselves after them and so may go on for ever; the network's
     horizon is then at least 2·period + 1. at: an x that alone is asked about; else it is looked for from low to high,
-    up to the resolution. told: is given each x that is asked. timeout: seconds for each x. Raises InputError, also if
-    there is no such execution at all; Disagreement. Packets are as of `verify`.
+    up to the resolution. told: is given each x that is asked. The timeout of `solver` is for each x. Raises
+    InputError, also if there is no such execution at all; Disagreement. Packets are as of `verify`.
 
         cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).some
     """
-    asking = {"solvers": solvers, "timeout": timeout, "seed": seed}
     about = {"start": start, "given": given, "period": period, "told": told}
     among = {"at": at, "low": low, "high": high, "resolution": resolution}
-    return worst_case.search(controller, network, of, **about, **among, **asking)
+    return worst_case.search(controller, network, of, **about, **among, options=solver)
 
 
 def estimate(trace: Trace | str | Path, network: Network | None = None) -> "list[Estimate]":

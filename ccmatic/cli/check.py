@@ -8,16 +8,14 @@ from ccmatic.cli import options
 @click.command()
 @click.argument("proof", metavar="PROOF.json")
 @options.solver
-@options.timeout
-@options.seed
 @options.allow_code
 @options.as_json
-def check(proof, solver, timeout, seed, allow_code, as_json):
+def check(proof, solver, allow_code, as_json):
     """Check all of a proof anew: states, measures, each lemma (by its certificate, if it has one), each edge."""
     from ccmatic import api
     from ccmatic.cli import proof_reports as report
 
-    checked = api.check(proof, allow_code=allow_code, **options.asking(solver, timeout, seed))
+    checked = api.check(proof, allow_code=allow_code, solver=solver)
     for finding in checked:
         click.echo(report.finding(finding, as_json))
     click.echo(report.verdict(proof, checked.verdict, as_json))

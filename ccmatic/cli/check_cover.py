@@ -9,17 +9,14 @@ from ccmatic.cli import options
 @click.argument("run", metavar="RUN")
 @click.option("--verify-solutions", is_flag=True, help="Verify each solution again; else they are believed.")
 @options.solver
-@options.timeout
-@options.seed
 @options.allow_code
 @options.as_json
-def check_cover(run, verify_solutions, solver, timeout, seed, allow_code, as_json):
+def check_cover(run, verify_solutions, solver, allow_code, as_json):
     """Check, without generator and solver, that a run's counterexamples and solutions decide every candidate."""
     from ccmatic import api
     from ccmatic.cli import synthesis_reports as report
 
-    asking = options.asking(solver, timeout, seed)
-    outcome = api.check_cover(run, verify_solutions=verify_solutions, allow_code=allow_code, **asking)
+    outcome = api.check_cover(run, verify_solutions=verify_solutions, allow_code=allow_code, solver=solver)
     click.echo((report.cover_json if as_json else report.cover_text)(run, outcome))
     if not outcome.covered:
         return options.BROKEN

@@ -9,16 +9,13 @@ from ccmatic.cli import options
 @click.argument("folder", metavar="FOLDER")
 @click.option("--verify-envelopes", is_flag=True, help="Verify each envelope again; else that they hold is believed.")
 @options.solver
-@options.timeout
-@options.seed
 @options.allow_code
 @options.as_json
-def check_widening(folder, verify_envelopes, solver, timeout, seed, allow_code, as_json):
+def check_widening(folder, verify_envelopes, solver, allow_code, as_json):
     """Check that a folder of `widen` has all maximal envelopes: its traces, by replay, break all others."""
     from ccmatic import api, records
 
-    asking = options.asking(solver, timeout, seed)
-    report = api.check_widening(folder, verify_envelopes=verify_envelopes, allow_code=allow_code, **asking)
+    report = api.check_widening(folder, verify_envelopes=verify_envelopes, allow_code=allow_code, solver=solver)
     if as_json:
         about = {"complete": report.complete, "envelopes": report.envelopes, "traces": report.traces}
         about |= {"grid": report.grid, "faults": list(report.faults), "uncovered": report.uncovered}

@@ -12,15 +12,13 @@ from ccmatic.cli import options
 @options.jobs
 @options.cluster
 @options.solver
-@options.timeout
-@options.seed
 @options.as_json
-def front(query, out, step, jobs, cluster, solver, timeout, seed, as_json):
+def front(query, out, step, jobs, cluster, solver, as_json):
     """Prove every controller of a query's classes by shapes, and find those that nothing dominates."""
     from ccmatic import api
     from ccmatic.cli import proof_reports as report
 
-    asked, asking = api.load_query(query), options.asking(solver, timeout, seed)
+    asked = api.load_query(query)
     with options.Waiting(f"reading {query}") as waiting:
 
         def begun(what):
@@ -30,7 +28,7 @@ def front(query, out, step, jobs, cluster, solver, timeout, seed, as_json):
             waiting.tell(f"{number} of {of}, {point.name}: {report.decided(point)}")
 
         where = {"step": step, "jobs": jobs, "cluster": cluster, "begun": begun, "decided": decided}
-        found = api.find_front(asked, out, **where, **asking)
+        found = api.find_front(asked, out, **where, solver=solver)
     for point in found.points:
         click.echo(report.front_point(point, found.dominated.get(point.name), as_json))
     click.echo(report.front_end(found.points, found.dominated, found.figure, as_json))

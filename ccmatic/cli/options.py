@@ -1,6 +1,7 @@
 """What several commands share: exit codes, options, and choices that are read where they are needed."""
 
 import sys
+from functools import wraps
 from importlib import import_module
 from math import isnan
 from threading import Event, Thread
@@ -69,18 +70,6 @@ jobs = click.option(
 )
 cluster = click.option("--cluster", help="Verify on a Dask cluster, whose scheduler is at this address, instead.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, an object a line.")
-solver = click.option(
-    "--solver",
-    type=Names("ccmatic.solving.solver", "NAMES", "all"),
-    default="z3",
-    show_default=True,
-    help="Which solver to ask; all: each, and stop if two disagree.",
-)
-timeout = click.option(
-    "--timeout", type=Seconds(min=0.001), help="Seconds for each question, from its encoding to its answer."
-)
-seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the solvers.")
-
 allow_code = click.option(
     "--allow-code",
     is_flag=True,
@@ -88,11 +77,28 @@ allow_code = click.option(
 )
 
 
-def asking(solver, timeout, seed):
-    """How solvers are asked, as `Checker` takes it."""
-    from ccmatic.solving import NAMES
+def solver(command):
+    """Add the options of the solvers; the command gets them as one argument, `solver`, a SolverOptions."""
 
-    return {"solvers": NAMES if solver == "all" else (solver,), "timeout": timeout, "seed": seed}
+    @click.option(
+        "--solver",
+        type=Names("ccmatic.solving.solver", "NAMES", "all"),
+        default="z3",
+        show_default=True,
+        help="Which solver to ask; all: each, and stop if two disagree.",
+    )
+    @click.option(
+        "--timeout", type=Seconds(min=0.001), help="Seconds for each question, from its encoding to its answer."
+    )
+    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the solvers.")
+    @wraps(command)
+    def with_options(*arguments, solver, timeout, seed, **others):
+        from ccmatic.solving import NAMES, SolverOptions
+
+        solvers = NAMES if solver == "all" else (solver,)
+        return command(*arguments, solver=SolverOptions(solvers, timeout, seed), **others)
+
+    return with_options
 
 
 def outcome(verdicts):

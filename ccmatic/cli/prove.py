@@ -18,20 +18,17 @@ from ccmatic.cli import options
 )
 @click.option("--certify", is_flag=True, help="Write a certificate for each lemma, for `ccmatic check`.")
 @options.solver
-@options.timeout
-@options.seed
 @options.as_json
-def prove(controller, proof, horizon, out, certify, solver, timeout, seed, as_json):
+def prove(controller, proof, horizon, out, certify, solver, as_json):
     """Prove what a controller guarantees for all time: find the constants of a proof, each to its edge."""
     from ccmatic import api
     from ccmatic.cli import proof_reports as report
 
-    asking = options.asking(solver, timeout, seed)
     with report.Progress(as_json) as say:
         told = {"horizon": horizon, "certify": certify, "listener": say}
         if proof is None:
-            return _by_shapes(api.prove_by_shapes(controller, out, **told, **asking), say)
-        proved = api.prove(controller, proof, out, **told, **asking)
+            return _by_shapes(api.prove_by_shapes(controller, out, **told, solver=solver), say)
+        proved = api.prove(controller, proof, out, **told, solver=solver)
     say.end(proved)
     return options.outcome({proved.verdict})
 

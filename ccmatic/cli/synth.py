@@ -14,19 +14,15 @@ from ccmatic.cli import options
 @options.jobs
 @options.cluster
 @options.solver
-@options.timeout
-@options.seed
 @options.as_json
-def synth(query, out, run_file, jobs, cluster, solver, timeout, seed, as_json):
+def synth(query, out, run_file, jobs, cluster, solver, as_json):
     """Find every controller of the query's template that ensures its property, one of each class."""
     from ccmatic import api
     from ccmatic.cli import synthesis_reports as report
 
     asked = api.load_query(query)
     folder = Path(out or f"{asked.name}-solutions")
-    steps = api.synthesise(
-        asked, out=folder, run=run_file, jobs=jobs, cluster=cluster, **options.asking(solver, timeout, seed)
-    )
+    steps = api.synthesise(asked, out=folder, run=run_file, jobs=jobs, cluster=cluster, solver=solver)
     progress = (report.SynthesisJson if as_json else report.SynthesisText)(asked)
     with progress:
         for now in steps:

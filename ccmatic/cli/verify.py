@@ -45,13 +45,11 @@ from ccmatic.cli import options
 )
 @options.delay
 @options.solver
-@options.timeout
-@options.seed
 @click.option("--smt2", type=click.Path(), help="Write the questions as SMT-LIB 2 to this file.")
 @click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the traces of violations.")
 @click.option("--plot", is_flag=True, help="Draw each trace beside its file, as PNG.")
 @options.as_json
-def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_json, thresholds, **network):
+def verify(controllers, query_file, solver, smt2, save, plot, as_json, thresholds, **network):
     """Verify controllers against a property on a network: each holds, or a trace shows how the network breaks it."""
     from ccmatic.cli import reports as report
     from ccmatic.explanation import explain
@@ -62,7 +60,7 @@ def verify(controllers, query_file, solver, timeout, seed, smt2, save, plot, as_
     loaded = [query.controller(name) for name in controllers]
     if plot:
         require()
-    judge = Judge(query, **options.asking(solver, timeout, seed))
+    judge = Judge(query, solver)
     if smt2:
         text = "".join(judge.script(controller) for controller in loaded)
         write_text(smt2, f"; ccmatic {__version__}\n(set-logic QF_LRA)\n{text}")

@@ -12,10 +12,8 @@ from ccmatic.cli import options
 @click.option("--most", default="2", show_default=True, help="The largest factor of a rate's upper end.")
 @click.option("--out", help="Folder for the envelopes; the same command goes on.  [default: CONTROLLER-wider]")
 @options.solver
-@options.timeout
-@options.seed
 @options.as_json
-def widen(controller, query, step, most, out, solver, timeout, seed, as_json):
+def widen(controller, query, step, most, out, solver, as_json):
     """Find all maximal envelopes around a controller that ensure a query's property."""
     from ccmatic import api, records
     from ccmatic.analysis import widening
@@ -28,8 +26,7 @@ def widen(controller, query, step, most, out, solver, timeout, seed, as_json):
         def told(point, left):
             waiting.what = f"widening {loaded.name}, {left:,} envelopes to decide"
 
-        asking = options.asking(solver, timeout, seed)
-        found = api.widen(loaded, asked, folder, step=step, most=most, told=told, **asking)
+        found = api.widen(loaded, asked, folder, step=step, most=most, told=told, solver=solver)
     lines = list(widening.lines(found, folder))
     summary = records.WideningLine(
         summary=True,

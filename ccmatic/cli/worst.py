@@ -36,11 +36,9 @@ from ccmatic.cli import options
 @click.option("--high", help="Look for x up to here.  [default: 1 for shares, 16 for bytes, (T-1)/2 for delay]")
 @click.option("--resolution", help="How near the two sides of the edge are.  [default: 1/100; 1 for delay]")
 @options.solver
-@options.timeout
-@options.seed
 @click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the trace.")
 @options.as_json
-def worst(controllers, of, model, buffer, horizon, period, save, as_json, solver, timeout, seed, **asked):
+def worst(controllers, of, model, buffer, horizon, period, save, as_json, solver, **asked):
     """Find the worst value that the network can force on a controller: an edge, both sides of which are asked. Of
     several controllers each decides for a flow of the network; one alone decides for all."""
     from ccmatic import api
@@ -50,14 +48,13 @@ def worst(controllers, of, model, buffer, horizon, period, save, as_json, solver
 
     jitter, delay = asked.pop("jitter"), asked.pop("delay") or "executions"
     network = Network(*_sizes(model, buffer, horizon, period), jitter=jitter, delay=delay)
-    asking = options.asking(solver, timeout, seed)
     named = " ".join(controllers)
     with options.Waiting(f"{named}, {of}") as waiting:
 
         def told(value):
             waiting.what = f"{named}, {of} at {value}"
 
-        found = api.worst(controllers, network, of, period=period, told=told, **asked, **asking)
+        found = api.worst(controllers, network, of, period=period, told=told, **asked, solver=solver)
     name = of if of.isidentifier() else "worst"
     file, shown = Path(save) / f"{found.controller.name}-{name}.json", None
     if found.trace:

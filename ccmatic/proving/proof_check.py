@@ -12,6 +12,7 @@ from ccmatic.base import InputError, OutOfTime, definitions, markup, opened, wri
 from ccmatic.contracts import file_stem
 from ccmatic.proving.prover import Answer, Prover
 from ccmatic.proving.result import Result, digest
+from ccmatic.solving import SolverOptions
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
@@ -69,9 +70,9 @@ class Check:
         )
 
 
-def check(result, isolate=iter, **options) -> Check:
-    """The Check of a Result. isolate: is given the iterator of the findings; options: of the `Prover`."""
-    return Check(result, isolate(_findings(result, **options)))
+def check(result, isolate=iter, options=SolverOptions()) -> Check:
+    """The Check of a Result. isolate: is given the iterator of the findings; options: SolverOptions."""
+    return Check(result, isolate(_findings(result, options)))
 
 
 def make_certificates(result, prover, names):
@@ -85,10 +86,10 @@ def make_certificates(result, prover, names):
             yield name
 
 
-def _findings(result, **options):
+def _findings(result, options):
     """Check a Result; yields a Finding for each thing that must be so, and for what is not checked. A lemma with a
     certificate is checked by that, any other by the solvers of `options` (see `solver.Checker`)."""
-    prover = Prover(result.proof, result.controller, result.horizon, **options)
+    prover = Prover(result.proof, result.controller, result.horizon, options)
     yield _definition(result, prover.proof)
     yield _controller(result, prover.query)
     wrong = "; ".join(_wrong_constants(result, prover.proof))

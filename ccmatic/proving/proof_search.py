@@ -12,6 +12,7 @@ from ccmatic.proving.constants import search, verdicts
 from ccmatic.proving.proof_check import make_certificates
 from ccmatic.proving.prover import NoValue, Prover
 from ccmatic.proving.result import Result, begin_result, earlier_constants, earlier_windows
+from ccmatic.solving import SolverOptions
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 
@@ -76,7 +77,14 @@ class Proved:
 
 
 def prove(
-    proof, controller, folder=None, horizon=None, certify=False, listener=None, if_joined=False, **options
+    proof,
+    controller,
+    folder=None,
+    horizon=None,
+    certify=False,
+    listener=None,
+    if_joined=False,
+    options=SolverOptions(),
 ) -> Proved:
     """Find the constants of a proof, each to its edge, and decide every lemma.
 
@@ -84,13 +92,13 @@ def prove(
     folder: where each step is saved, with traces and a report; the same call then goes on. None: nothing is saved.
     horizon: steps of a window; None: the proof's own. certify: also write a certificate of each lemma that holds.
     listener: is told how it goes. if_joined: nothing is searched for where windows do not join: that is a NoValue.
-    options: of the `Prover`. Raises InputError for bad input, NoValue, an InputError, where no value of a constant will
+    options: SolverOptions. Raises InputError for bad input, NoValue, an InputError, where no value of a constant will
     do, OutOfTime where that could not be told, and Disagreement.
     """
     listener = listener or Listener()
     if certify and folder is None:
         raise InputError("certificates are files; expected a folder for them")
-    prover = Prover(proof, controller, horizon, **options)
+    prover = Prover(proof, controller, horizon, options)
     prover.listen = listener.asks
     folder = None if folder is None else writable_folder(folder)
     result = begin_result(folder, prover, proof)

@@ -11,7 +11,7 @@ from ccmatic.contracts import Reads, WayToFail, load_definition
 from ccmatic.controllers import require_order
 from ccmatic.logic import no
 from ccmatic.proving import fit, progress
-from ccmatic.solving import SAT, UNKNOWN, UNSAT
+from ccmatic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Executions, Part, Unsound
 
 VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
@@ -61,14 +61,14 @@ class Prover:
     windows of every execution.
 
     name: of the proof, or its path. controller: as of `language.given`. horizon: in place of the proof's own.
-    timeout: seconds for a lemma; options: see `solver.Checker`. listen: is told each lemma that is asked, and the
+    options: SolverOptions; the timeout is for a lemma. listen: is told each lemma that is asked, and the
     values of its constants.
     """
 
     listen = staticmethod(lambda lemma, values: None)
 
     @blamed()
-    def __init__(self, name, controller, horizon=None, timeout=None, **options):
+    def __init__(self, name, controller, horizon=None, options=SolverOptions()):
         self.name = definitions.absolute(name)
         proof = load_definition("proofs", "PROOF", name, allow_code=True)
         horizon = proof.horizon if horizon is None else horizon
@@ -82,8 +82,8 @@ class Prover:
         self.lemmas = {lemma.name: lemma for lemma in proof.all_lemmas(self.query.model)}
         reads = {*proof.beliefs, *self.controller.parameters} & self.query.units().keys()
         way = WayToFail("a window", lambda x: True, reads=tuple(reads))
-        self._clock = Clock(timeout)
-        self._part = Part(self.query, way, {**options, "timeout": self._clock}, (), self.controller.state)
+        self._clock = Clock.of(options.timeout)
+        self._part = Part(self.query, way, options.with_clock(self._clock), (), self.controller.state)
         self._executions = Executions(self._part, self.controller)
         self._windows, self._held = [], {}
 
@@ -230,7 +230,7 @@ class Prover:
         """The formulas that a window which breaks the lemma satisfies, for a certificate that there is none."""
         query = self.query_of(lemma, constants)
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
-        return Part(query, way, {}, self._part.reads, self.controller.state).question(self.controller)
+        return Part(query, way, SolverOptions(), self._part.reads, self.controller.state).question(self.controller)
 
     def query_of(self, lemma, constants):
         """The query about a lemma alone, with those of the constants that it reads."""

@@ -9,6 +9,7 @@ from ccmatic.contracts import load_definition
 from ccmatic.proving.proof_search import Proved, prove
 from ccmatic.proving.prover import NoValue, Prover
 from ccmatic.proving.result import Result
+from ccmatic.solving import SolverOptions
 from ccmatic.verification import HOLDS, VIOLATED
 
 
@@ -59,7 +60,9 @@ def window_shapes(controller) -> list[str]:
     return [name for name in definitions.chosen("proofs", "WINDOW_SHAPES") if fits(name)]
 
 
-def attempts(controller, folder, listener, network=None, **options) -> Generator[Attempt]:
+def attempts(
+    controller, folder, listener, network=None, horizon=None, certify=False, options=SolverOptions()
+) -> Generator[Attempt]:
     """Prove a controller by each of its shapes, but for those of a network on which one before them holds. controller:
     as of `controllers.given`; network: as of `shapes`; the rest: as of `prove`."""
     by_window, proved_on = controllers.sends_by_window(controller), set()
@@ -70,8 +73,8 @@ def attempts(controller, folder, listener, network=None, **options) -> Generator
             continue
         listener.begins(name)
         try:
-            asked = _begun_anywhere(name, controller, **options) if by_window else controller
-            proved = prove(name, asked, folder, listener=listener, if_joined=by_window, **options)
+            asked = _begun_anywhere(name, controller, horizon, options) if by_window else controller
+            proved = prove(name, asked, folder, horizon, certify, listener, by_window, options)
         except NoValue as error:
             declared = [constant.name for constant in proof.about(error.result.controller.state).constants]
             missing = tuple(each for each in declared if each not in error.result.constants)
@@ -82,11 +85,11 @@ def attempts(controller, folder, listener, network=None, **options) -> Generator
             yield Attempt(name, proved.verdict, proved.result, proved=proved)
 
 
-def _begun_anywhere(name, controller, certify=False, **options):
+def _begun_anywhere(name, controller, horizon, options):
     """A controller, begun at any step of its life as far as a shape's windows ask for it."""
-    prover = Prover(name, controller, **options)
+    prover = Prover(name, controller, horizon, options)
     while outgrown := prover.outgrown():
-        prover = Prover(name, prover.controller.begun_anywhere(outgrown), **options)
+        prover = Prover(name, prover.controller.begun_anywhere(outgrown), horizon, options)
     return prover.controller
 
 

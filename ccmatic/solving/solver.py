@@ -19,6 +19,7 @@ from pysmt.typing import BOOL
 from ccmatic.base import Clock, Disagreement, InputError, OutOfTime, smtlib_comment, smtlib_name
 from ccmatic.logic import Linear, formula
 from ccmatic.solving.contexts import context
+from ccmatic.solving.options import SolverOptions
 
 NAMES = ("z3", "cvc5", "yices")
 
@@ -35,14 +36,18 @@ _OPENING = Lock()
 class Checker:
     """One incremental query, put to all the solvers named.
 
-    solvers: some of NAMES. timeout: seconds for each `check`; or a Clock, whose question `add` and `check` are part of;
-    or None. seed: of the search. logic: of real arithmetic, QF_LRA or, for products of unknowns, QF_NRA. Raises
-    InputError for a solver that is not installed or not known.
+    Args:
+        options: SolverOptions. The timeout is for each `check`; that of a Clock for `add` and `check` together.
+        logic: of real arithmetic: QF_LRA, or QF_NRA for products of unknowns.
+
+    Raises:
+        InputError: A solver is not installed or not known.
     """
 
-    def __init__(self, solvers=("z3",), timeout=None, seed=0, logic=QF_LRA):
-        self._clock = Clock.of(timeout)
-        self._solvers = {name: _open(name, self._clock.left(), seed, logic) for name in solvers}
+    def __init__(self, options=SolverOptions(), logic=QF_LRA):
+        self._clock = Clock.of(options.timeout)
+        left = self._clock.left()
+        self._solvers = {name: _open(name, left, options.seed, logic) for name in options.solvers}
         self._satisfied = self._model = None
         self._stack = [[]]
 

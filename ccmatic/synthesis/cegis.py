@@ -6,6 +6,7 @@ from time import monotonic
 
 from ccmatic import controllers
 from ccmatic.base import InputError, located
+from ccmatic.solving import SolverOptions
 from ccmatic.synthesis import evidence
 from ccmatic.synthesis import workers as work
 from ccmatic.synthesis.generators import generator
@@ -30,12 +31,12 @@ class Progress:
     anyone: bool = False
 
 
-def synthesise(query, jobs=1, cluster=None, store=None, **options):
+def synthesise(query, jobs=1, cluster=None, store=None, options=SolverOptions()):
     """Yield a Progress at first and whenever a candidate is decided. When it ends, none is left: each class of
     candidates (docs/encoding.md, section 9, "Counting") was a solution, broken or undecided.
 
     query: a Query. jobs, cluster: where to verify, see `workers.Team`. store: the Store of a run that goes on, to
-    which all that is learned is added; None: nothing is kept. options: solvers, timeout and seed of the Verifier.
+    which all that is learned is added; None: nothing is kept. options: SolverOptions.
     Raises InputError if the query has no template, or no execution at all, and Disagreement.
     """
     search = _Search(query, store, options)
@@ -94,12 +95,12 @@ class _Search:
 
     def run(self, team, ahead):
         """Keep `ahead` candidates under way until none is left."""
-        options = {**self.options, "proved": sorted(self.proved)}
+        proved = tuple(sorted(self.proved))
         while True:
             while len(team) < ahead and (forms := self.generator.propose()):
                 self.generator.strike(forms)
                 name = f"the candidate {', '.join(map(str, forms))}"
-                team.submit(forms, work.verify, *self.asked, options, self._source(forms), name)
+                team.submit(forms, work.verify, *self.asked, self.options, proved, self._source(forms), name)
             if not team:
                 return
             for forms, verdict in team.results():

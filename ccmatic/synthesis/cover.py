@@ -55,9 +55,9 @@ class Report:
 
 
 def check_cover(path, allow_code=False, verify=None) -> Report:
-    """The Report on the run in a file. allow_code: as in `query.from_record`. verify: the options of a Verifier, which
-    is then asked each solution again; None: solutions are believed. Raises InputError if it is no run, or its template
-    is not the one found now.
+    """The Report on the run in a file. allow_code: as in `query.from_record`. verify: SolverOptions of a Verifier,
+    which is then asked each solution again; None: solutions are believed. Raises InputError if it is no run,
+    or its template is not the one found now.
     """
     about, events = store.read_run(path)
     with located(str(path)):
@@ -149,7 +149,7 @@ class _Run:
         """(event, verdict) for each solution, verified again."""
         reads, sample = self.query.read_by_candidates()
         state = self.query.read(sample).state
-        verifier = Verifier(self.query, reads, state=state, **options)
+        verifier = Verifier(self.query, reads, options, state=state)
         for event in self.solutions:
             yield event, verifier.verify(self.query.read(event.source)).verdict
 

@@ -24,14 +24,14 @@ RESTARTS = 3
 _kept = threading.local()
 
 
-def verify(record, reads, sample, options, source, name):
+def verify(record, reads, sample, options, proved, source, name):
     """The verdict on a controller's source, without the controller, which whoever asks has, and which may not travel
     between processes. A thread keeps the verifier of a query for the next call.
 
-    record: of the query, see `Query.record`. reads, options: of the Verifier. sample: the source of a controller that
-    remembers the same. name: what messages call it.
+    record: of the query, see `Query.record`. reads, options, proved: of the Verifier. sample: the source of a
+    controller that remembers the same. name: what messages call it.
     """
-    kept = _keep(record, reads, sample, options)
+    kept = _keep(record, reads, sample, options, proved)
     with kept.environment:
         return replace(kept.verifier.verify(kept.verifier.query.read(source, name)), controller=None)
 
@@ -43,14 +43,14 @@ def prove(record, reads, sample, options):
         return kept.verifier.prove()
 
 
-def _keep(record, reads, sample, options):
+def _keep(record, reads, sample, options, proved=()):
     """What this thread keeps: a verifier, and the environment of its formulas."""
-    key = record, reads, sample, options
+    key = record, reads, sample, options, proved
     if getattr(_kept, "key", None) != key:
         environment = Environment()
         with environment:
             query = queries.from_record(record, allow_code=True)
-            verifier = Verifier(query, reads, state=query.read(sample).state, **options)
+            verifier = Verifier(query, reads, options, proved, query.read(sample).state)
         _kept.environment, _kept.verifier, _kept.key = environment, verifier, key
     return _kept
 

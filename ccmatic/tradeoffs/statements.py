@@ -16,7 +16,7 @@ from pysmt.oracles import get_logic
 from pysmt.shortcuts import And, Times
 
 from ccmatic.logic import Condition, Linear, every, formula, no, real
-from ccmatic.solving import SAT, UNSAT, Checker
+from ccmatic.solving import SAT, UNSAT, Checker, SolverOptions
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 #: A verdict of its own: nothing satisfies the hypotheses, so nothing is said.
@@ -158,7 +158,7 @@ class Statement(Step):
 def _ask(conditions, timeout):
     """SAT, UNSAT or UNKNOWN, and after SAT the value of each unknown by name, rounded where it is irrational."""
     whole = And([formula(condition) for condition in conditions])
-    checker = Checker(timeout=timeout, logic=QF_LRA if get_logic(whole).theory.linear else QF_NRA)
+    checker = Checker(SolverOptions(timeout=timeout), QF_LRA if get_logic(whole).theory.linear else QF_NRA)
     checker.add(Condition(whole))
     answer = checker.check()
     if answer != SAT:

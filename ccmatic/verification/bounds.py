@@ -12,7 +12,7 @@ from ccmatic.compilers.text import text
 from ccmatic.controllers import Stateful
 from ccmatic.language import Between, Binary, Bounded, Comparison, Extreme, Function, If, Local, Logic, Name, Number
 from ccmatic.logic import Condition, Linear, isolated
-from ccmatic.solving import SAT, UNKNOWN, Checker
+from ccmatic.solving import SAT, UNKNOWN, Checker, SolverOptions
 
 #: Seconds for one question.
 LONGEST = 10
@@ -59,7 +59,7 @@ def _refused(tests, range_, R, D, few):
     point = _Point({"R_m": R, "D": D, "step": 1, "second": R}, few)
     reached = [point.condition(test) for test in tests]
     for wrong, equations, told, numbers in _questions(point, range_):
-        checker = Checker(timeout=LONGEST, logic=QF_NRA)
+        checker = Checker(SolverOptions(timeout=LONGEST), QF_NRA)
         checker.add(Condition(And(*reached, *point.facts(), *equations, wrong)))
         answer = checker.check()
         if answer == UNKNOWN:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from ccmatic.base import Clock, markup
 from ccmatic.logic import Environment
 from ccmatic.query import left_out
+from ccmatic.solving import SolverOptions
 from ccmatic.verification import counterexample
 from ccmatic.verification.verifier import HOLDS, VIOLATED, Verifier
 
@@ -53,13 +54,13 @@ class Judgement:
 class Judge:
     """Judges controllers against one query; the network is encoded once for all that read the same beliefs.
 
-    timeout: seconds for a controller, or None. options: solvers and seed, as of `verifier.Verifier`. It is for one
-    thread at a time; two may judge at once, each with a Judge of its own.
+    options: SolverOptions; the timeout is for a controller. A Judge is for one thread at a time; two may judge at once,
+    each with a Judge of its own.
     """
 
-    def __init__(self, query, timeout=None, **options):
-        self._clock = Clock(timeout)
-        self.query, self._options, self._verifiers = query, {**options, "timeout": self._clock}, {}
+    def __init__(self, query, options=SolverOptions()):
+        self._clock = Clock.of(options.timeout)
+        self.query, self._options, self._verifiers = query, options.with_clock(self._clock), {}
         self._environment = Environment()
 
     def judge(self, controller) -> Judgement:
@@ -98,5 +99,5 @@ class Judge:
         reads = query.units().keys() & set(controller.parameters)
         key = query.network, frozenset(reads), controller.state
         if key not in self._verifiers:
-            self._verifiers[key] = Verifier(query, reads, state=controller.state, **self._options)
+            self._verifiers[key] = Verifier(query, reads, self._options, state=controller.state)
         return self._verifiers[key]

@@ -10,7 +10,7 @@ from ccmatic import controllers
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
 from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, WayToFail
 from ccmatic.logic import every
-from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, conflict, script
+from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, SolverOptions, conflict, script
 from ccmatic.traces import Trace
 from ccmatic.verification import replayer as replay
 from ccmatic.verification.bounds import require_bounds
@@ -38,8 +38,8 @@ class Verdict:
 class Verifier:
     """Verifies controllers against one query, with one incremental solver for each way to fail.
 
-    reads: the beliefs that the controllers may read. solvers, seed: see `solver.Checker`. timeout: seconds for a
-    controller, or a Clock.
+    reads: the beliefs that the controllers may read. options: SolverOptions; the timeout is for a
+    controller.
     proved: the ways to fail, by name, that need not be asked, as `prove` ruled them out for this query.
     state: what the controllers remember, the same for all.
 
@@ -50,10 +50,10 @@ class Verifier:
     """
 
     @blamed()
-    def __init__(self, query, reads, solvers=("z3",), timeout=None, seed=0, proved=(), state=()):
+    def __init__(self, query, reads, options=SolverOptions(), proved=(), state=()):
         self.query, self.reads = query, frozenset(reads)
-        self._clock = Clock.of(timeout)
-        self._options = {"solvers": solvers, "timeout": self._clock, "seed": seed}
+        self._clock = Clock.of(options.timeout)
+        self._options = options.with_clock(self._clock)
         ways = list(query.property.ways_to_fail(query.model, query.buffer))
         if not ways:
             raise InputError(f"the property {query.property.name} has no way to fail; expected one at least")
@@ -184,7 +184,7 @@ class Part:
     def checker(self):
         """The solver, opened when first needed. Raises OutOfTime."""
         if self._checker is None:
-            checker = Checker(**self._options)
+            checker = Checker(self._options)
             for law in self._laws():
                 checker.add(law.formula)
             self._go(checker)

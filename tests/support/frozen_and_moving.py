@@ -11,6 +11,7 @@ from ccmatic.contracts.belief import Bounds
 from ccmatic.contracts.property import WayToFail
 from ccmatic.contracts.template import Branch, linear_forms
 from ccmatic.logic.terms import constant, every, no
+from ccmatic.solving import SolverOptions
 from ccmatic.verification.verifier import Part
 
 #: `if condition: rate else: rate` over the beliefs of CBR-delay (docs/encoding.md, section 9, 2λ).
@@ -62,7 +63,7 @@ def on_candidates(model, buffer, horizon, thresholds, template):
 def asked(query, two_ways, template):
     """The answers, for each of the ways, on random candidates."""
     reads = template.names & query.units().keys()
-    parts = [Part(query, way, {}, reads) for way in two_ways]
+    parts = [Part(query, way, SolverOptions(), reads) for way in two_ways]
     for controller in random_candidates(template, query, 30):
         yield tuple(part.ask(controller) for part in parts)
 
@@ -79,7 +80,7 @@ def on_large_losses(model, template):
 def on_windows(model, buffer, horizon):
     """The two encodings' answers on each goal."""
     query = queries.make(model, buffer, horizon)
-    parts = [Part(query, way, {}, ()) for way in ways(query, lambda x: constant(True))]
+    parts = [Part(query, way, SolverOptions(), ()) for way in ways(query, lambda x: constant(True))]
     for seed in range(40):
         yield tuple(_reached(part, seed) for part in parts)
 

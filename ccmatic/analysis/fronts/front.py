@@ -26,16 +26,16 @@ class Front:
     figure: Path | None
 
 
-def find_front(query, out, step, jobs, cluster, begun, decided, **asking):
-    """Find the Front of a query; see `ccmatic.api.find_front`. asking: of the solvers."""
+def find_front(query, out, step, jobs, cluster, begun, decided, options):
+    """Find the Front of a query; see `ccmatic.api.find_front`. options: SolverOptions."""
     step = step and step_of(step)
     network_of(query)
     folder = writable_folder(Path(out or f"{query.name}-front"))
     run = folder / "synthesis.db"
     begun(f"synthesising for {query.name}")
-    if not _solved(query, run, jobs, cluster, asking):
+    if not _solved(query, run, jobs, cluster, options):
         return Front([], {}, None)
-    where = {"folder": folder / "proofs", "jobs": jobs, "cluster": cluster, **asking}
+    where = {"folder": folder / "proofs", "jobs": jobs, "cluster": cluster, "options": options}
 
     def proved(each):
         begun(f"proving {len(each)} controllers")
@@ -49,7 +49,7 @@ def find_front(query, out, step, jobs, cluster, begun, decided, **asking):
     if step:
         best = [point for point in points if dominated(points).get(point.name) == []]
         begun(f"widening {len(best)} controllers")
-        points += proved(list(envelopes(query, best, step, **asking)))
+        points += proved(list(envelopes(query, best, step, options)))
     by = dominated(points)
     figure = folder / "front.svg" if by else None
     if figure:
@@ -57,7 +57,7 @@ def find_front(query, out, step, jobs, cluster, begun, decided, **asking):
     return Front(points, by, figure)
 
 
-def _solved(query, run, jobs, cluster, asking):
+def _solved(query, run, jobs, cluster, options):
     """Whether the query has a solution; the run keeps all that was decided."""
-    steps = isolated_steps(synthesis.synthesise(query, jobs, cluster, synthesis.Store(run, query), **asking))
+    steps = isolated_steps(synthesis.synthesise(query, jobs, cluster, synthesis.Store(run, query), options))
     return [now for now in steps if now.controller]

@@ -11,7 +11,7 @@ from ccmatic.contracts import WayToFail, load_definition
 from ccmatic.controllers import parse
 from ccmatic.logic import every, isolated, no, some
 from ccmatic.proving import Listener, attempts, shapes_on, windows_of
-from ccmatic.solving import UNSAT
+from ccmatic.solving import UNSAT, SolverOptions
 from ccmatic.synthesis import COUNTEREXAMPLE, Team, generator
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, UNDECIDED, Part, choices
@@ -88,12 +88,12 @@ def step_of(text):
     return step
 
 
-def envelopes(query, points, step, **asking):
+def envelopes(query, points, step, options=SolverOptions()):
     """A Member for each maximal envelope around the controllers of Points for which a query holds, if it leaves a
-    choice. step, asking: as of `widen`."""
+    choice. step, options: as of `widen`."""
     for point in points:
         grid = Grid(query.read(point.source, point.name), query.units(), step, MOST)
-        widening = widen(grid, query, **asking)
+        widening = widen(grid, query, options=options)
         for number, place in enumerate(widening.maximal, start=1):
             if any(place):
                 source = grid.source(place, said_of(widening, number))
@@ -105,9 +105,9 @@ def _freedom(grid, place):
     return mean(1 - low / high for low, high in zip(moved[::2], moved[1::2], strict=True))
 
 
-def prove_each(query, members, folder, jobs=1, cluster=None, **options):
+def prove_each(query, members, folder, jobs=1, cluster=None, options=SolverOptions()):
     """Yield the Point of each of the Members as soon as it is known; the proofs go to a folder, in which the same call
-    goes on. jobs, cluster: as of `synthesise`. options: of the Prover. Raises InputError where no shape is of the
+    goes on. jobs, cluster: as of `synthesise`. options: SolverOptions. Raises InputError where no shape is of the
     query's network, or of what a controller reads."""
     network = network_of(query)
     team = Team(jobs, cluster)
@@ -131,7 +131,7 @@ def point(member, folder, network, options):
     """The Point of a Member, by the first of a network's shapes that holds, or the last that was tried."""
     name, source = member.name, member.source
     try:
-        *_, tried = attempts(parse(source, name), folder, Listener(), network=network, **options)
+        *_, tried = attempts(parse(source, name), folder, Listener(), network=network, options=options)
     except OutOfTime as error:
         return Point(name, source, None, UNDECIDED, None, {}, str(error))
     proof, held = load_definition("proofs", "PROOF", tried.shape), tried.verdict == HOLDS

@@ -96,7 +96,7 @@ class WideningReport:
 
 def check_widening(folder, allow_code=False, verify=None) -> WideningReport:
     """The WideningReport on a folder that `ccmatic widen` wrote: that each trace breaks what it allows, by replay, and
-    that no other envelope of the grid is left. verify: the options of a Judge, which is then asked each maximal one
+    that no other envelope of the grid is left. verify: SolverOptions of a Judge, which is then asked each maximal one
     again; None: that they hold is believed. Raises InputError if it is none, or names code that is not allowed."""
     folder = Path(folder)
     file = folder / ABOUT
@@ -151,7 +151,7 @@ class _Check:
             raise InputError("it is not the envelope at its point")
         if self.bad[point]:
             raise InputError("a trace breaks it")
-        verdict = HOLDS if verify is None else Judge(self._query, **verify).judge(envelope).verdict
+        verdict = HOLDS if verify is None else Judge(self._query, verify).judge(envelope).verdict
         if verdict == VIOLATED:
             raise InputError("the verifier finds a trace that breaks it")
         if verdict != HOLDS:

@@ -8,7 +8,7 @@ from ccmatic.records import EnvelopeLine
 from ccmatic.synthesis import Folder
 
 
-def widen_to(path, grid, query, told, **asking):
+def widen_to(path, grid, query, told, options):
     """Widen as `search.widen`, and write each trace and each maximal envelope to the folder at `path`.
 
     Args:
@@ -16,7 +16,7 @@ def widen_to(path, grid, query, told, **asking):
         grid: The Grid of envelopes.
         query: The Query that each of them has to meet.
         told: Receives each envelope that is decided next, and how many are left.
-        asking: The options of the solvers.
+        options: SolverOptions.
 
     Returns:
         The Widening.
@@ -31,7 +31,7 @@ def widen_to(path, grid, query, told, **asking):
         kept = len(widening.breaking)
         folder.keep(ABOUT, to_json(widening))
 
-    widening = widen(grid, query, told, keep, known, **asking)
+    widening = widen(grid, query, told, keep, known, options)
     keep(widening)
     for number, point in enumerate(widening.maximal, start=1):
         folder.keep(f"{envelope_name(widening, number)}.py", grid.source(point, said_of(widening, number)))

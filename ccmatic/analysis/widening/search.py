@@ -10,6 +10,7 @@ import numpy as np
 from ccmatic.analysis.widening.ends import End, Grid, Point
 from ccmatic.base import last_good
 from ccmatic.query import Query
+from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, VIOLATED, Judge
 
@@ -56,11 +57,13 @@ class Known:
     traces: tuple[Trace, ...] = ()
 
 
-def widen(grid, query, told=lambda point, left: None, keep=lambda found: None, known=Known(), **asking) -> Widening:
+def widen(
+    grid, query, told=lambda point, left: None, keep=lambda found: None, known=Known(), options=SolverOptions()
+) -> Widening:
     """The Widening of a controller. told: is given each envelope that is asked about, and of how many it is not known
-    yet. keep: is given the Widening as far as it has come, after each answer. known: a Known. asking: as of
+    yet. keep: is given the Widening as far as it has come, after each answer. known: a Known. options: as of
     `verification.Judge`. Raises InputError for what that refuses."""
-    search = _Search(grid, query, told, keep, asking)
+    search = _Search(grid, query, told, keep, options)
     search.take(known)
     while (narrowest := search.narrowest()) is not None:
         if search.holds(narrowest):
@@ -71,9 +74,9 @@ def widen(grid, query, told=lambda point, left: None, keep=lambda found: None, k
 class _Search:
     """What is known of a grid's envelopes: those of `good` hold, traces break those of `bad`."""
 
-    def __init__(self, grid, query, told, keep, asking):
+    def __init__(self, grid, query, told, keep, options):
         self._grid, self._query, self._told, self._keep = grid, query, told, keep
-        self._judge = Judge(query, **asking)
+        self._judge = Judge(query, options)
         self._breaking, self._questions, self._begun = [], 0, monotonic()
         self._good, self._bad, self._late = (np.zeros(grid.shape, bool) for _ in range(3))
 

@@ -11,7 +11,7 @@ from ccmatic.analysis.worst_case.reached import begun_later
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, exact, last_good, markup, shown, suggest
 from ccmatic.contracts import Exclusion, load_definition
 from ccmatic.query import Decides, Query, left_out
-from ccmatic.solving import SAT, UNKNOWN, UNSAT
+from ccmatic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Executions, Part, Report, for_people
 
@@ -107,11 +107,10 @@ def search(
     high=None,
     resolution=None,
     told=lambda x: None,
-    timeout=None,
-    **options,
+    options=SolverOptions(),
 ) -> Worst:
-    """The Worst of a quantity; see `ccmatic.api.worst`. told: is given each x that is asked about. options: of the
-    `solving.Checker`."""
+    """The Worst of a quantity; see `ccmatic.api.worst`. told: is given each x that is asked about. options:
+    SolverOptions; the timeout is for each x."""
     begin = monotonic()
     name = definitions.chosen("properties", "WORSE")
     kind = load_definition("properties", "PROPERTY", name)
@@ -127,7 +126,7 @@ def search(
     if period is not None:
         query = Query(network, name, **thresholds, repeats=period).of_small_packets()
     controllers.require_order(decides, network.jitter)
-    edge = _Edge(query, decides, xs, told, timeout, options)
+    edge = _Edge(query, decides, xs, told, options)
     none, some, verdict = edge.find(quantity.worse)
     trace, report = edge.shown(some) if some is not None else (None, None)
     seconds = monotonic() - begin
@@ -157,10 +156,10 @@ class _Edge:
     so bad only if none is that begins with state to which it may come. elsewhere: only one from such state is.
     """
 
-    def __init__(self, query, controller, xs, told, timeout, options):
+    def __init__(self, query, controller, xs, told, options):
         self._query, self._controller, self._xs, self._told = query, controller, xs, told
-        self._clock = Clock(timeout)
-        self._options = {**options, "timeout": self._clock}
+        self._clock = Clock.of(options.timeout)
+        self._options = options.with_clock(self._clock)
         self._executions, self._traces, self._answers = self._of(controller, query), [], {}
         later = begun_later(query, controller, self._options) if query.property.period else None
         self._anywhere = query if query.jitter > 1 else query.on(model=query.model.begun_anywhere())

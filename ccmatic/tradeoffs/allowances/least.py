@@ -17,7 +17,7 @@ import sympy
 
 from ccmatic.base import InputError
 from ccmatic.logic import real
-from ccmatic.solving import SAT, UNSAT, Checker
+from ccmatic.solving import SAT, UNSAT, Checker, SolverOptions
 from ccmatic.tradeoffs.allowances.enclosure import C, compiled, rounded_down, rounded_up
 
 #: Significant bits of f at a point, and of a tangent's numbers, coarse first; its point has half as many.
@@ -32,9 +32,9 @@ class Reached:
     rates: tuple
 
 
-def least(allowance, path, targets=None, most=1000, **options):
+def least(allowance, path, targets=None, most=1000, options=SolverOptions()):
     """For each target (rates at most path.end, ascending; by default path.end alone) a Reached, or None where more
-    than `most` round trips are needed or the solver cannot tell. `options`: as `solver.Checker`. f must be linear or
+    than `most` round trips are needed or the solver cannot tell. options: SolverOptions. f must be linear or
     concave, and `allowance.require(path)` must hold; raises InputError."""
     if allowance.affine is None and not allowance.concave:
         raise InputError(f"the allowance '{allowance.text}' is neither linear nor concave; expected one that is")
@@ -55,7 +55,7 @@ class _Ramp:
     def __init__(self, allowance, path, options):
         self.allowance, self.path = allowance, path
         self.f = compiled(allowance.f, EXACT_BITS)
-        self.checker = Checker(**options)
+        self.checker = Checker(options)
         self.rates, self.witness = [real("c_0")], [path.start]
         self.fineness = 0
         self.checker.add(self.rates[0] >= path.start)
