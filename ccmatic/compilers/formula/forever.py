@@ -137,7 +137,7 @@ class _Later(Walker):
     def visit_Name(self, node):
         if node in self.step.chosen:
             return linear(0), True
-        if node.name in self.step.growths:
+        if node.name in self.step.growths and node.name not in self.step.truths:
             return self.step.growths[node.name], True
         return True  # a condition of what is observed, or of state that is compared itself
 
