@@ -2,8 +2,8 @@
 sample could say more; true of what a simulation does."""
 
 import pytest
+from ccmatic.models.beliefs.beside_others import WINDOW
 from ccmatic.models.ccac2021 import CCAC2021
-from ccmatic.models.sender_beliefs import WINDOW
 
 import ccmatic as cm
 from ccmatic.verification import Outcome

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import jax
 import jax.numpy as jnp
 import numpy as np
-from ccmatic.models.sender_beliefs import WINDOW
+from ccmatic.models.beliefs.beside_others import WINDOW
 
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import parse

@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from ccmatic.models.sender_beliefs import WINDOW
+from ccmatic.models.beliefs.beside_others import WINDOW
 
 import ccmatic as cm
 from benchmarks.lib import cells

@@ -24,6 +24,7 @@ from ccmatic.contracts.program import START, TIMEOUT, Program
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
+from ccmatic.contracts.sender_text import sender_belief
 from ccmatic.contracts.sources import Recorded
 from ccmatic.contracts.template import Branch, Sketch, Template, linear_forms, value_of
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
@@ -102,6 +103,7 @@ __all__ = [
     "observed",
     "overflow",
     "seen",
+    "sender_belief",
     "share",
     "value_of",
     "whole",

@@ -107,6 +107,13 @@ class Program:
         end = self.source.find("\ndef ", start)
         return self.source[start : end if end >= 0 else None].strip()
 
+    def is_bound(self, name: str) -> bool:
+        """Whether a function returns samples, as a running bound's does."""
+        tree = self.definitions[name]
+        while isinstance(tree, Name) and tree.name in self.helpers:
+            tree = self.helpers[tree.name]
+        return isinstance(tree, Each)
+
     def samples(self, name: str) -> Any:
         """The comprehension, an `Each`, that a running bound's samples are."""
         return each_of(self.definitions[name], self.helpers)

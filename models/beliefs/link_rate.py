@@ -1,7 +1,7 @@
 """C_L and C_U: at least and at most the rate of the link (section 5.1.1)."""
 
 from ccmatic.base import RATE
-from ccmatic.contracts import Program, RunningMax, RunningMin
+from ccmatic.contracts import Program, RunningMax, RunningMin, sender_belief
 
 #: Eq. 5.2: the link serves at most C·(T + D) bytes in T steps, and at least C·(T - D) in T steps that it is busy. A
 #: delay that jitter does not explain, or a loss, shows that it is busy in a step; a limited step shows nothing.
@@ -69,6 +69,13 @@ def link_rate(model):
             turns_false=_no_busy_link,
         ),
     )
+
+
+#: The same of senders by a window. They are true of a link that the sender has alone.
+SENDER_C_L = sender_belief(PROGRAM, "C_L", "the link rate, at least", lambda flow, t, rate: rate <= flow.network.C)
+SENDER_C_U = sender_belief(
+    PROGRAM, "C_U", "the link rate, at most", lambda flow, t, rate: rate >= flow.network.C, upper=True
+)
 
 
 def _no_busy_link(flow, buffer):

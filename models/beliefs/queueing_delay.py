@@ -1,7 +1,7 @@
 """qdel_L and qdel_U: at least and at most how long the last byte acknowledged waited in a queue (Eq. 5.1)."""
 
 from ccmatic.base import TIME
-from ccmatic.contracts import Program, StateBelief
+from ccmatic.contracts import Program, StateBelief, sender_belief
 
 #: A measured delay is in whole steps, up to one too few. qdel_L: all of the jitter is in it; qdel_U: none is.
 PROGRAM = Program(
@@ -17,3 +17,9 @@ def qdel_U(delay, step):
 )
 
 QUEUEING_DELAY = (StateBelief.of(PROGRAM, "qdel_L"), StateBelief.of(PROGRAM, "qdel_U", upper=True))
+
+#: The same of senders by a window.
+SENDER_QUEUEING_DELAY = (
+    sender_belief(PROGRAM, "qdel_L", "how long the last byte acknowledged waited in a queue, at least"),
+    sender_belief(PROGRAM, "qdel_U", "the same, at most"),
+)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 
-from ccmatic.models.sender_beliefs import beside_others, link_rate
+from ccmatic.models.beliefs.beside_others import BESIDE_OTHERS
+from ccmatic.models.beliefs.link_rate import SENDER_C_L, SENDER_C_U
+from ccmatic.models.beliefs.queueing_delay import SENDER_QUEUEING_DELAY
 from ccmatic.models.window_sender import LONGEST, found_losses, observations, senders
 
 from ccmatic.base import InputError
@@ -112,7 +114,8 @@ class CCAC2021(Model):
     def observations(self):
         """What its senders may read, by name: what they observe and what they believe."""
         own = self.delay == "each flow's own"
-        beliefs = (*link_rate(self.delay != "not measured"), *(beside_others() if own else ()))
+        by_delay = (SENDER_C_U, *SENDER_QUEUEING_DELAY) if self.delay != "not measured" else ()
+        beliefs = (SENDER_C_L, *by_delay, *(BESIDE_OTHERS if own else ()))
         return observations(self.before, own) | {belief.name: belief for belief in beliefs}
 
     @property

@@ -1,0 +1,168 @@
+"""Beliefs of programs over a window, as senders by a window work them out: text of the language of such controllers.
+
+These senders look back a few steps, each at most R_m, and nothing times out. This file says what a window's
+observations are to them: bytes are acknowledged R_m after they are sent; a step limits the sender if it sent no byte
+R_m + D before; and the sender cannot tell in which step lost bytes were lost.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from ccmatic.base import InputError
+from ccmatic.contracts.column import SenderBelief
+from ccmatic.contracts.program import Program
+from ccmatic.logic import Truth
+
+#: How many steps the samples of a bound look back.
+SAMPLES = 4
+
+#: What a sender by a window may read under the same name.
+_SAME = ("acked", "sent", "lost")
+
+_CONSTANTS = ("R_m", "D", "MSS", "step")
+
+
+def sender_belief(
+    program: Program,
+    name: str,
+    says: str,
+    holds: Callable[[Any, int, Any], Truth] | None = None,
+    upper: bool = False,
+) -> SenderBelief:
+    """Return a belief of a program as senders by a window have it.
+
+    Args:
+        program: The program that defines the belief.
+        name: The name of the belief.
+        says: What it is, in a few words.
+        holds: As of a `SenderBelief`.
+        upper: Whether it is an upper bound.
+
+    Raises:
+        InputError: Senders by a window cannot observe what the belief reads.
+    """
+    is_bound = program.is_bound(name)
+    value = ast.unparse(_shifted(program, _returned(program, name))) if not is_bound else ""
+    body = _bound(program, name) if is_bound else [f"{name} = {value}"]
+    names = {node.id for line in body for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Name)}
+    assigned = {line.partition(" = ")[0] for line in body} - ({name} if is_bound else set())
+    parameters = ", ".join(sorted(names - assigned - {"max", "min"}))
+    update = [f"def update({parameters}):", *(f"    {line}" for line in body), ""]
+    declared = [f"{name}: rate = between(MSS / R_m, line_rate)", ""] if is_bound else []
+    return SenderBelief(name, program.beliefs[name], says, "\n".join([*declared, *update]), holds, upper)
+
+
+def _bound(program: Program, name: str) -> list[str]:
+    """The assignments of a running bound."""
+    extreme = _returned(program, name)
+    while isinstance(extreme, ast.Name):
+        extreme = _returned(program, extreme.id)
+    match extreme:
+        case ast.Call(func=ast.Name(id=pick), args=[ast.GeneratorExp(elt=term, generators=[over])]):
+            index = over.target.id  # type: ignore[attr-defined]
+        case _:
+            raise InputError(f"{name} is no running bound; expected max(… for k in past)", program.file)
+    tests = [part for test in over.ifs for part in _conjuncts(test)]
+    lasting = [helper for test in tests if (helper := _lasting(test))]
+    plain = [test for test in tests if not _lasting(test)]
+    lines, samples, before = [], [], ""
+    delayed = any("limited" in program.reads(helper) for helper in lasting)
+    for k in range(1, SAMPLES + 1):
+        sample = ast.unparse(_shifted(program, term, {index: k}))
+        if lasting:
+            holds = [ast.unparse(_shifted(program, _returned(program, helper), {}, k - 1)) for helper in lasting]
+            lines.append(f"{name}_lasts_{k} = {' and '.join([*([before] if before else []), *holds])}")
+            before = f"{name}_lasts_{k}"
+            sample = f"({sample} if {before} else {name})"
+        seen = [f"time >= R_m + {'D + ' if delayed else ''}{_steps(k)}"]
+        seen += [ast.unparse(_shifted(program, test, {index: k})) for test in plain]
+        samples.append(f"{sample} if {' and '.join(seen)} else {name}")
+    return [*lines, f"{name} = {pick}({', '.join([name, *samples])})"]
+
+
+def _returned(program: Program, name: str) -> ast.expr:
+    """The syntax of what a function returns."""
+    function = ast.parse(program.text(name)).body[0]
+    match function:
+        case ast.FunctionDef(body=[*_, ast.Return(value=ast.expr() as value)]) if len(function.body) == 1:
+            return value
+    raise InputError(f"`{name}` assigns names; for senders by a window expected one return", program.file)
+
+
+def _steps(count: int) -> str:
+    return f"{count} * step" if count > 1 else "step"
+
+
+def _conjuncts(test: ast.expr) -> list[ast.expr]:
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
+def _lasting(test: ast.expr) -> str | None:
+    """The name of the function that has to hold in all steps since a sample's first."""
+    match test:
+        case ast.Call(func=ast.Name(id="all"), args=[ast.GeneratorExp(elt=ast.Subscript(value=ast.Name(id=helper)))]):
+            return helper
+    return None
+
+
+def _shifted(program: Program, node: ast.expr, index: dict[str, int] | None = None, back: int = 0) -> ast.expr:
+    """An expression so many steps before, where the times of comprehensions are so many steps."""
+    shifted = _Shift(program, index or {}, back).visit(ast.parse(ast.unparse(node), mode="eval").body)
+    if isinstance(shifted, ast.Constant) and isinstance(shifted.value, bool):
+        raise InputError("a condition never holds for senders by a window; expected one that may", program.file)
+    return shifted  # type: ignore[no-any-return]
+
+
+class _Shift(ast.NodeTransformer):
+    """Puts what senders by a window observe in the place of a window's observations."""
+
+    def __init__(self, program: Program, index: dict[str, int], back: int) -> None:
+        self.program, self.index, self.back = program, index, back
+
+    def past(self, name: str, more: str = "") -> ast.expr:
+        """An observation so many steps before, and `more`."""
+        steps = _steps(self.back) if self.back else ""
+        place = " + ".join(filter(None, (more, steps)))
+        return ast.parse(f"{name}[{place}]" if place else name, mode="eval").body
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in self.index:
+            return ast.parse(_steps(self.index[node.id]), mode="eval").body
+        if node.id in _CONSTANTS:
+            return node
+        if node.id in (*_SAME, "delay"):
+            return self.past(node.id)
+        raise InputError(f"senders by a window do not observe `{node.id}`", self.program.file)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        name, more = node.value.id, ast.unparse(self.visit(node.slice))  # type: ignore[attr-defined]
+        if name not in _SAME:
+            raise InputError(f"senders by a window do not observe `{name}` before", self.program.file)
+        return self.past(name, more)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        node.args = [self.visit(each) for each in node.args]
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Name) and node.operand.id == "limited":
+            then, now = (ast.unparse(self.past("sent", f"R_m + D{more}")) for more in (" - step", ""))
+            return ast.parse(f"{then} > {now}", mode="eval").body
+        node.operand = self.visit(node.operand)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        if names & {"timely", "excess"}:
+            return ast.Constant(False)
+        compared = self.generic_visit(node)
+        if "delay" not in names:
+            return compared  # type: ignore[return-value]
+        return ast.BoolOp(ast.And(), [self.past("measured"), compared])  # type: ignore[list-item]
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        is_or = isinstance(node.op, ast.Or)
+        values = [self.visit(each) for each in node.values]
+        left = [each for each in values if not (isinstance(each, ast.Constant) and is_or and each.value is False)]
+        return left[0] if len(left) == 1 else ast.BoolOp(node.op, left)
