@@ -200,6 +200,7 @@ def test_the_worst_trace_is_of_those_with_enough_delay():
     assert adversaries.worst(found, 3.0) == (1, False)
 
 
+@pytest.mark.slow
 def test_an_adversary_is_tried_on_senders(folder):
     found = CliRunner().invoke(cli, ["attack", str(folder / "harm.json"), "--on", "constant:9", "--json"])
     told = lines(found.output)

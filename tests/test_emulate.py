@@ -21,6 +21,7 @@ from support import cli
 from support.emulations import in_time
 from support.json_schemas import validate
 from support.machine import on_time
+from support.sampling import each_nth
 
 MBIT24, RM = 3_000_000, 40_000_000
 CLI = [sys.executable, "-c", "from ccmatic.cli import main; main()", "emulate"]
@@ -180,7 +181,7 @@ def test_the_command_keeps_what_it_says(iperf3, tmp_path):
     assert "24 Mbit/s, R_m 10 ms, buffer 60000 bytes (2 BDP), no jitter" in again
 
 
-@pytest.mark.parametrize("how, code", [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize("how, code", each_nth(2, [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)]))
 def test_nothing_is_left_of_a_run_that_is_ended(iperf3, how, code, tmp_path):
     options = ["--rate", "24mbit", "--rtt", "10ms", "--buffer", "2bdp", "--seconds", "60"]
     with subprocess.Popen([*CLI, *options], cwd=tmp_path, stderr=subprocess.PIPE) as process:

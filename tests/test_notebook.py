@@ -16,6 +16,7 @@ def test_the_notebook_is_kept_without_outputs_and_uses_the_api_alone():
     assert imports == ["import ccmatic as cm"]
 
 
+@pytest.mark.slow
 def test_the_notebook_runs():
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
