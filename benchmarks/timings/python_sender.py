@@ -11,13 +11,14 @@ import argparse
 import json
 import socket
 import struct
-from functools import partial
 from time import perf_counter
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ccmatic.learning import policies
+from ccmatic.learning.envs import signals
 
 PACKET, HEADERS, ACK = 1500, 28, 24
 
@@ -29,28 +30,34 @@ NUMBER = struct.Struct(">Q")
 
 class Decisions:
     """The rate, in bytes per second, of intervals of so many seconds, which are taken for R_m until an RTT is
-    measured."""
+    measured. history: what was observed in the last ones, the latest last."""
 
     def __init__(self, policy, interval):
-        self.policy, self.interval, self.rate = policy, interval, FIRST * PACKET / interval
-        self.network = jax.jit(partial(policies.outputs, policy.layers))
-        self.history = np.zeros((policy.file.history, policy.formulas[0].size), np.float32)
-        self.rtt = self.end = self.least = interval
+        observed, acted = policy.formulas[0], policy.formulas[-1]
+        self.interval, self.rate = interval, FIRST * PACKET / interval
+        self.history = np.zeros((policy.file.history, observed.size), np.float32)
+        seconds = np.float32(interval)
+        self._known = signals.first(seconds, seconds, np.float32(PACKET), policy.memory)
+
+        @jax.jit
+        def decide(known, history, rate, now):
+            known = known.after(now, policy.memory)
+            history = jnp.concatenate([history[1:], known.value(observed.term)[None]])
+            [action] = policies.outputs(policy.layers, history.ravel())
+            known = known._replace(action=jnp.clip(action, *policy.bounds))
+            return known, history, known.value(acted.term, rate=rate)
+
+        self._decide = decide
 
     def over(self, sent, acked, waited, end):
         """An interval is over in which so many packets were sent, and so many acknowledged, in `waited` seconds in all
         and `end`, the last."""
-        before = self.end
-        if acked:
-            self.rtt, self.end = waited / acked, end
-            self.least = min(self.least, self.rtt, end)
-        gradient, latency, sending = (self.end - before) / self.interval, self.rtt / self.least, sent / max(acked, 1)
-        self.history[:-1] = self.history[1:]
-        self.history[-1] = max(-10, min(gradient, 10)), min(latency - 1, 10), min(sending - 1, 10)
-        [action] = self.network(self.history.ravel())
-        low, high = self.policy.bounds
-        change = 0.025 * max(low, min(float(action), high))
-        self.rate = self.rate * (1 + change) if change >= 0 else self.rate / (1 - change)
+        last = self._known.now
+        rtts = (waited / acked, end) if acked else (last.rtt, last.rtt_end)
+        now = signals.Interval(self.interval, PACKET * sent, PACKET * acked, 0, *rtts, 0)
+        now = signals.Interval(*map(np.float32, now))
+        self._known, self.history, rate = self._decide(self._known, self.history, np.float32(self.rate), now)
+        self.rate = float(rate)
 
 
 def send(decisions, link, seconds):
