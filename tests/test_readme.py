@@ -50,7 +50,7 @@ def test_the_command_line_takes_it(command):
 def test_it_runs(command, tmp_path):
     if "all" in command and not shutil.which("yices-smt2"):
         pytest.skip("no yices-smt2 on this machine")
-    for folder in ("examples", "docs"):
+    for folder in ("examples", "docs", "results"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     code, out, err = run(*command, cwd=tmp_path)
     assert code in (0, 1) and out + err
