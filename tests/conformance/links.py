@@ -6,14 +6,18 @@ from random import Random
 from typing import NamedTuple
 
 from ccmatic import query as queries
+from ccmatic.base import definitions
+from ccmatic.contracts import PACKETS as PACKETS_FILE
+from ccmatic.contracts import load_definition, world
 from ccmatic.simulation import HIDING, JITTER, Path, simulate
 from ccmatic.verification import check_trace
 from conformance.updates import library
 from conformance.worlds import Kind, Number
 from support import window_runs, window_senders
 
-#: Models of senders by a rate.
-BY_RATE = ("ideal", "cbr_delay", "ccac", "varying")
+#: Every model that is shipped, and those that have no packets.
+MODELS = tuple(sorted({model.name for model in definitions.every("models", "MODEL")}))
+WITHOUT_PACKETS = ("ccac2021", "smooth_windows")
 
 
 #: Links of the fluid simulator. Those without jitter are held to the ideal link, others to CBR-delay.
@@ -41,12 +45,21 @@ def exact(name):
     return lambda run: {"broken laws": Number(set())}
 
 
+def in_packets(name):
+    """The packet simulator, which refuses a link that has no packets."""
+    world(load_definition("models", "MODEL", name), PACKETS_FILE)
+    return by_rate
+
+
 def by_rate(run):
     """A sender at random rates, far above the link's, far below or near it, packet by packet; a part of the run."""
     rng = Random(run.seed)
     bdp, steps = rng.randint(6, 60), rng.randint(8, 16)
     rates = [rng.choice((1, bdp - 1, bdp, bdp + 1, 3 * bdp, rng.randint(1, 10 * bdp))) for _ in range(steps)]
-    jitter, room = 0 if run.model == "ideal" else rng.randint(1, 2), rng.choice((None, rng.randint(1, 4 * bdp)))
+    jitter, room = (
+        rng.randint(1, 2) if load_definition("models", "MODEL", run.model).default_jitter else 0,
+        rng.choice((None, rng.randint(1, 4 * bdp))),
+    )
     simulated = simulate(
         Path(run.model, rate=bdp, jitter=jitter, buffer=room),
         lambda seen: rates[seen.step],
@@ -97,7 +110,12 @@ LINKS, MOST_RATE = 9, 12e6
 
 
 PACKETS = Kind(
-    name="links by a rate", definitions=BY_RATE, cases=cases, exact=exact, worlds={"packets": lambda name: by_rate}
+    name="links by a rate",
+    definitions=MODELS,
+    cases=cases,
+    exact=exact,
+    worlds={"packets": in_packets},
+    refused={(name, "packets"): "has no packets.h" for name in WITHOUT_PACKETS},
 )
 WINDOWS = Kind(
     name="links by a window",

@@ -62,8 +62,10 @@ def send(window):
 """,
     "counts": """window: bytes = above(0)
 def update(window, sent, acked, lost, MSS):
-    if sent + MSS > acked + 2 * MSS - MSS:
+    if sent + MSS > acked and not sent > acked:
         window = MSS
+    elif sent + MSS > acked + 2 * MSS - MSS:
+        window = 4 * MSS
     elif sent + lost >= acked + MSS + lost - MSS:
         window = 2 * MSS
     else:

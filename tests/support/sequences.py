@@ -32,7 +32,7 @@ class Sequence:
         self.A, self.S, self.L, self.Ld = (
             list(accumulate([0, *(rng.choice(MORE) for _ in range(HORIZON - 1))])) for _ in range(4)
         )
-        before = rng.choice((0, 0, 2**24 + 1, 2**40 + 1))  # sent and acknowledged long ago
+        before = rng.choice((0, 2**24 + 1, 2**40 + 1))  # sent and acknowledged long ago
         self.A, self.S = ([before + bytes_ for bytes_ in column] for column in (self.A, self.S))
         if rng.random() < 0.3:  # so that timeouts fire
             self.S = list(accumulate((a - lost for a, lost in zip(self.A, self.L, strict=True)), max))
