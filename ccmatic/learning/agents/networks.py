@@ -43,10 +43,12 @@ class Dense(nn.Module):
         return weights, self.param("bias", nn.initializers.zeros, (self.outputs,))
 
 
-def network(x, layers, outputs, last):
-    """The outputs for observations `x`; last: by which the last layer begins."""
+def network(x, layers, outputs, last, *fixed):
+    """The outputs for observations `x`; last: by which the last layer begins; fixed: layers after it that are not
+    learned."""
     widths, firsts = [x.shape[-1], *layers, outputs], [*[nn.initializers.lecun_normal()] * len(layers), last]
-    return policies.outputs([Dense(*each)() for each in zip(widths, widths[1:], firsts, strict=False)], x)
+    learned = [Dense(*each)() for each in zip(widths, widths[1:], firsts, strict=False)]
+    return policies.outputs([*learned, *fixed], x)
 
 
 def give(model, layers):

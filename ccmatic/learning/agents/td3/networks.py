@@ -1,6 +1,7 @@
 """The policy of TD3."""
 
 import flax.linen as nn
+import jax.numpy as jnp
 from skrl.models.jax import DeterministicMixin, Model
 
 from ccmatic.learning.agents.networks import network
@@ -20,5 +21,10 @@ class BoundedActor(DeterministicMixin, Model):
     @nn.compact
     def __call__(self, inputs, role):
         """It, and nothing else."""
-        x = network(inputs["observations"], self.layers, self.num_actions, nn.initializers.normal(0.01))
-        return self.most * nn.tanh(x), {}
+        first, scaled = nn.initializers.normal(0.01), scale(self.most, self.num_actions)
+        return network(inputs["observations"], self.layers, self.num_actions, first, scaled), {}
+
+
+def scale(most, count):
+    """The last layer, which is not learned: so many actions of the tanh before it, times `most`."""
+    return most * jnp.eye(count), jnp.zeros(count)

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 import jax
-import jax.numpy as jnp
 from skrl.agents.jax.td3 import TD3
 
 from ccmatic.learning.agents.contract import require_whole
 from ccmatic.learning.agents.networks import Critic
 from ccmatic.learning.agents.skrl_agents import Late, SkrlAgent
 from ccmatic.learning.agents.td3.losses import settings
-from ccmatic.learning.agents.td3.networks import BoundedActor
+from ccmatic.learning.agents.td3.networks import BoundedActor, scale
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,8 @@ class Agent(SkrlAgent):
         return models, settings(asked, steps, most, links.device), asked.options.memory
 
     def layers(self):
-        """As Agent says: the tanh that bounds the action is followed by one more layer, of a weight that does not
-        change."""
-        most = self.agent.policy.most
-        return [*super().layers(), (jnp.array([[most]]), jnp.zeros(1))]
+        """As Agent says, with the last layer, which is not learned."""
+        return [*super().layers(), scale(self.agent.policy.most, 1)]
 
 
 AGENT = Agent
