@@ -70,7 +70,7 @@ def test_acknowledgements_that_come_too_early_break_a_law(monkeypatch):
 
     def early(self):
         step(self)
-        self._before += self.simulation.send(1)
+        self.learn(self.simulation.send(1))
         self.simulation._steps -= 1
 
     monkeypatch.setattr(WindowFlow, "step", early)

@@ -4,7 +4,20 @@ from ccmatic.simulation.deployed import Deployed
 from ccmatic.simulation.packets import NEVER
 from ccmatic.simulation.paths import HIDING, JITTER, Path
 from ccmatic.simulation.run import delays, sampled
+from ccmatic.simulation.shared import SharedLink
 from ccmatic.simulation.simulator import Simulation, simulate
 from ccmatic.simulation.windows import WindowFlow
 
-__all__ = ["HIDING", "JITTER", "NEVER", "Deployed", "Path", "Simulation", "WindowFlow", "delays", "sampled", "simulate"]
+__all__ = [
+    "HIDING",
+    "JITTER",
+    "NEVER",
+    "Deployed",
+    "Path",
+    "SharedLink",
+    "Simulation",
+    "WindowFlow",
+    "delays",
+    "sampled",
+    "simulate",
+]

@@ -88,16 +88,28 @@ class Simulation:
         return self.observation
 
     def send(self, count):
-        """Send so many packets in a step, none perhaps, evenly, the last at its end. Returns of each that is lost how
-        many of all that were sent before it were not."""
+        """Send so many packets in a step, none perhaps, evenly, the last at its end; whether the link accepts each."""
         length = self.path.step
-        begin, before = self._steps * length, len(self._sent) - self._losses
+        begin = self._steps * length
         self._steps += 1
         self._detected = self._losses
         accepted = self._send([begin + i * length // count for i in range(1, count + 1)], begin + length)
         self.observation = self._observe(count * self.path.packet / self.path.propagation)
-        lost = [i for i, taken in enumerate(accepted) if not taken]
-        return [before + i - number for number, i in enumerate(lost)]
+        return accepted
+
+    @property
+    def delivered(self):
+        """The numbers of the packets delivered so far, in order, of all that were sent."""
+        return self._through[: self._delivered]
+
+    def delay_of(self, packet):
+        """From the sending of a delivered packet, by its number, to its delivery, in steps."""
+        number = bisect_right(self._through, packet) - 1
+        return Fraction(self._released[number] - self._sent[packet], self.path.step)
+
+    def steps_since_sent(self, packet):
+        """From the end of the step in which a packet was sent, by its number, to now."""
+        return self._steps + -self._sent[packet] // self.path.step
 
     def change_rate(self, rate):
         """From now on, the end of a step, the link has another rate, in bytes per unit of time. What waits or is in
@@ -186,11 +198,10 @@ class Simulation:
         packet, step = self.path.packet, self.path.step
         delivered = bisect_right(self._released, self._steps * step)
         if delivered > self._delivered:
-            self._last, self._first = map(self._steps_since_sent, (delivered - 1, self._delivered))
+            ends = self._through[delivered - 1], self._through[self._delivered]
+            self._last, self._first = map(self.steps_since_sent, ends)
             self._delivered = delivered
-        delay = None
-        if delivered:
-            delay = Fraction(self._released[delivered - 1] - self._sent[self._through[delivered - 1]], step)
+        delay = self.delay_of(self._through[delivered - 1]) if delivered else None
         return Observation(
             step=self._steps,
             sent=len(self._sent) * packet,
@@ -204,10 +215,6 @@ class Simulation:
             timely=self._detected * packet,
             excess=self._detected * packet,
         )
-
-    def _steps_since_sent(self, number):
-        """From the end of the step in which a packet was sent, of those admitted, to now."""
-        return self._steps + -self._sent[self._through[number]] // self.path.step
 
 
 def simulate(path, sender, steps, seed=0, initial_queue=0, jitter="mixed", hiding="mixed"):

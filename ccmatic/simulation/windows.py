@@ -27,10 +27,15 @@ class WindowFlow:
             raise InputError(f"no window is simulated on {simulation.path.model.name}, which drops packets that wait")
         self.simulation, self.sender, self.seen, self.found = simulation, sender, None, 0
         self._acked = self._lost = self._steps = self._budget = 0
+        self._sent = simulation.observation.sent // simulation.path.packet
         self._before = []  # of each packet lost: how many were sent before it and not lost
 
     def step(self):
         """The next step."""
+        self.learn(self.simulation.send(self.packets()))
+
+    def packets(self):
+        """How many packets leave in the next step."""
         seen, packet = self._look(), self.simulation.path.packet
         self.seen = seen
         self.sender.step(seen)
@@ -39,7 +44,15 @@ class WindowFlow:
         packets = min(allowed, self._budget) // packet
         # What a window kept back is not made up for; what is less than a packet is left for the next step.
         self._budget = min(self._budget - packets * packet, packet - 1)
-        self._before += self.simulation.send(packets)
+        return packets
+
+    def learn(self, accepted):
+        """Learn which of the packets of this step the link accepts. The lost ones are found later, by the number of
+        packets sent before each that were not lost."""
+        before = self._sent - len(self._before)
+        lost = [i for i, taken in enumerate(accepted) if not taken]
+        self._sent += len(accepted)
+        self._before += [before + i - number for number, i in enumerate(lost)]
 
     def _look(self):
         seen, packet = self.simulation.observation, self.simulation.path.packet

@@ -1,0 +1,80 @@
+"""Flows that share a simulated link, each by a window, a step of R_m at a time."""
+
+from fractions import Fraction
+
+from ccmatic.simulation.simulator import Observation
+from ccmatic.simulation.windows import WindowFlow
+
+
+class SharedLink:
+    """Flows over one Simulation. In each step the packets of all flows reach the link evenly, the last at its end, and
+    those of a flow are spread over those of the others. A burst at the end would wait for a link that was idle before,
+    which no law of a link of constant rate admits.
+
+    Args:
+        simulation: a Simulation that nothing was sent over.
+        senders: a StatefulSender for each flow.
+    """
+
+    def __init__(self, simulation, senders):
+        self.simulation = simulation
+        self._shares = [_Share(simulation) for _ in senders]
+        self.flows = [WindowFlow(share, sender) for share, sender in zip(self._shares, senders, strict=True)]
+        self.flow_of = []  # of each packet
+        self._delivered = 0
+
+    def step(self):
+        """The next step, of all flows."""
+        counts = [flow.packets() for flow in self.flows]
+        order = [flow for _, flow in sorted((Fraction(i, n), flow) for flow, n in enumerate(counts) for i in range(n))]
+        accepted = self.simulation.send(len(order))
+        self.flow_of += order
+        for flow, window in enumerate(self.flows):
+            own = [taken for taken, number in zip(accepted, order, strict=True) if number == flow]
+            window.learn(own)
+            self._shares[flow].sent(own)
+        delivered = self.simulation.delivered
+        for flow, share in enumerate(self._shares):
+            share.receive([packet for packet in delivered[self._delivered :] if self.flow_of[packet] == flow])
+        self._delivered = len(delivered)
+
+
+class _Share:
+    """What one flow sees of the link: as a Simulation that it had alone."""
+
+    def __init__(self, simulation):
+        self._simulation, self.path = simulation, simulation.path
+        self._sent = self._lost = self._detected = self._delivered = self._last = self._first = self._step = 0
+        self._delay = None
+        self.observation = self._observe(0)
+
+    def sent(self, accepted):
+        """Packets were sent, each of which the link accepted or not."""
+        self._detected, self._latest = self._lost, len(accepted)
+        self._sent += len(accepted)
+        self._lost += len(accepted) - sum(accepted)
+
+    def receive(self, packets):
+        """The step is over, in which these packets were delivered, by number."""
+        self._step += 1
+        if packets:
+            self._delivered += len(packets)
+            self._delay = self._simulation.delay_of(packets[-1])
+            self._last, self._first = (self._simulation.steps_since_sent(packets[i]) for i in (-1, 0))
+        self.observation = self._observe(self._latest)
+
+    def _observe(self, latest):
+        packet = self.path.packet
+        return Observation(
+            step=self._step,
+            sent=self._sent * packet,
+            delivered=self._delivered * packet,
+            lost=self._detected * packet,
+            dropped=self._lost * packet,
+            delay=self._delay,
+            last=self._last,
+            first=self._first,
+            rate=Fraction(latest * packet) / self.path.propagation,
+            timely=self._detected * packet,
+            excess=self._detected * packet,
+        )
