@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.base import InputError, shown, suggest
+from ccmatic.base import InputError, definitions, shown, suggest
 from ccmatic.controllers import signal
 from ccmatic.learning.adversaries.levels import Bandwidth, Chosen, Jitter, LeastRtt
 from ccmatic.learning.adversaries.target import Target
@@ -159,7 +159,7 @@ def _utilisation(attack, used, delays, known):
 
 def _naive(attack, used, delays, known):
     """CCLab's Eq. 3: less the reward of Orca's training."""
-    return -known.value(signal.load("reward", "orca").term)[0]
+    return -known.value(signal.load("reward", definitions.chosen("signals", "ORCA")).term)[0]
 
 
 REWARDS = {"utilisation": _utilisation, "naive": _naive}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, definitions
 from ccmatic.learning import policies
 from ccmatic.learning.envs import Environment, Policy, sender, trained
 
@@ -40,5 +40,5 @@ def target(name, asked):
     word, _, file = name.partition(":")
     if word == "policy":
         return Target(name, *trained(policies.load(file), asked))
-    environment = Environment(asked, act="rate")
+    environment = Environment(asked, act=definitions.chosen("signals", "RATE"))
     return Target(name, environment, sender(name, environment))

@@ -51,9 +51,9 @@ class Environment:
     """
 
     asked: Asked
-    observe: str = "custard"
-    act: str = "custard"
-    reward: object = "custard"
+    observe: str = definitions.chosen("signals", "DEFAULT")
+    act: str = definitions.chosen("signals", "DEFAULT")
+    reward: object = definitions.chosen("signals", "DEFAULT")
     history: int = 10
     delay: int = 0
 

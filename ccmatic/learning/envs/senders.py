@@ -24,15 +24,15 @@ def sender(name, environment):
     """The Policy of a sender: `constant:MBIT`, in Mbit/s; `oracle`, which sends at the rate of the link, a share of it
     if it has several flows; `cubic`, RFC 9438's; or a controller, by its path or the name of one that ccmatic ships.
     Raises InputError."""
-    if environment.act != "rate":
+    if environment.act != definitions.chosen("signals", "RATE"):
         raise InputError(f"the sender '{name}' says rates; expected act='rate', not '{environment.act}'")
     word, _, number = name.partition(":")
     if word == "constant":
         return _constant(name, number)
     if word == "oracle":
         return Policy(lambda links: (), _knows_the_link(environment.asked))
-    if word == "cubic":
-        return _untouched(signal.load("act", "cubic"))
+    if word == definitions.chosen("signals", "CUBIC"):
+        return _untouched(signal.load("act", word))
     if is_stateful(find_program(name)[1]):
         model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
         return remembering(load(name, observations=model.observations), environment.asked)

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ccmatic import exporting, records
-from ccmatic.base import InputError, c_name, writable_folder
+from ccmatic.base import InputError, c_name, definitions, writable_folder
 from ccmatic.controllers import signal
 from ccmatic.learning.policies import network
 from ccmatic.learning.policies.onnx_file import write_onnx
@@ -66,8 +66,9 @@ class _Told(PolicyExport):
 def told():
     """The PolicyExport whose sender over UDP sends at the rates that `--policy COMMAND` writes, from when they come,
     and tells what it measured in each interval."""
-    still = records.LayerRecord([[0.0]] * signal.load("observe", "aurora").size, [0.0])
-    names = dict.fromkeys(("observe", "act", "reward"), "aurora")
+    default = definitions.chosen("signals", "DEFAULT")
+    still = records.LayerRecord([[0.0]] * signal.load("observe", default).size, [0.0])
+    names = dict.fromkeys(("observe", "act", "reward"), default)
     file = records.PolicyFile(query={}, seed=0, **names, history=1, delay=0, interval="1", layers=[still], curve=[])
     return _Told(Policy(file, "told"))
 
