@@ -1,12 +1,13 @@
 """A controller as one C header: its decision, the beliefs that its model declares, and a sender around them."""
 
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 from ccmatic import controllers, guarantees, language
 from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, shown, suggest
-from ccmatic.compilers.c import LARGEST_BELIEF, decision_body, window_functions
+from ccmatic.compilers.c import LARGEST_BELIEF, Decision, window_functions
 from ccmatic.contracts import is_bound, load_definition
 from ccmatic.controllers import Controller
 from ccmatic.exporting import stateful
@@ -77,9 +78,14 @@ class Export:
             constants(self.name, self.constants),
             self._beliefs(),
         ]
-        parts += [shipped(f"{name}.h") for name in ("arithmetic", "decision", "window")]
+        decisions = {
+            "ccm_decide": self._decision(self.controller),
+            "ccm_decide_at_start": self._decision(self.at_start or self.controller),
+        }
+        law = ["law"] * any(decision.error for decision in decisions.values())
+        parts += [shipped(f"{name}.h") for name in ("arithmetic", "decision", *law, "window")]
         parts.append(window_functions(self.model.beliefs, self.model.default_jitter))
-        parts += [*self._decisions(), *self.within()]
+        parts += [*map(_function, decisions, decisions.values()), *self.within()]
         parts += [shipped(f"{name}.h") for name in ("sender", "step", "pacing")]
         parts += [self._names(), "#endif\n"]
         return "\n".join(parts)
@@ -130,26 +136,29 @@ class Export:
         names = ", ".join(belief.name for belief in self.model.beliefs)
         return f"/* In bytes per step, bytes and whole steps. */\nstruct ccm_beliefs {{\n    uint64_t {names};\n}};\n"
 
-    def _decisions(self):
-        yield self._decision("ccm_decide", self.controller)
-        yield self._decision("ccm_decide_at_start", self.at_start or self.controller)
-
-    def _decision(self, function, controller):
-        lines = [f"/* The rate of {controller.name}, bytes per step. */"]
-        parameters = "const struct ccm_beliefs *b, uint64_t packet, uint64_t wanted"
-        lines += [f"static inline uint64_t {function}({parameters})", "{"]
-        body = decision_body(controller, self.model.default_jitter)
-        for name in controller.parameters:
-            if name in CONSTANTS and name != "MSS":
-                continue
-            if any(name in line for line in body):
-                lines.append(f"    const int64_t {name} = (int64_t){'packet' if name == 'MSS' else f'b->{name}'};")
-        lines += ["    (void)b, (void)packet, (void)wanted;", *body, "}", ""]
-        return "\n".join(lines)
+    def _decision(self, controller):
+        return Decision(controller, self.model.default_jitter)
 
     def _names(self):
         names = ", ".join(f'"{belief.name}"' for belief in self.model.beliefs)
         return shipped("names.h").replace("CCM_BELIEF_NAMES", names)
+
+
+def _function(name, decision):
+    """A C function that returns the rate of a Decision."""
+    controller = decision.controller
+    lines = [f"/* The rate of {controller.name}, bytes per step. */"]
+    if decision.error:
+        lines = [f"/* The rate of {controller.name}, bytes per step, off by less than {decision.error}. */"]
+    parameters = "const struct ccm_beliefs *b, uint64_t packet, uint64_t wanted"
+    lines += [f"static inline uint64_t {name}({parameters})", "{"]
+    for read in controller.parameters:
+        if read in CONSTANTS and read != "MSS":
+            continue
+        if any(re.search(rf"\b{read}\b", line) for line in decision.lines):
+            lines.append(f"    const int64_t {read} = (int64_t){'packet' if read == 'MSS' else f'b->{read}'};")
+    lines += ["    (void)b, (void)packet, (void)wanted;", *decision.lines, "}", ""]
+    return "\n".join(lines)
 
 
 def rounded(belief, value):

@@ -56,8 +56,13 @@ class StatefulExport:
             _function("void ccm_rescale(struct ccm_state *m, uint64_t to, uint64_t from)", self._rescaled()),
         ]
         parts = [title(self.name, f"the model {self.model.name}", controller.source), self._constants(), self._state()]
-        parts += [shipped(f"{name}.h") for name in ("arithmetic", "decision", "seen", *["law"] * bool(writer.laws))]
-        parts += [c_comment("\n".join(_law(line, *told) for line, told in writer.laws.items()))] if writer.laws else []
+        parts += [
+            shipped(f"{name}.h")
+            for name in ("arithmetic", "decision", "seen", *["law"] * bool(writer.laws or writer.errors))
+        ]
+        said = [_law(line, *told) for line, told in writer.laws.items()]
+        said += [f"A network is off by less than {each}, until it is rounded." for each in writer.errors]
+        parts += [c_comment("\n".join(said))] if said else []
         return "\n".join([*parts, *functions, shipped("stateful.h"), shipped("step.h"), "#endif\n"])
 
     def kept(self, state):

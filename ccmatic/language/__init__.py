@@ -40,6 +40,7 @@ from ccmatic.language.tree import (
     replaced,
 )
 from ccmatic.language.value import names, value
+from ccmatic.language.vectors import Components, width
 from ccmatic.language.walker import Walker, componentwise
 from ccmatic.language.windows import Each, each_of, read_window, reads, within
 
@@ -54,6 +55,7 @@ __all__ = [
     "Binary",
     "Bounded",
     "Comparison",
+    "Components",
     "Declaration",
     "Each",
     "Extents",
@@ -95,5 +97,6 @@ __all__ = [
     "replaced",
     "told_apart",
     "value",
+    "width",
     "within",
 ]

@@ -4,7 +4,8 @@ import ast
 from fractions import Fraction
 
 from ccmatic.base import CONDITION, NUMBER
-from ccmatic.language.tree import Affine, Binary, Item, Local, Logic, Number, Vector
+from ccmatic.language.tree import Affine, Item, Local, Logic, Number, Vector
+from ccmatic.language.vectors import added
 
 #: What a list has in place of a unit, as each in it has its own.
 LIST = "a list"
@@ -135,14 +136,7 @@ class RowReader:
             self.fail(node, f"found `{ast.unparse(node)}`, expected the sum of a list or of a comprehension")
         self.require_terms(node, several)
         trees, unit = self.alike(node, "adds", "to", several)
-        return self.added(list(trees), node.lineno), unit
-
-    def added(self, trees, line):
-        """The sum of terms, in halves, so that it is not nested deeply."""
-        if len(trees) < 2:
-            return trees[0] if trees else Number(Fraction(0))
-        half = (len(trees) + 1) // 2
-        return Binary("+", self.added(trees[:half], line), self.added(trees[half:], line), line)
+        return added(trees, node.lineno), unit
 
     def length(self, node):
         if len(node.args) != 1 or node.keywords or not self.is_row(node.args[0]):

@@ -1,5 +1,7 @@
 """What is known of a tree without a solver: the names that it reads, its exact value, its sign."""
 
+from fractions import Fraction
+
 from ccmatic.language.tree import ARITHMETIC, EXTREMES, ORDER, parts
 from ccmatic.language.walker import Walker, componentwise
 
@@ -56,7 +58,8 @@ class Value(Walker):
     def visit_Name(self, node):
         if node.name not in self.values:
             raise TypeError(f"no number: {node!r}")
-        return self.values[node.name]
+        known = self.values[node.name]
+        return Fraction(known) if type(known) is int else known  # as int / int is a float
 
     def visit_Past(self, node):
         return self.values[node.name][(yield node.back)]

@@ -1,7 +1,7 @@
 """Terms as C: integers and fixed point."""
 
 from ccmatic.compilers.c.decision import LARGEST as LARGEST_BELIEF
-from ccmatic.compilers.c.decision import decision_body
+from ccmatic.compilers.c.decision import Decision
 from ccmatic.compilers.c.floats import float_function, float_literal
 from ccmatic.compilers.c.update import LARGEST as LARGEST_KEPT
 from ccmatic.compilers.c.update import LINE_RATE, LONGEST_DELAY, ONE, Update
@@ -13,8 +13,8 @@ __all__ = [
     "LINE_RATE",
     "LONGEST_DELAY",
     "ONE",
+    "Decision",
     "Update",
-    "decision_body",
     "float_function",
     "float_literal",
     "window_functions",

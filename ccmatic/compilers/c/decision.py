@@ -1,29 +1,34 @@
 """A controller's decision as C: integers only, its conditions decided exactly, its rate rounded down.
 
-Bytes, bytes per step and whole steps are integers, R_m is one step and D a whole number of them.
+Bytes, bytes per step and whole steps are integers, R_m is one step and D a whole number of them. The rate of a
+network whose layers need more than 64 bits is worked out in numbers of 32 bits and a power of two (law.py).
 """
 
 from fractions import Fraction
 
 from ccmatic.compilers.c.expression import Expression
+from ccmatic.compilers.c.law import wide
 from ccmatic.language import Between
 
 #: No belief is larger: 2^40 bytes, or bytes per step.
 LARGEST = 2**40
 
 
-def decision_body(controller, jitter):
-    """The statements of a C function's body that return the controller's rate, bytes per step, rounded down, at least
-    0; `int64_t` variables named as its parameters are in scope. Of an envelope: that nearest to `wanted`, a `uint64_t`
-    in scope. jitter: D in steps.
+class Decision(Expression):
+    """Writes the decision of a controller. jitter: D in steps.
 
-    Raises InputError where integers of 64 bits cannot hold a term, or a divisor is 0.
+    Raises InputError where integers of 64 bits cannot hold what is compared, or a divisor is 0.
+
+    `lines`: the statements of a C function's body that return the rate, bytes per step, rounded down, at least 0;
+    `int64_t` variables named as its parameters are in scope. Of an envelope: that nearest to `wanted`, a `uint64_t` in
+    scope. `error`: what its rate is wrong by at most, in words; None if it is rounded down and else exact.
     """
-    writer = _Decision({"R_m": Fraction(1), "D": Fraction(jitter)}, controller.file)
-    return writer.body(controller.body, writer.returned)
 
+    def __init__(self, controller, jitter):
+        super().__init__({"R_m": Fraction(1), "D": Fraction(jitter)}, controller.file)
+        self.controller, self.error = controller, None
+        self.lines = self.statements(controller.body, self.returned)
 
-class _Decision(Expression):
     def variable(self, leaf):
         return leaf.name, 1, LARGEST
 
@@ -33,5 +38,9 @@ class _Decision(Expression):
         return [f"return {self.rate(tree)};"]
 
     def rate(self, tree):
+        if self.is_wide_layer(tree):
+            number = wide(self, tree)
+            self.error = number.error
+            return f"ccm_divided(ccm_whole({number.word}), 1)"
         common = self.denominator(tree)
         return f"ccm_divided({self.term(tree, common)}, {common})"

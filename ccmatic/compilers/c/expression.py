@@ -1,26 +1,58 @@
 """Terms and conditions of controllers as C: integers only, conditions decided exactly.
 
 All that a term reads is an integer, or a known number; so a term is linear with rational coefficients, and multiplied
-by their common denominator it needs no division but a last one.
+by their common denominator it needs no division but a last one. What is assigned and read more than once is a variable
+in C: the term times its common denominator.
 """
 
+import re
 from fractions import Fraction
 from math import lcm
 
 from ccmatic.base import InputError
 from ccmatic.compilers.text import text
-from ccmatic.language import ARITHMETIC, ORDER, Binary, Comparison, Extreme, If, Local, Logic, Name, Not, Number
+from ccmatic.language import (
+    ARITHMETIC,
+    EXTREMES,
+    ORDER,
+    Affine,
+    Binary,
+    Comparison,
+    Components,
+    Extents,
+    Extreme,
+    If,
+    Item,
+    Local,
+    Logic,
+    Name,
+    Not,
+    Number,
+    Walker,
+    nodes,
+    parts,
+)
 
 _C_LOGIC = {"and": " && ", "or": " || "}
 
+#: No number in C is larger, of either sign.
+MOST = 2**62
 
-class Expression:
+
+class Expression(Walker):
     """Writes the trees of one controller. known: the names that are numbers, with their values; file: of the
-    controller, for messages. What other names are in C a subclass says."""
+    controller, for messages. What other names are in C a subclass says.
+
+    A walk is for one of these: `constant`, the number that a term is, or None; `leaves`, of a term; `term`, times a
+    factor; `condition`.
+    """
+
+    WORLD = "meaning in C"
 
     def __init__(self, known, file):
-        self.known, self.file = known, file
-        self.conditions = {}
+        super().__init__(file)
+        self.known, self.components, self.extents = known, Components(), Extents()
+        self.often, self.variables, self.declarations, self.made = set(), {}, [], 0
 
     def variable(self, leaf):
         """What a name, as a leaf of a tree, is in C: (expression, how many of it are one, the most that it is)."""
@@ -34,81 +66,138 @@ class Expression:
         """What has to be so, an expression, for a comparison to hold; empty if nothing has to."""
         return ""
 
-    def body(self, tree, leaf, indent="    "):
-        """Statements, indented: of each path through a tree, those that `leaf` gives of how it ends."""
+    def statements(self, tree, leaf):
+        """The body of a function, indented: of each path through a tree, those that `leaf` gives of how it ends."""
+        self.forget()
+        self.often, self.variables, self.declarations = self.read_often(tree), {}, []
+        return self.body(tree, leaf, "    ")
+
+    def read_often(self, tree):
+        """The ids of what is assigned and read more than once."""
+        seen, often, waiting = {}, set(), [tree]
+        while waiting:
+            node = waiting.pop()
+            while isinstance(node, Item):
+                node = self.components.of(node)
+            if id(node) in seen:
+                often.add(id(node))
+            else:
+                seen[id(node)] = node
+                waiting += parts(node)
+        return {each for each in often if isinstance(seen[each], Local)}
+
+    def body(self, tree, leaf, indent):
         if not isinstance(tree, If):
-            return [f"{indent}{statement}" for statement in leaf(tree)]
+            statements = leaf(tree)  # then it is known which variables they need
+            return [f"{indent}{statement}" for statement in (*self.declared(), *statements)]
         test = self.condition(tree.test)
         if isinstance(test, bool):
             return self.body(tree.then if test else tree.other, leaf, indent)
+        head = [f"{indent}{statement}" for statement in (*self.declared(), f"if ({test}) {{")]
+        outer = len(self._results), len(self.variables)
         then = self.body(tree.then, leaf, indent + "    ")
-        return [f"{indent}if ({test}) {{", *then, f"{indent}}}", *self.body(tree.other, leaf, indent)]
+        for known, size in zip((self._results, self.variables), outer, strict=True):
+            while len(known) > size:  # what was declared within the branch is not known after it
+                known.popitem()
+        return [*head, *then, f"{indent}}}", *self.body(tree.other, leaf, indent)]
+
+    def declared(self):
+        """The variables that what was written since needs."""
+        declarations, self.declarations = self.declarations, []
+        return declarations
+
+    def declare(self, kind, local, written):
+        """The name of a new variable; what is one already needs none."""
+        if re.fullmatch(r"[\w.\[\]]+", written):
+            return written
+        self.made += 1
+        name = f"x{self.made}_{local.name}" if local.name.isascii() else f"x{self.made}"
+        self.declarations.append(f"const {kind} {name} = {written};")
+        return name
+
+    def visit_object(self, node, kind, *context):
+        return getattr(self, f"{kind}_of")(node, *context)
+
+    visit_Local = visit_Function = visit_object
 
     def constant(self, tree):
         """The number that a term is, where all that it reads is known; else None."""
+        return self.walk(tree, "constant")
+
+    def constant_of(self, tree):
         match tree:
             case Number(value):
                 return value
             case Local(_, term):
-                return self.constant(term)
+                return (yield term, "constant")
+            case Item():
+                return (yield self.components.of(tree), "constant")
             case Name(name):
                 return self.known.get(name)
             case Binary(op, left, right):
-                values = self.constant(left), self.constant(right)
+                values = (yield left, "constant"), (yield right, "constant")
                 return None if None in values else self.combined(tree, op, *values)
             case Extreme(pick, terms):
-                values = [self.constant(term) for term in terms]
-                return None if None in values else (max if pick == "max" else min)(values)
+                values = yield from self.each(terms, "constant")
+                return None if None in values else EXTREMES[pick](values)
             case If(test, then, other):
-                decided = self.condition(test)
-                return self.constant(then if decided else other) if isinstance(decided, bool) else None
+                decided = yield test, "condition"
+                return (yield then if decided else other, "constant") if isinstance(decided, bool) else None
         return None
 
     def combined(self, tree, op, left, right):
         if op == "/" and right == 0:
-            message = f"divides by `{text(tree.right)}`, which is 0 here; expected a divisor other than 0"
-            raise InputError(message, self.file, tree.line)
+            self.refuse(tree, f"divides by `{text(tree.right)}`, which is 0 here; expected a divisor other than 0")
         return ARITHMETIC[op](left, right)
 
-    def leaves(self, tree, factor=Fraction(1)):
-        """(coefficient, the most that it is multiplied by) for each leaf of factor·tree, in max, min and if, too."""
-        value = self.constant(tree)
+    def leaves_of(self, tree):
+        """The coefficients of a term, without signs, each with the most that it is multiplied by in all, in max, min
+        and if, too. A variable is a leaf."""
+        value = yield tree, "constant"
         if value is not None:
-            yield factor * value, 1
-            return
+            return {abs(value): 1}
         match tree:
             case Local(_, term):
-                yield from self.leaves(term, factor)
+                leaves = yield term, "leaves"
+                common, most = _denominator_and_most(leaves)
+                if id(tree) not in self.often or (most >= MOST and self.extents.walk(tree).is_written_out):
+                    return leaves
+                return {Fraction(1, common): most}  # too much for 64 bits is too much for all terms that read it
+            case Item():
+                return (yield self.components.of(tree), "leaves")
             case Name():
                 _, one, most = self.variable(tree)
-                yield factor / one, most
+                return {Fraction(1, one): most}
             case Binary("+" | "-", left, right):
-                yield from self.leaves(left, factor)
-                yield from self.leaves(right, factor if tree.op == "+" else -factor)
-            case Binary() if self.is_product(tree):
-                sides = tree.left, tree.right
-                over, most = zip(*(self.denominator_and_most(side) for side in sides), strict=True)
-                yield factor / (over[0] * over[1]), most[0] * most[1]
+                return _joined((yield left, "leaves"), (yield right, "leaves"))
+            case Binary() if (yield from self.is_product(tree)):
+                (first, most), (second, other_most) = yield from self.denominators(tree)
+                return {Fraction(1, first * second): most * other_most}
             case Binary():
-                scale, rest = self.scaled(tree)
-                yield from self.leaves(rest, factor * scale)
+                scale, rest = yield from self.scaled(tree)
+                return _times((yield rest, "leaves"), scale)
             case Extreme(_, terms):
-                for term in terms:
-                    yield from self.leaves(term, factor)
+                return _joined(*(yield from self.each(terms, "leaves")))
             case If(test, then, other):
-                decided = self.condition(test)
-                for branch, left_out in ((then, False), (other, True)):
-                    if decided is not left_out:
-                        yield from self.leaves(branch, factor)
+                decided = yield test, "condition"
+                branches = [branch for branch, out in ((then, False), (other, True)) if decided is not out]
+                return _joined(*(yield from self.each(branches, "leaves")))
+        self.refuse(tree, f"`{text(tree)}` has no {self.WORLD}")
 
     def is_product(self, tree):
         """Whether neither side of a product is a known number."""
-        return tree.op == "*" and self.constant(tree.left) is None and self.constant(tree.right) is None
+        return tree.op == "*" and (yield tree.left, "constant") is None and (yield tree.right, "constant") is None
+
+    def denominators(self, tree):
+        """The common denominator, and the most, of both sides of a product."""
+        return [_denominator_and_most(leaves) for leaves in (yield from self.each((tree.left, tree.right), "leaves"))]
 
     def scaled(self, tree):
         """A product or quotient as a number times a term."""
-        left, right = self.constant(tree.left), self.constant(tree.right)
+        left, right = (yield tree.left, "constant"), (yield tree.right, "constant")
         if tree.op == "/":
+            if right is None:
+                self.refuse(tree, f"divides by `{text(tree.right)}`, an unknown, which has no {self.WORLD}")
             return self.combined(tree, "/", Fraction(1), right), tree.left
         return (left, tree.right) if left is not None else (right, tree.left)
 
@@ -116,49 +205,64 @@ class Expression:
         """The common denominator of all coefficients in the terms, times a factor. Raises InputError if multiplied by
         both a term may exceed 64 bits."""
         common, most = self.denominator_and_most(*trees, factor=factor)
-        if most >= 2**62:
+        if most >= MOST:
             found = ", ".join(f"`{text(tree)}`" for tree in trees)
             raise InputError(f"{found} needs more than 64 bits in C; expected smaller coefficients", self.file)
         return common
 
+    def is_wide_layer(self, tree, factor=Fraction(1)):
+        """Whether a term has a layer of a network in it, and needs more than 64 bits."""
+        _, most = self.denominator_and_most(tree, factor=factor)
+        return most >= MOST and any(isinstance(node, Affine) for node in nodes(tree))
+
     def denominator_and_most(self, *trees, factor=Fraction(1)):
-        leaves = [leaf for tree in trees for leaf in self.leaves(tree, factor)]
-        common = lcm(*(coefficient.denominator for coefficient, _ in leaves))
-        return common, sum(abs(coefficient) * common * most for coefficient, most in leaves)
+        return _denominator_and_most(_times(_joined(*(self.walk(tree, "leaves") for tree in trees)), factor))
 
     def term(self, tree, factor):
         """factor·tree as a C expression of type int64_t; factor times each coefficient is a whole number."""
-        value = self.constant(tree)
+        return self.walk(tree, "term", factor)
+
+    def term_of(self, tree, factor):
+        value = yield tree, "constant"
         if value is not None:
             return _number(factor * value)
         match tree:
             case Local(_, term):
-                return self.term(term, factor)
+                if id(tree) not in self.often:
+                    return (yield term, "term", factor)
+                common, most = _denominator_and_most((yield term, "leaves"))
+                if most >= MOST:  # short, as `leaves` says
+                    return (yield term, "term", factor)
+                if id(tree) not in self.variables:
+                    self.variables[id(tree)] = self.declare("int64_t", tree, (yield term, "term", Fraction(common)))
+                return _scaled(self.variables[id(tree)], factor / common)
+            case Item():
+                return (yield self.components.of(tree), "term", factor)
             case Name():
                 name, one, _ = self.variable(tree)
-                return {1: name, -1: f"-{name}"}.get(factor / one, f"{_number(factor / one)} * {name}")
+                return _scaled(name, factor / one)
             case Binary("+", left, right):
-                return f"{self.term(left, factor)} + {self.term(right, factor)}"
+                return f"{(yield left, 'term', factor)} + {(yield right, 'term', factor)}"
             case Binary("-", left, right):
-                return f"{self.term(left, factor)} - {self.in_brackets(right, factor)}"
-            case Binary() if self.is_product(tree):
-                sides = [(side, self.denominator_and_most(side)[0]) for side in (tree.left, tree.right)]
-                left, right = (f"({self.term(side, over)})" for side, over in sides)
-                times = factor / (sides[0][1] * sides[1][1])
-                return f"{left} * {right}" if times == 1 else f"{_number(times)} * {left} * {right}"
+                return f"{(yield left, 'term', factor)} - {_in_brackets((yield right, 'term', factor))}"
+            case Binary() if (yield from self.is_product(tree)):
+                (first, _), (second, _) = yield from self.denominators(tree)
+                left, right = (yield tree.left, "term", Fraction(first)), (yield tree.right, "term", Fraction(second))
+                times = factor / (first * second)
+                return f"({left}) * ({right})" if times == 1 else f"{_number(times)} * ({left}) * ({right})"
             case Binary():
-                scale, rest = self.scaled(tree)
-                return self.term(rest, factor * scale)
+                scale, rest = yield from self.scaled(tree)
+                return (yield rest, "term", factor * scale)
             case Extreme(pick, terms):
                 if factor < 0:
                     pick = {"max": "min", "min": "max"}[pick]
-                return self.nested(pick, [self.term(term, factor) for term in terms])
+                return self.nested(pick, (yield from self.each(terms, "term", factor)))
             case If(test, then, other):
-                decided = self.condition(test)
+                decided = yield test, "condition"
                 if isinstance(decided, bool):
-                    return self.term(then if decided else other, factor)
-                return f"({decided} ? {self.term(then, factor)} : {self.term(other, factor)})"
-        raise TypeError(f"no term: {tree!r}")
+                    return (yield then if decided else other, "term", factor)
+                return f"({decided} ? {(yield then, 'term', factor)} : {(yield other, 'term', factor)})"
+        self.refuse(tree, f"`{text(tree)}` has no {self.WORLD}")
 
     def nested(self, pick, terms):
         """The largest or the smallest of some C expressions."""
@@ -167,43 +271,43 @@ class Expression:
             written = f"ccm_{pick}({first}, {written})"
         return written
 
-    def in_brackets(self, tree, factor):
-        written = self.term(tree, factor)
-        return f"({written})" if " + " in written or " - " in written or written.startswith("-") else written
-
     def condition(self, tree):
         """The C expression of a condition; True or False where constants decide it."""
-        # Kept, as a condition within a condition's term is asked for at each level around it.
-        if id(tree) not in self.conditions:
-            self.conditions[id(tree)] = self.written_condition(tree)
-        return self.conditions[id(tree)]
+        return self.walk(tree, "condition")
 
-    def written_condition(self, tree):
+    def condition_of(self, tree):
         match tree:
+            case Local(_, part):
+                condition = yield part, "condition"
+                if isinstance(condition, bool) or id(tree) not in self.often:
+                    return condition
+                if id(tree) not in self.variables:
+                    self.variables[id(tree)] = self.declare("bool", tree, condition)
+                return self.variables[id(tree)]
             case Comparison(op, left, right):
-                values = self.constant(left), self.constant(right)
+                values = (yield left, "constant"), (yield right, "constant")
                 if None not in values:
                     return ORDER[op](*values)
+                yield left, "leaves"  # as then `denominator` has them, and goes no deeper
+                yield right, "leaves"
                 common, presumed = self.denominator(left, right), self.presumed(tree)
-                sides = self.term(left, common), self.term(right, common)
+                sides = (yield left, "term", Fraction(common)), (yield right, "term", Fraction(common))
                 if sides[0] == sides[1] and not presumed:
                     return ORDER[op](0, 0)
                 return f"{presumed}{sides[0]} {op} {sides[1]}"
-            case Local(_, condition):
-                return self.condition(condition)
-            case Logic(op, parts):
-                return self.logic(op, parts)
+            case Logic(op, several):
+                return (yield from self.logic(op, several))
             case Not(part):
-                condition = self.condition(part)
+                condition = yield part, "condition"
                 return not condition if isinstance(condition, bool) else f"!({condition})"
             case Name():
                 return self.truth(tree)
-        raise TypeError(f"no condition: {tree!r}")
+        self.refuse(tree, f"`{text(tree)}` has no {self.WORLD}")
 
-    def logic(self, op, parts):
+    def logic(self, op, several):
         undecided = []
-        for part in parts:
-            condition = self.condition(part)
+        for part in several:
+            condition = yield part, "condition"
             if not isinstance(condition, bool):
                 undecided.append(condition)
             elif condition != (op == "and"):
@@ -211,6 +315,33 @@ class Expression:
         if len(undecided) > 1:
             undecided = [f"({condition})" for condition in undecided]
         return _C_LOGIC[op].join(undecided) if undecided else op == "and"
+
+
+def _joined(*several):
+    """Leaves of several terms."""
+    joined = {}
+    for leaves in several:
+        for coefficient, most in leaves.items():
+            joined[coefficient] = joined.get(coefficient, 0) + most
+    return joined
+
+
+def _times(leaves, factor):
+    return _joined(*({abs(coefficient * factor): most} for coefficient, most in leaves.items()))
+
+
+def _denominator_and_most(leaves):
+    """The common denominator of the coefficients, and the most that a term is, times that."""
+    common = lcm(*(coefficient.denominator for coefficient in leaves))
+    return common, sum(coefficient * common * most for coefficient, most in leaves.items())
+
+
+def _scaled(name, factor):
+    return {1: name, -1: f"-{name}"}.get(factor, f"{_number(factor)} * {name}")
+
+
+def _in_brackets(written):
+    return f"({written})" if " + " in written or " - " in written or written.startswith("-") else written
 
 
 def _number(value):

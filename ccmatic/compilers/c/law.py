@@ -8,8 +8,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.base import InputError
+from ccmatic.compilers.c.expression import MOST
 from ccmatic.compilers.text import text
-from ccmatic.language import Binary, Comparison, Extreme, Function, If, Local, Name, Number, parts
+from ccmatic.language import (
+    Affine,
+    Binary,
+    Comparison,
+    Extreme,
+    Function,
+    If,
+    Item,
+    Local,
+    Name,
+    Walker,
+    bare,
+    nodes,
+    parts,
+)
 
 #: How many bits of a number are kept, and so how many of an operation are right at least.
 _BITS = 32
@@ -38,59 +53,79 @@ class Rounded:
         return f"2^-{bits} of {'itself' if self.relative else 'the sum of the sizes of its terms'}"
 
 
-class Law:
+class Law(Walker):
     """Writes one law. writer: an Expression that reads delays themselves; line: where the law stands.
 
-    `lines`: statements that have to stand before what is written."""
+    name: of its variables, with numbers from `made` on. `lines`: statements that stand before what is written."""
 
-    def __init__(self, writer, line, made=0):
-        self.writer, self.line, self.made = writer, line, made
-        self.lines, self.known = [], {}
+    WORLD = "meaning in C"
+
+    def __init__(self, writer, line, made=0, name="law"):
+        super().__init__(writer.file)
+        self.writer, self.line, self.made, self.name = writer, line, made, name
+        self.lines, self.is_linear = [], _IsLinear(writer).walk
 
     def number(self, tree):
         """A Rounded of a term. Raises InputError for one whose error is not known."""
-        if id(tree) not in self.known:
-            found = self.written(tree)
-            if "(" in found.word:
-                self.made += 1
-                self.lines.append(f"const uint64_t law_{self.made} = {found.word};")
-                found = Rounded(f"law_{self.made}", found.roundings, found.relative)
-            self.known[id(tree)] = found
-        return self.known[id(tree)]
+        return self.walk(tree)
 
-    def written(self, tree):
-        value = self.writer.constant(tree)
+    def visit_object(self, node):
+        """What is known or linear, at once; of other terms, an operation on numbers, in a variable of its own."""
+        value = self.writer.constant(node)
         if value is not None:
             return literal(value)
-        if found := self.exact(tree):
+        if found := self.exact(node):
             common, most = found
             roundings = (most >= 2**_BITS) + (common > 1)
-            return Rounded(f"ccm_of({self.writer.term(tree, common)}, {common})", roundings)
-        match tree:
+            return self.kept(Rounded(f"ccm_of({self.writer.term(node, common)}, {common})", roundings))
+        return self.kept((yield from self.written(node)))
+
+    visit_Local = visit_Function = visit_object
+
+    def kept(self, number):
+        """A number, in a variable if it is worked out."""
+        if "(" not in number.word:
+            return number
+        return Rounded(self.declare(f"const uint64_t {{}} = {number.word};"), number.roundings, number.relative)
+
+    def declare(self, *statements):
+        """The name of a new variable, of which statements are written."""
+        self.made += 1
+        name = f"{self.name}_{self.made}"
+        self.lines += [statement.format(name) for statement in statements]
+        return name
+
+    def written(self, node):
+        match node:
+            case Local(_, part):
+                return (yield part)
+            case Item():
+                return (yield from self.component(node))
             case Name("second"):
                 return Rounded(_SECOND, 2)
             case Binary("-", left, right) if self.writer.constant(left) == 0:
-                negated = self.number(right)
+                negated = yield right
                 return Rounded(f"ccm_negated({negated.word})", negated.roundings, negated.relative)
             case Binary(op, left, right):
-                return self.operation(op, self.number(left), self.divisor(right) if op == "/" else self.number(right))
-            case Local(_, part):
-                return self.number(part)
+                one, other = (yield left), (yield right)
+                return self.operation(op, one, self.divisor(right, other) if op == "/" else other)
             case Function("cbrt", (part,)):
-                root = self.certain(part, f"takes the cube root of `{text(part)}`")
+                root = self.certain((yield part), f"takes the cube root of `{text(part)}`")
                 return Rounded(f"ccm_cube_root({root.word})", root.roundings + 3)
+            case Function(name):
+                self.refuse(node, f"{name} has no {self.WORLD} of integers")
             case Extreme(pick, terms):
-                first, *others = map(self.number, terms)
+                first, *others = yield from self.each(terms)
                 for other in others:
                     first = _either(f"{_PICKED[pick]}({first.word}, {other.word})", first, other)
                 return first
             case If(test, then, other):
                 test = self.writer.condition(test)
                 if isinstance(test, bool):
-                    return self.number(then if test else other)
-                one, two = self.number(then), self.number(other)
+                    return (yield then if test else other)
+                one, two = (yield then), (yield other)
                 return _either(f"({test} ? {one.word} : {two.word})", one, two)
-        raise TypeError(f"no term: {tree!r}")
+        self.refuse(node, f"`{text(node)}` has no {self.WORLD}")
 
     def operation(self, op, left, right):
         second = f"ccm_negated({right.word})" if op == "-" else right.word
@@ -99,53 +134,105 @@ class Law:
             return Rounded(word, max(left.roundings, right.roundings) + 1, False)
         return Rounded(word, left.roundings + right.roundings + 1, left.relative and right.relative)
 
-    def divisor(self, tree):
-        if self.writer.constant(tree) == 0:
-            self.refuse(f"divides by `{text(tree)}`, which is 0 here; expected a divisor other than 0")
-        return self.certain(tree, f"divides by `{text(tree)}`")
+    def component(self, item):
+        """A component of a vector; that of a layer is worked out with its others."""
+        layer = bare(item.vector)
+        if not isinstance(layer, Affine):
+            return (yield self.writer.components.of(item))
+        whole = yield layer
+        return Rounded(f"{whole.word}[{item.index}]", whole.roundings, whole.relative)
 
-    def certain(self, tree, what):
+    def visit_Affine(self, node):
+        """A layer: an array of its numbers, all as wrong as any."""
+        inputs = yield from self.each(self.writer.components.all(node.vector))
+        x = self.declare(f"const uint64_t {{}}[] = {{{{{_words(inputs)}}}}};")
+        weights = [literal(weight) for row in node.weights for weight in row]
+        bias = [literal(number) for number in node.bias]
+        count = len(inputs)
+        name = self.declare(
+            f"static const uint64_t {{}}_weights[] = {{{{{_words(weights)}}}}};",
+            f"static const uint64_t {{}}_bias[] = {{{{{_words(bias)}}}}};",
+            f"uint64_t {{}}[{len(bias)}];",
+            f"for (unsigned i = 0; i < {len(bias)}; i++) {{{{",
+            "    {0}[i] = {0}_bias[i];",
+            f"    for (unsigned j = 0; j < {count}; j++)",
+            f"        {{0}}[i] = ccm_plus({{0}}[i], ccm_times({{0}}_weights[i * {count} + j], {x}[j]));",
+            "}}",
+        )
+        most = max(each.roundings for each in inputs) + max(each.roundings for each in (*weights, *bias)) + 1
+        return Rounded(name, most + count, False)
+
+    def divisor(self, tree, number):
+        if self.writer.constant(tree) == 0:
+            self.refuse(tree, f"divides by `{text(tree)}`, which is 0 here; expected a divisor other than 0")
+        return self.certain(number, f"divides by `{text(tree)}`")
+
+    def certain(self, number, what):
         """A number that may be close to 0 only where what it stands for is."""
-        found = self.number(tree)
-        if not found.relative:
-            self.refuse(f"{what}, a sum of what C rounds; expected a sum that is linear and needs no more than 64 bits")
-        return found
+        if not number.relative:
+            expected = "expected a sum that is linear and needs no more than 64 bits"
+            self.refuse(None, f"{what}, a sum of what C rounds; {expected}")
+        return number
 
     def require_exact_tests(self, tree):
         """Raise InputError for a comparison in a law that C cannot decide exactly."""
-        for part in parts(tree):
-            self.require_exact_tests(part)
-            if isinstance(tree, Comparison) and not self.is_linear(part):
-                self.refuse(f"compares `{text(part)}`, which C cannot decide exactly; expected linear terms")
+        for node in nodes(tree):
+            for part in parts(node) if isinstance(node, Comparison) else ():
+                if not self.is_linear(part):
+                    self.refuse(node, f"compares `{text(part)}`, which C cannot decide exactly; expected linear terms")
 
     def exact(self, tree):
         """The common denominator of the coefficients of a term that 64 bits hold, and the most that it is by then."""
-        if not self.is_linear(tree):
+        if not self.is_linear(tree) or not self.writer.extents.walk(tree).is_written_out:
             return None
         common, most = self.writer.denominator_and_most(tree)
-        return (common, most) if max(common, most) < 2**62 else None
+        return (common, most) if max(common, most) < MOST else None
 
-    def is_linear(self, tree):
-        """Whether a term has no quotient, no root and no `second`; it may have products, as of a delay and a window."""
-        match tree:
-            case Number():
-                return True
-            case Local(_, term):
-                return self.is_linear(term)
-            case Name(name):
-                return name != "second"
-            case Binary("/", left, right):
-                return self.is_linear(left) and bool(self.writer.constant(right))
-            case Binary(_, left, right):
-                return self.is_linear(left) and self.is_linear(right)
-            case Extreme(_, terms):
-                return all(map(self.is_linear, terms))
-            case If(_, then, other):
-                return self.is_linear(then) and self.is_linear(other)
+    def refuse(self, node, why):
+        raise InputError(f"{'the law ' * (self.name == 'law')}{why}", self.file, self.line)
+
+
+def wide(writer, tree):
+    """Return the Rounded of a term that 64 bits do not hold exactly; `writer` declares the variables that it needs."""
+    law = Law(writer, getattr(tree, "line", None), writer.made, "wide")
+    law.require_exact_tests(tree)
+    number = law.number(tree)
+    writer.made = law.made
+    writer.declarations += law.lines
+    return number
+
+
+class _IsLinear(Walker):
+    """Whether a term has no quotient, no root and no `second`; it may have products, as of a delay and a window."""
+
+    def __init__(self, writer):
+        super().__init__()
+        self.writer = writer
+
+    def visit_Number(self, node):
+        return True
+
+    def visit_Name(self, node):
+        return node.name != "second"
+
+    def visit_Binary(self, node):
+        if node.op == "/" and not self.writer.constant(node.right):
+            return False
+        return (yield node.left) and (node.op == "/" or (yield node.right))
+
+    def visit_Extreme(self, node):
+        return all((yield from self.each(node.terms)))
+
+    def visit_If(self, node):
+        return (yield node.then) and (yield node.other)
+
+    def visit_Item(self, node):
+        return (yield self.writer.components.of(node))
+
+    def visit_object(self, node):
         return False
 
-    def refuse(self, why):
-        raise InputError(f"the law {why}", self.writer.file, self.line)
+    visit_Function = visit_object
 
 
 def literal(value):
@@ -164,3 +251,7 @@ def literal(value):
 
 def _either(word, one, other):
     return Rounded(word, max(one.roundings, other.roundings), one.relative and other.relative)
+
+
+def _words(numbers):
+    return ", ".join(number.word for number in numbers)

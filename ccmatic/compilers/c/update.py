@@ -8,8 +8,8 @@ from fractions import Fraction
 from math import ceil, floor
 
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
-from ccmatic.compilers.c.expression import Expression
-from ccmatic.compilers.c.law import Law, literal
+from ccmatic.compilers.c.expression import MOST, Expression
+from ccmatic.compilers.c.law import Law, literal, wide
 from ccmatic.language import AnyOf, Between, Bounded, Extreme, Impossible, Name, Past, as_sent, bare, leaves
 
 #: How many of what is kept are one, by unit.
@@ -36,7 +36,8 @@ class Update(Expression):
     """Writes C for a controller: `was` is its state before a step, `seen[n]` what it has observed n steps before now.
 
     R, jitter: R_m and D in steps. `past` is the most steps before now that what was written reads; `laws` has of each
-    law that was written its line, the state that follows it, and its error in words."""
+    law that was written its line, the state that follows it, and its error in words; `errors` has those of
+    layers of networks that 64 bits do not hold."""
 
     def __init__(self, controller, R, jitter):
         known = {"R_m": Fraction(R), "D": Fraction(jitter), "step": Fraction(1), "line_rate": Fraction(LINE_RATE)}
@@ -44,7 +45,7 @@ class Update(Expression):
         self.observations = controller.observations
         self.units = {memory.name: memory.unit for memory in controller.state}
         self.upper = {memory.name for memory in controller.state if memory.is_upper}
-        self.past, self.laws = 0, {}
+        self.past, self.laws, self.errors = 0, {}, {}
         self.in_law = _InLaw(self)
 
     def variable(self, leaf):
@@ -84,7 +85,7 @@ class Update(Expression):
 
     def update(self, tree):
         """Statements that let state, `m`, become what the tree says, and return whether it is possible."""
-        return self.body(as_sent(tree), self.ended)
+        return self.statements(as_sent(tree), self.ended)
 
     def ended(self, tree):
         if isinstance(tree, Impossible):
@@ -116,17 +117,16 @@ class Update(Expression):
         tree = bare(tree)
         if isinstance(tree, Extreme):
             return self.nested(tree.pick, [self.of_law(law, term, one, up, errors) for term in tree.terms])
-        _, most = law.exact(tree) or (1, 2**62)
-        if most * one < 2**62:
+        _, most = law.exact(tree) or (1, MOST)
+        if most * one < MOST:
             return self.in_law.rounded(tree, one, up)
-        found = law.number(tree)
-        errors[found.error] = None
-        word = found.word if one == 1 else f"ccm_times({found.word}, {literal(Fraction(one)).word})"
-        return f"-ccm_whole(ccm_negated({word}))" if up else f"ccm_whole({word})"
+        number = law.number(tree)
+        errors[number.error] = None
+        return _whole(number, one, up)
 
     def returned(self, tree):
         """Statements that return a term, rounded down."""
-        return self.body(tree, lambda term: [f"return {self.rounded(term)};"])
+        return self.statements(tree, lambda term: [f"return {self.rounded(term)};"])
 
     def kept(self, name, tree):
         """An assignment; of what the network may choose from, of the first or least."""
@@ -145,10 +145,20 @@ class Update(Expression):
         tree = bare(tree)
         if isinstance(tree, Extreme):
             return self.nested(tree.pick, [self.rounded(term, one, up) for term in tree.terms])
+        if self.is_wide_layer(tree, Fraction(one)):
+            number = wide(self, tree)
+            self.errors[number.error] = None
+            return _whole(number, one, up)
         common = self.denominator(tree, factor=Fraction(one))
         term = self.term(tree, Fraction((-one if up else one) * common))
         rounded = term if common == 1 else f"ccm_floored({term}, {common})"
         return f"-({rounded})" if up else rounded
+
+
+def _whole(number, one, up):
+    """one·number, a Rounded, as a whole number."""
+    word = number.word if one == 1 else f"ccm_times({number.word}, {literal(Fraction(one)).word})"
+    return f"-ccm_whole(ccm_negated({word}))" if up else f"ccm_whole({word})"
 
 
 class _InLaw(Update):
@@ -156,7 +166,7 @@ class _InLaw(Update):
 
     def __init__(self, update):
         vars(self).update(vars(update))
-        self.conditions = {}
+        self._results, self._open, self.often = {}, [], set()
 
     def variable(self, leaf):
         if self.is_few(leaf.name):

@@ -306,16 +306,24 @@ class _Writer(Expression):
         condition = _word(self.condition(term))
         return f"if ({condition}) return true;" if decides else f"if (!({condition})) return false;"
 
-    def written_condition(self, tree):
+    def walk(self, tree, *context):
+        """Each tree anew, as what its names are depends on the loop in which it stands."""
+        around, self._results = self._results, {}
+        try:
+            return super().walk(tree, *context)
+        finally:
+            self._results = around
+
+    def condition_of(self, tree):
         match tree:
             case Each():
                 return self.call_of_condition(tree)
             case If(test, then, other):
-                test, then, other = map(self.condition, (test, then, other))
+                test, then, other = yield from self.each((test, then, other), "condition")
                 if isinstance(test, bool) or then == other:
                     return then if test else other
                 return f"({test} ? {_word(then)} : {_word(other)})"
-        return super().written_condition(tree)
+        return (yield from super().condition_of(tree))
 
     def call_of_condition(self, each):
         """A call of a function for a comprehension within a condition, which takes the times around it."""
