@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
-from ccmatic.base import BYTES, CONDITION, TIME, InputError, Unit
+from ccmatic.base import BYTES, CONDITION, TIME, InputError, Unit, read_text
 from ccmatic.contracts.steps import Delay, Number
 from ccmatic.contracts.views import FlowView
 from ccmatic.language import (
@@ -26,7 +26,9 @@ from ccmatic.language import (
     Name,
     Not,
     Past,
+    conjuncts,
     each_of,
+    is_of_times,
     read_window,
     reads,
 )
@@ -86,13 +88,16 @@ class Program:
         Args:
             source: Its text; `ccmatic.language.windows` has the language.
             beliefs: The unit of each belief that it defines or reads, by name.
-            file: Of the source, for messages.
+            file: The file that the text stands in, for messages.
 
         Raises:
-            InputError: The source is no such program.
+            InputError: The source is no such program; with the line in that file.
         """
         self.source, self.beliefs, self.file = source, dict(beliefs), file
-        functions: dict[str, tuple[Any, Any]] = read_window(source, OBSERVATIONS, self.beliefs, file)
+        try:
+            functions: dict[str, tuple[Any, Any]] = read_window(source, OBSERVATIONS, self.beliefs, file)
+        except InputError as error:
+            raise InputError(error.message, file, (error.line or 1) + _lines_before(source, file)) from None
         self.definitions = {name: tree for name, (tree, _) in functions.items()}
         self.units = {name: unit for name, (_, unit) in functions.items()}
         self.helpers = {name: tree for name, tree in self.definitions.items() if name not in self.beliefs}
@@ -123,6 +128,12 @@ class Program:
         return Moment(self, x, t, delay, {})
 
 
+def _lines_before(source: str, file: str | None) -> int:
+    """How many lines of a file stand before a text in it; 0 if it is not there as it is."""
+    written = read_text(file) if file else ""
+    return written.count("\n", 0, max(0, written.find(source)))
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """A program at step t of an execution. Its methods take trees. delay: the last byte's, instead of that of `x`."""
@@ -137,15 +148,19 @@ class Moment:
         """Yield (amount, over, when) for the samples of a running bound, the oldest first: amount/over, observed if
         `when` holds."""
         each = self.program.samples(name)
+        tests = conjuncts(each.test)
+        there = [test for test in tests if is_of_times(test, each.index)]
+        observed = [test for test in tests if test not in there]
         for back in range(self.t, 0, -1):
             index = {each.index: back}
-            when = each.test is None or self.truth(each.test, index)
-            if when is not False:
-                match each.term:
-                    case Binary("/", amount, over):
-                        yield self.term(amount, index), self.term(over, index), when
-                    case term:
-                        yield self.term(term, index), 1, when
+            if not all(self.truth(test, index) for test in there):
+                continue
+            when = _joined(True, (self.truth(test, index) for test in observed))
+            match each.term:
+                case Binary("/", amount, over):
+                    yield self.term(amount, index), self.term(over, index), when
+                case term:
+                    yield self.term(term, index), 1, when
 
     def value(self, name: str) -> Any:
         """The number or condition that a function returns here."""

@@ -42,7 +42,7 @@ from ccmatic.language.tree import (
 from ccmatic.language.value import names, value
 from ccmatic.language.vectors import Components, width
 from ccmatic.language.walker import Walker, componentwise
-from ccmatic.language.windows import Each, each_of, read_window, reads, within
+from ccmatic.language.windows import Each, conjuncts, each_of, is_of_times, read_window, reads, within
 
 __all__ = [
     "ARITHMETIC",
@@ -80,9 +80,11 @@ __all__ = [
     "bare",
     "comparisons",
     "componentwise",
+    "conjuncts",
     "each_of",
     "find_program",
     "is_constant",
+    "is_of_times",
     "is_stateful",
     "leaves",
     "names",

@@ -195,6 +195,27 @@ class _WindowReader(Reader):
         return self.is_known(tree)
 
 
+def conjuncts(test):
+    """The conditions that a test is all of; none of None."""
+    if isinstance(test, Logic) and test.op == "and":
+        return [part for each in test.parts for part in conjuncts(each)]
+    return [] if test is None else [test]
+
+
+def is_of_times(tree, index):
+    """Whether a condition reads constants and times alone, among them the index of a comprehension: then it is decided
+    before anything is observed."""
+    return reads(tree, {}) <= {*CLOCK, *CONSTANTS, index} and not any(
+        isinstance(part, Past | Each) for part in _all(tree)
+    )
+
+
+def _all(tree):
+    yield tree
+    for part in within(tree):
+        yield from _all(part)
+
+
 def each_of(tree, definitions):
     """The `Each` that a tree is, by name or by itself. Raises InputError if it is none."""
     while isinstance(tree, Name) and tree.name in definitions:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from ccmatic.base import RATE, InputError, c_comment, c_name
 from ccmatic.compilers.c.expression import Expression
 from ccmatic.contracts import START, TIMEOUT, RunningMax, is_bound
-from ccmatic.language import Binary, Each, Extreme, If, Logic, Name, Past, reads
+from ccmatic.language import Binary, Each, Extreme, If, Name, Past, conjuncts, reads
 
 #: The most that is in a column of a window, in a belief, and in a packet; and steps of a window.
 _COLUMN, _BELIEF, _PACKET, _STEPS = 2**58, 2**40, 2**32, 2**10
@@ -235,7 +235,7 @@ class _Writer(Expression):
             on = f"{k} < {each.since}"
         tests, lasting = [], []
         with self.at_index(k, k):
-            for part in _conjuncts(each.test):
+            for part in conjuncts(each.test):
                 if isinstance(part, Each) and part.pick == "all" and part.since == k and part.test is None:
                     with self.at_index(part.index, f"{k} - 1"):
                         lasting.append(self.condition(part.term))
@@ -358,12 +358,6 @@ def _divided(amount, over, up):
     if over == 1:
         return amount if amount.isdigit() else f"ccm_amount({amount})"
     return f"ccm_up(ccm_amount({amount}), {over})" if up else f"ccm_down(ccm_amount({amount}), {over})"
-
-
-def _conjuncts(test):
-    if isinstance(test, Logic) and test.op == "and":
-        return [part for each in test.parts for part in _conjuncts(each)]
-    return [] if test is None else [test]
 
 
 def _word(condition):
