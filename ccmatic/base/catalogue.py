@@ -42,7 +42,7 @@ def entries(kinds=tuple(KINDS)):
             for name in definitions.shipped(folder, suffix):
                 known.append(name)
                 if alias := definitions.aliases(folder).get(name):
-                    yield Entry(kind, name, alias.says)
+                    yield Entry(kind, name, f"{alias.says} It is {alias.of}.")
                     continue
                 text = read_text(definitions.find_file([folder], name, suffix))
                 if not defined:
