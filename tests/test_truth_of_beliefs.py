@@ -153,7 +153,7 @@ def test_it_does_where_the_receiver_has_no_room(seed, iperf3, monkeypatch):
 
 def test_a_sender_that_errs_is_found_out(emulator, monkeypatch):
     """One whose bounds from below are twice what they ought to be."""
-    write = exported.files.write
+    write = exported.exporting.write
 
     def write_wrongly(export, target, folder):
         write(export, target, folder)
@@ -162,7 +162,7 @@ def test_a_sender_that_errs_is_found_out(emulator, monkeypatch):
         assert "return amount / over;" in text
         file.write_text(text.replace("return amount / over;", "return 2 * (amount / over);"))
 
-    monkeypatch.setattr(exported.files, "write", write_wrongly)
+    monkeypatch.setattr(exported.exporting, "write", write_wrongly)
     done = emulate("udp:cc_qdel", 3)
     assert "C_L" in {belief for _, belief, _ in done.false_beliefs[0]}
     assert any("udp:cc_qdel believed falsely" in fault for fault in done.faults)
