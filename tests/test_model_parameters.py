@@ -6,8 +6,10 @@ import pytest
 
 import ccmatic as cm
 from ccmatic.base import InputError, definitions
-from ccmatic.contracts import load_definition
+from ccmatic.contracts import load_definition, load_fluid
+from ccmatic.simulation import Path, Simulation
 from support import cli
+from support.machine import needs_compiler
 
 
 def model(name, **options):
@@ -83,3 +85,22 @@ def test_a_folder_is_a_model_by_its_path(tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"empty/laws.py: cannot read: no such file"):
         model("./empty", allow_code=True)
+
+
+@needs_compiler
+def test_a_world_that_a_model_lacks_is_named(tmp_path):
+    (tmp_path / "laws.py").write_text(
+        "from ccmatic.contracts import Model\n\nclass Lacks(Model):\n    name = 'lacks'\n\n"
+        "    def network(self, x):\n        return ()\n\nMODEL = Lacks()\n"
+    )
+    lacks = model(str(tmp_path), allow_code=True)
+    with pytest.raises(InputError, match=r"the model lacks has no packets.h; expected one beside its laws, in .*"):
+        Path(lacks, rate=10, jitter=1)
+    with pytest.raises(InputError, match="the model lacks has no fluid.py"):
+        load_fluid(lacks)
+    (tmp_path / "fluid.py").write_text("def begin():\n    pass\n")
+    with pytest.raises(InputError, match="it defines no advance; expected the functions begin and advance"):
+        load_fluid(lacks)
+    (tmp_path / "packets.h").write_text("no C\n")
+    with pytest.raises(InputError, match="refused the generated C"):
+        Simulation(Path(lacks, rate=10, jitter=1))

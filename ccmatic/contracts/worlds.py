@@ -54,7 +54,8 @@ def load_fluid(model: Model) -> ModuleType:
 
 def folders(model: Model) -> list[Path]:
     """Return the folders of a model's class and of its base classes, the nearest first."""
-    return list(dict.fromkeys(_folder(kind) for kind in type(model).__mro__ if issubclass(kind, Model)))
+    kinds = [kind for kind in type(model).__mro__ if issubclass(kind, Model) and kind is not Model]
+    return list(dict.fromkeys(map(_folder, kinds)))
 
 
 def _folder(kind: type) -> Path:
