@@ -1,4 +1,4 @@
-"""A ReLU policy of 2 × 16 units, written as ONNX, is a controller: decided, and its worst value found.
+"""A ReLU policy of 2 × 16 units, written as ONNX, is a controller: decided, its worst value found, exported, emulated.
 
 The policy was fitted to max(2·C - q, C/2), where C is the larger of two lower bounds of the link rate and q the bytes
 that may queue, per R_m; then its weights were rounded to eighths. It reads packets per R_m.
@@ -6,16 +6,22 @@ that may queue, per R_m; then its weights were rounded to eighths. It reads pack
 
 import random
 from fractions import Fraction
+from math import floor
 
 import numpy as np
 import pytest
 
 import ccmatic as cm
+from ccmatic import exporting
+from ccmatic.base import InputError
+from ccmatic.emulation import machine
+from ccmatic.runtime import Library
 
 pytest.importorskip("onnx")
 
 from support import networks
 from support.cli import run
+from support.machine import needs_compiler
 
 INPUTS = ("C_L", "C_Llambda", "q_U / R_m")
 #: Weights and biases in eighths: a row for each unit, and last the biases.
@@ -107,3 +113,25 @@ def test_it_is_decided(policy, tmp_path, monkeypatch):
 def test_its_worst_value_is_found(policy):
     worst = cm.worst(policy, NETWORK, given=BEGUN, low="1/5", high="3/10", resolution="1/10")
     assert (worst.none, worst.some) == (Fraction(1, 5), Fraction(3, 10))
+
+
+@needs_compiler
+def test_in_c_it_decides_as_exact_arithmetic_does(policy):
+    exported = exporting.make(policy)
+    library, dice, rates = Library(exported), random.Random(3), set()
+    for _ in range(1000):
+        beliefs = believing(dice)
+        decided = library.decide(beliefs, 1500)
+        assert decided == max(0, floor(exported.controller.rate(beliefs | {"MSS": 1500, "R_m": 1})))
+        rates.add(decided)
+    assert len(rates) > 900
+
+
+@needs_compiler
+def test_it_is_emulated(policy):
+    try:
+        machine.require()
+    except InputError as error:
+        pytest.skip(str(error))
+    measures = cm.emulate([f"udp:{policy}"], rate="24mbit", rtt="40ms", buffer="2bdp", seconds=1)
+    assert measures.mbit_per_second > 0 and not measures.faults
