@@ -2,7 +2,7 @@
 
 from conformance.beliefs import BELIEFS, ROUNDED
 from conformance.bottlenecks import BOTTLENECKS, WHOLE_PACKETS
-from conformance.links import FLUIDS, PACKETS, WINDOWS
+from conformance.links import FLUIDS, MORE_FLUIDS, PACKETS, WINDOWS
 from conformance.networks import NETWORKS
 from conformance.rates import CONTROLLERS, LAYERED_CONTROLLERS, drawn_controllers, drawn_on_fractions
 from conformance.signals import DEPLOYED_SIGNALS, SIGNALS
@@ -28,5 +28,8 @@ def cells(kinds):
 
 CELLS = cells(KINDS)
 
-#: More controllers that are drawn at random, for the slow sample.
-MORE_CELLS = cells([drawn_controllers(range(4, 100)), drawn_on_fractions(range(8, 300)), drawn_updates(range(3, 50))])
+#: More cells for the slow sample: of controllers that are drawn at random, and of links with several flows.
+MORE_CELLS = cells([
+    *(drawn_controllers(range(4, 40)), drawn_on_fractions(range(8, 60)), drawn_updates(range(3, 20))),
+    MORE_FLUIDS,
+])  # fmt: skip

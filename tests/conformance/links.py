@@ -1,6 +1,7 @@
 """Links: what their simulators do are executions of their laws."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import NamedTuple
@@ -131,3 +132,4 @@ FLUIDS = Kind(
     exact=exact,
     worlds={"fluid": lambda name: in_fluid},
 )
+MORE_FLUIDS = replace(FLUIDS, definitions=("three flows",))
