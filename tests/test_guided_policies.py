@@ -14,7 +14,7 @@ from ccmatic.emulation import kinds, link, run
 from ccmatic.emulation.measures import measures
 from ccmatic.learning import policies
 from ccmatic.proving import load_result
-from ccmatic.runtime.library import Called, Library, Sender
+from ccmatic.runtime.library import Called, CompiledSender, Library
 from ccmatic.trace_export import Schedule
 from support.benchmarks import defined_by
 from support.cli import run as command
@@ -39,7 +39,7 @@ def guided(path, action=None, **options):
 class Guided(Called):
     """One flow of it."""
 
-    beliefs = Sender.beliefs
+    beliefs = CompiledSender.beliefs
 
     def allowed(self, wanted):
         """The rate nearest to one that is wanted, bytes per step."""

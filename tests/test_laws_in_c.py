@@ -10,7 +10,7 @@ import pytest
 from ccmatic.base import InputError
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import Seen, StatefulSender
+from ccmatic.runtime.stateful_library import StatefulSender, StepObservations
 from support.laws import cbrt
 from support.machine import needs_compiler
 
@@ -117,7 +117,7 @@ def drawn(rng, depth, certain=False):
 def seen(rng):
     sizes = (2**12, 2**20, 2**30, 2**40)
     acked, lost, sent = (rng.randrange(rng.choice(sizes)) for _ in range(3))
-    return Seen(acked=acked, lost=lost, sent=sent, time=5, delay=1, waited=rng.randrange(0, 2 * 4096))
+    return StepObservations(acked=acked, lost=lost, sent=sent, time=5, delay=1, waited=rng.randrange(0, 2 * 4096))
 
 
 def stated(text):
@@ -168,7 +168,7 @@ def test_a_law_is_within_the_error_that_its_header_states(laws, tmp_path):
 )
 def test_laws_that_have_whole_values(law, window, tmp_path):
     sender = StatefulSender(Library(exported(law, tmp_path), STRICT), PACKET, rtt=10**8)
-    sender.step(Seen(lost=3 * PACKET, sent=PACKET, time=5, delay=1, waited=3 * 2048))
+    sender.step(StepObservations(lost=3 * PACKET, sent=PACKET, time=5, delay=1, waited=3 * 2048))
     assert sender.kept()[0] == window
 
 
@@ -220,7 +220,7 @@ def test_a_law_is_followed_where_its_bounds_are_not_assumed_to_hold(law, count, 
     (tmp_path / "law.py").write_text(ASSUMES.format(law=law))
     sender = StatefulSender(Library(header.make(str(tmp_path / "law.py")), STRICT), PACKET)
     for time in range(5, 14):
-        sender.step(Seen(time=time))
+        sender.step(StepObservations(time=time))
     assert sender.kept()[1] == count * PACKET and sender.kept()[0] == (81 if count == 9 else 9) * PACKET
     assert sender.stayed == 9 - count
 
@@ -233,7 +233,7 @@ def followed(rtt, packets, seconds):
     def step(lost=0):
         nonlocal acked, time
         acked, time = acked + sender.window(), time + 1
-        sender.step(Seen(acked=acked, lost=lost, sent=acked + sender.window(), time=time))
+        sender.step(StepObservations(acked=acked, lost=lost, sent=acked + sender.window(), time=time))
         return sender.window() / PACKET
 
     while step() < packets:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ccmatic.learning.estimation import ParticleFilter, Signals, gap_of_all, gap_of_one, signals
-from ccmatic.learning.estimation.particle_filter import COUNT, State
+from ccmatic.learning.estimation.particle_filter import COUNT, FilterState
 from ccmatic.simulation import Path, Simulation
 
 BDP, RTT = 50, 0.03
@@ -24,7 +24,7 @@ def run(rates, buffer=BDP):
 
 
 def state(own, others=0.0, delay=0.0, full=False):
-    return State(*(np.array([each]) for each in (own, others, delay, full)))
+    return FilterState(*(np.array([each]) for each in (own, others, delay, full)))
 
 
 def test_what_a_step_tells():
@@ -78,7 +78,7 @@ def test_the_most_throughput_and_the_least_rtt_are_bounds_or_what_is_expected():
         found = ParticleFilter(RTT, bounds=bounds)
         found.update(told[0])
         found._most_throughput, found._least_rtt = 1.0, RTT
-        gaps = found._gaps(now, State(now.own, np.array([0.5, 0, 0.25]), now.delay, now.full), told[1])
+        gaps = found._gaps(now, FilterState(now.own, np.array([0.5, 0, 0.25]), now.delay, now.full), told[1])
         assert gaps[3:].tolist() == [pytest.approx(each) for each in expected]
 
 

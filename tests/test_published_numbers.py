@@ -13,7 +13,7 @@ from ccmatic.emulation import link, pipeline
 from ccmatic.emulation.kinds import timetable
 from ccmatic.evaluation.bounds import bounds
 from ccmatic.exporting import header
-from ccmatic.guarantees import Path
+from ccmatic.guarantees import DeployedPath
 from ccmatic.learning import policies
 from support import ROOT
 from support.policies import policy
@@ -89,7 +89,7 @@ def test_fit_prints_the_same():
     assert len(lines) > 5
     for line in lines:
         rtt = line.step * SHIPPED[line.proof].proof.jitter - line.jitter
-        path = Path(line.jitter / rtt, rtt, line.rate, 1500)
+        path = DeployedPath(line.jitter / rtt, rtt, line.rate, 1500)
         assert line.says == guarantees.translate(SHIPPED[line.proof], path).bounds()
 
 
@@ -181,7 +181,7 @@ def row(name):
 
 def test_the_table_of_guarantees():
     table = (ROOT / "docs" / "guarantees.md").read_text()
-    rows = [row(name) for name, result in SHIPPED.items() if not guarantees.translate(result, Path()).missing]
+    rows = [row(name) for name, result in SHIPPED.items() if not guarantees.translate(result, DeployedPath()).missing]
     assert len(rows) > 20 and re.findall(r"^\| \[.*\|$", table, re.MULTILINE) == rows, "\n".join(rows)
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
 from ccmatic.tradeoffs import figures
-from ccmatic.tradeoffs.allowances.allowance import Allowance, Path
+from ccmatic.tradeoffs.allowances.allowance import Allowance, RampPath
 from ccmatic.tradeoffs.allowances.enclosure import C, compiled, least_is
 from ccmatic.tradeoffs.allowances.growth import closed_form, inverse_class, k
 from ccmatic.tradeoffs.allowances.least import least
@@ -22,8 +22,8 @@ from ccmatic.tradeoffs.allowances.rules import RULES
 from support.json_schemas import validate
 from support.sampling import each_nth
 
-PATH = Path(Fraction(2), Fraction(1000), Fraction(1))
-HALF = Path(Fraction(3, 2), Fraction(1000), Fraction(1, 2))
+PATH = RampPath(Fraction(2), Fraction(1000), Fraction(1))
+HALF = RampPath(Fraction(3, 2), Fraction(1000), Fraction(1, 2))
 
 
 def needed(text, path=PATH):
@@ -153,7 +153,7 @@ def test_classes(text):
 def test_classes_are_how_round_trips_grow(text, growth):
     allowance = Allowance.parse(text)
     targets = [Fraction(10**i) for i in (2, 3, 4)]
-    found = allowance.inverse(Path(Fraction(3), targets[-1], Fraction(1)), targets)
+    found = allowance.inverse(RampPath(Fraction(3), targets[-1], Fraction(1)), targets)
     ratios = [found[target] / growth(float(target)) for target in targets]
     assert max(ratios) / min(ratios) < 1.25
 
@@ -207,7 +207,7 @@ def test_f_may_fall_as_long_as_the_lower_rate_stays_behind():
 @pytest.mark.parametrize("start, end, buffer_time", [(2, 2, 1), (3, 2, 1), (0, 2, 1), (1, 2, 0), (1, 2, 2)])
 def test_bad_paths(start, end, buffer_time):
     with pytest.raises(InputError, match="expected"):
-        Path(Fraction(start), Fraction(end), Fraction(buffer_time))
+        RampPath(Fraction(start), Fraction(end), Fraction(buffer_time))
 
 
 # The solver

@@ -3,7 +3,7 @@
 from copy import copy
 from fractions import Fraction
 
-from ccmatic.compilers.exact import Seen, SeenTruth, Unmeasured
+from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, Unmeasured
 from ccmatic.compilers.formula import Encoder
 from ccmatic.contracts import CONDITION
 
@@ -133,7 +133,9 @@ class Stepwise:
             found = reads[name](t) if t >= 1 else None
             if found is None:
                 return Unmeasured(lambda more: seen(name, t - int(more)))
-            return (SeenTruth if isinstance(found, bool) else Seen)(found, lambda more: seen(name, t - int(more)))
+            return (ObservedTruth if isinstance(found, bool) else ObservedNumber)(
+                found, lambda more: seen(name, t - int(more))
+            )
 
         return {name: seen(name, t) for name in reads}
 

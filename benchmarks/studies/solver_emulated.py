@@ -34,7 +34,7 @@ from benchmarks.lib import cells
 from benchmarks.studies.solver_adversary import BEGIN, STEPS, as_it_runs, begun, follow, learned, play, solved
 from ccmatic.emulation import run
 from ccmatic.emulation.exported import Udp
-from ccmatic.emulation.flows import Asked
+from ccmatic.emulation.flows import FlowRequest
 from ccmatic.emulation.link import OWN, Link
 from ccmatic.exporting import header
 from ccmatic.trace_export import Holds
@@ -132,7 +132,7 @@ def find(cell, folder):
     name, trace, R_m, number = cell.values()
     rates, spans = rounds(name, folder) if trace == "rounds" else whole(name, number, folder)
     x, link = play(begun(name), rates).columns, path(rates, R_m)
-    found = run.emulate(link, [Asked(name, Exported(name, folder))], (len(rates) + STEPS) * R_M / 1e9)
+    found = run.emulate(link, [FlowRequest(name, Exported(name, folder))], (len(rates) + STEPS) * R_M / 1e9)
     left = found.log[found.log["admitted"] >= 0]
     told = {"late": float(np.percentile(found.lateness, 99)) / 1e6}
     for what, part in {"solver": spans, "all": [(0, len(rates))]}.items():

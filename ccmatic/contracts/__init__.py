@@ -17,7 +17,7 @@ from ccmatic.contracts.column import (
 )
 from ccmatic.contracts.exclusion import EXCLUSIONS, Exclusion
 from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed, seen
-from ccmatic.contracts.fluid import MANY, Links, Seen
+from ccmatic.contracts.fluid import MANY, Links, SlotOutcome
 from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.parameter import Parameter, choice, number, whole
 from ccmatic.contracts.program import START, TIMEOUT, Program
@@ -79,9 +79,9 @@ __all__ = [
     "RunningMax",
     "RunningMin",
     "Sample",
-    "Seen",
     "SenderBelief",
     "Sketch",
+    "SlotOutcome",
     "State",
     "StateBelief",
     "Stated",

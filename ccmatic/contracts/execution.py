@@ -12,7 +12,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Kept
 from ccmatic.contracts.model import Model
-from ccmatic.contracts.sources import LastSteps, NextWindow, Numbers, Recorded, Seen, Source, Unknowns
+from ccmatic.contracts.sources import LastSteps, NextWindow, Numbers, ObservedTrace, Recorded, Source, Unknowns
 from ccmatic.contracts.steps import Delay, Number, Steps
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Truth
@@ -231,7 +231,7 @@ def seen(model: Model, buffer: Buffer, jitter: int, trace: Recorded, horizon: in
     """What the sender of a trace, which sends at rates, has seen by the end of its first `horizon` steps, in whatever
     unit its bytes are; the rest is unknown, so that its laws hold of each execution that looks like that. What a byte
     is in C·R_m is `ccmatic.logic.unit`. Raises KeyError for a column or a constant that the trace lacks."""
-    return _built(model, horizon, buffer, jitter, Bounds.MOVE, Seen(model, trace, buffer, horizon))
+    return _built(model, horizon, buffer, jitter, Bounds.MOVE, ObservedTrace(model, trace, buffer, horizon))
 
 
 def ending(model: Model, x: NetworkView, steps: int = 1) -> Execution:

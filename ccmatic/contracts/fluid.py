@@ -5,7 +5,7 @@ A fluid.py has two functions:
 - `begin(links, history, longest_rtt, longest_jitter)` returns the queues before slot 0, a pytree of arrays. The last
   three arguments are in slots, at least 1 each.
 - `advance(links, queues, t, sent)` returns the queues after slot t, in which the flows send (f, n) bytes evenly, and
-  what was Seen.
+  what was SlotOutcome.
 
 Arrays are of JAX, which these types do not import.
 """
@@ -56,7 +56,7 @@ class Links(NamedTuple):
         return tuple(None if table is None else table[t] for table in tables)
 
 
-class Seen(NamedTuple):
+class SlotOutcome(NamedTuple):
     """What became of a slot.
 
     What the senders come to know, (f, n): bytes acknowledged, bytes known to be lost, and the queueing delay of the

@@ -147,7 +147,7 @@ class Numbers(Source):
         return self.column(f"{name}{BEFORE_TIMEOUT}")[-1]
 
 
-class Seen(Unknowns):
+class ObservedTrace(Unknowns):
     """What the sender of a trace has seen by the end of its first `horizon` steps; all else is unknown, and so is what
     its bytes are in C·R_m: they are multiples of the unit. Raises KeyError for what the trace lacks."""
 

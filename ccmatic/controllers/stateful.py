@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ccmatic.base import InputError, markup
 from ccmatic.compilers.exact import Program
-from ccmatic.compilers.formula import Step, Told, forever
+from ccmatic.compilers.formula import OpenStep, Step, forever
 from ccmatic.compilers.text import Text
 from ccmatic.controllers.memory import Memory
 from ccmatic.controllers.observing import observations_in
@@ -109,7 +109,7 @@ class Stateful:
         return some([self._does_less_untold(view, t) for t in steps])
 
     def _does_less_untold(self, view, t):
-        told, untold = Told(self, view, t, f"told_{t}"), Told(self, view, t, f"untold_{t}")
+        told, untold = OpenStep(self, view, t, f"told_{t}"), OpenStep(self, view, t, f"untold_{t}")
         becomes = told.becomes(self.update), no(untold.becomes(self.update))
         fewer = [implies(untold.holds[each], holds) for each, holds in told.holds.items()]
         return every(*becomes, fewer, self._is_before_trace(view, t))

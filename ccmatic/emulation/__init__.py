@@ -16,7 +16,7 @@ Bytes are those of IP packets, headers included and no link-layer framing, throu
 schedule, utilisation.
 """
 
-from ccmatic.emulation.flows import Asked, Commands
+from ccmatic.emulation.flows import Commands, FlowRequest
 from ccmatic.emulation.kinds import asked, is_flow
 from ccmatic.emulation.link import MTU, SECOND, Link, of_texts
 from ccmatic.emulation.machine import require
@@ -28,9 +28,9 @@ __all__ = [
     "MTU",
     "RECORD",
     "SECOND",
-    "Asked",
     "Commands",
     "Emulation",
+    "FlowRequest",
     "Link",
     "as_text",
     "asked",

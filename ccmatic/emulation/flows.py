@@ -20,7 +20,7 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 @dataclass(frozen=True)
-class Asked:
+class FlowRequest:
     """A flow that is asked for.
 
     name: as it was written. flow: what has `prepare`. start, stop: in ns of the run, from when until when it sends;

@@ -4,7 +4,7 @@ import re
 
 from ccmatic.base import InputError, definitions, installed, suggest
 from ccmatic.emulation.exported import Bpf, Guard, Udp
-from ccmatic.emulation.flows import Asked, Kernel, available, in_kernel
+from ccmatic.emulation.flows import FlowRequest, Kernel, available, in_kernel
 from ccmatic.emulation.link import SECOND, nanoseconds
 
 #: Those that are no congestion control of the kernel's; `policy` is another name for `udp`.
@@ -36,7 +36,7 @@ def asked(text):
     stop, rtt = (found[part] and nanoseconds(found[part], f"{part} of flow '{text}':") for part in ("stop", "rtt"))
     if stop is not None and stop <= start:
         raise InputError(f"the flow '{text}' stops before it starts; expected a later stop")
-    return Asked(text, flow(found["flow"]), start, stop, rtt)
+    return FlowRequest(text, flow(found["flow"]), start, stop, rtt)
 
 
 def flow(text):

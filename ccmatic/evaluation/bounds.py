@@ -8,7 +8,7 @@ from ccmatic import exporting, guarantees
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ProvedBounds:
     """In the steady state: utilisation, at least, over many windows; packets lost in a step, and inflight in C·R_m with
     what propagates, at most. None where nothing is proved."""
 
@@ -33,19 +33,19 @@ def broken(row):
 
 
 def bounds(sender, buffer_bdp, at_start=False):
-    """The Bounds of an exported controller, by its file or shipped name, on a link of any rate with a buffer in C·R_m:
-    of the proof for windows as long as its own.
+    """The ProvedBounds of an exported controller, by its file or shipped name, on a link of any rate with a buffer in
+    C·R_m: of the proof for windows as long as its own.
 
     at_start: for one that runs another until a large loss, and still does."""
     export = _export(sender)
     if export.remembers:
-        return Bounds()  # nothing is proved yet
+        return ProvedBounds()  # nothing is proved yet
     path = guarantees.Path(export.jitter, buffer=Fraction(buffer_bdp))
     wanted = " at its start" if at_start else ""
     for where, found in export.guarantees(path):
         if where == wanted and not found.missing:
-            return Bounds(_float(found.utilisation), found.lost_in_step, _float(found.inflight))
-    return Bounds()
+            return ProvedBounds(_float(found.utilisation), found.lost_in_step, _float(found.inflight))
+    return ProvedBounds()
 
 
 @cache

@@ -24,7 +24,7 @@ SAME, SHARE = 1.1, 95
 
 
 @dataclass(frozen=True)
-class Path:
+class FittedPath:
     """What a fit says of a path, of the whole log or of most windows: jitter, C, R_m in seconds and bytes per second;
     bytes of the largest packet; and what speaks against taking it for the path of a proof, in sentences."""
 
@@ -69,7 +69,7 @@ def _paths(fitted, fit):
     log, seen = fitted.log, fitted.log.least_delay()
     rtt = fitted.rtt if seen is None or log.two_clocks else max(fitted.rtt, seen / SECOND)
     packet = int(log.size.max())
-    whole = Path("all of the log", fit.jitter, fit.rate, rtt, packet)
+    whole = FittedPath("all of the log", fit.jitter, fit.rate, rtt, packet)
     jitter = unlimited(log.kept(), load_definition("models", "MODEL", fit.model))
     untold = ()
     if rtt + jitter <= SAME * whole.delay:
@@ -85,7 +85,7 @@ def _paths(fitted, fit):
         change = f"×{low:.3g} to ×{high:.3g} (p{100 - SHARE}, p{SHARE})"
         against.append(f"a C that stays, where from window to window it changes by {change}")
     jitter = float(np.percentile(fit.jitters, SHARE))
-    most = Path(f"{SHARE} % of the windows", jitter, float(np.median(rates)), rtt, packet, tuple(against))
+    most = FittedPath(f"{SHARE} % of the windows", jitter, float(np.median(rates)), rtt, packet, tuple(against))
     if most.delay * SAME < whole.delay:
         yield most
 

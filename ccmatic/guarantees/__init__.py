@@ -1,6 +1,6 @@
 """What a proof says of a path: in shares of the link, bytes, packets and milliseconds (docs/guarantees.md)."""
 
 from ccmatic.guarantees.results import Result, of_controller, read, shipped
-from ccmatic.guarantees.translation import Guarantee, Path, path, sentence, translate
+from ccmatic.guarantees.translation import DeployedPath, Guarantee, path, sentence, translate
 
-__all__ = ["Guarantee", "Path", "Result", "of_controller", "path", "read", "sentence", "shipped", "translate"]
+__all__ = ["DeployedPath", "Guarantee", "Result", "of_controller", "path", "read", "sentence", "shipped", "translate"]

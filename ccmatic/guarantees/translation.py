@@ -23,7 +23,7 @@ SLACK = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True)
-class Path:
+class DeployedPath:
     """A path, as far as it is known. None: unknown; bounds are then reported in multiples of C·R_m, which is a BDP.
 
     Attributes:
@@ -53,14 +53,14 @@ def path(
     rate: str | None = None,
     buffer: str | None = None,
     mss: int | None = None,
-) -> Path:
-    """Return the Path of quantities as people write them; see `ccmatic.api.guarantee`. Raises InputError."""
+) -> DeployedPath:
+    """Return the DeployedPath of quantities as people write them; see `ccmatic.api.guarantee`. Raises InputError."""
     seconds = None if rtt is None else quantities.duration(rtt)
     if seconds == 0:
         raise InputError(f"the rtt is '{rtt}'; expected more than 0")
     if jitter is not None and not seconds:
         raise InputError(f"the jitter is '{jitter}' of an unknown R_m; expected an rtt, such as 40ms")
-    known = Path(
+    known = DeployedPath(
         jitter=Fraction(1) if jitter is None or seconds is None else quantities.duration(jitter) / seconds,
         rtt=seconds,
         rate=None if rate is None else quantities.rate(rate),
@@ -94,7 +94,7 @@ class Guarantee:
     """
 
     result: Result
-    path: Path
+    path: DeployedPath
     step: Fraction | float
     utilisation: Fraction | None
     inflight: Fraction | float | None
@@ -186,7 +186,7 @@ class Guarantee:
         return f"{said} ({_digits(float(of_bdp) * bdp, up)} bytes{packets})"
 
 
-def translate(result: Result, path: Path) -> Guarantee:
+def translate(result: Result, path: DeployedPath) -> Guarantee:
     """Translate a proof into what it says of a path.
 
     All published bounds come from here: those of `fit`, `emulate`, `evaluate`, exported headers, policy files, README

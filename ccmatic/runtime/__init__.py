@@ -1,18 +1,18 @@
 """The C core of senders: link, sender, pacing and arithmetic; how it is built, and how Python calls it."""
 
 from ccmatic.runtime.build import build_bpf, build_udp
-from ccmatic.runtime.library import Called, Library, Sender, compile_c
+from ccmatic.runtime.library import Called, CompiledSender, Library, compile_c
 from ccmatic.runtime.sources import LONGEST_RTT, LONGEST_STEP, include_folder, library_sources, shipped
-from ccmatic.runtime.stateful_library import Seen, StatefulSender
+from ccmatic.runtime.stateful_library import StatefulSender, StepObservations
 
 __all__ = [
     "LONGEST_RTT",
     "LONGEST_STEP",
     "Called",
+    "CompiledSender",
     "Library",
-    "Seen",
-    "Sender",
     "StatefulSender",
+    "StepObservations",
     "build_bpf",
     "build_udp",
     "compile_c",

@@ -39,8 +39,8 @@ class Library:
         return getattr(self._library, f"{self.export.name}_{function}")
 
     def sender(self, packet, rtt=10**9, now=0):
-        """A fresh Sender. packet: MSS, bytes; rtt: R_m and now: the time, in nanoseconds."""
-        return Sender(self, packet, rtt, now)
+        """A fresh CompiledSender. packet: MSS, bytes; rtt: R_m and now: the time, in nanoseconds."""
+        return CompiledSender(self, packet, rtt, now)
 
     def decide(self, beliefs, packet, wanted=0):
         """The rate for beliefs, by name, in bytes per step, bytes and steps: rounded down, at least 0. wanted: of an
@@ -112,7 +112,7 @@ class Called:
         return called(self._pointer, *(value for _, value in arguments))
 
 
-class Sender(Called):
+class CompiledSender(Called):
     """One flow. Called with an Observation at each step's end, it returns the next step's rate, bytes per time; `over`
     has to say how long a step is: the `propagation` of the simulation's path."""
 

@@ -9,7 +9,7 @@ from ccmatic.runtime.library import Called
 _U64, _I64 = ctypes.c_uint64, ctypes.c_int64
 
 
-class Seen(ctypes.Structure):
+class StepObservations(ctypes.Structure):
     """What was seen by the end of a step, as `struct ccm_seen` has it: bytes so far, and whole steps; a delay of -1 is
     none. waited: the delay itself, in 4096ths of a step."""
 
@@ -22,8 +22,8 @@ class StatefulSender(Called):
     """One flow of a controller with state."""
 
     def step(self, seen):
-        """A step is over, in which this was Seen."""
-        self._call("step", None, (ctypes.POINTER(Seen), ctypes.byref(seen)))
+        """A step is over, in which these were the StepObservations."""
+        self._call("step", None, (ctypes.POINTER(StepObservations), ctypes.byref(seen)))
 
     def window(self, now=0):
         """The most bytes that may be out from now on."""

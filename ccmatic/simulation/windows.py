@@ -8,7 +8,7 @@ its jitter is all that delays a packet behind the bottleneck. A loss is found by
 from bisect import bisect_right
 
 from ccmatic.base import InputError
-from ccmatic.runtime import Seen
+from ccmatic.runtime import StepObservations
 
 #: Packets acknowledged beyond one that is lost, by which it is found.
 DUPACKS = 3
@@ -16,7 +16,7 @@ DUPACKS = 3
 
 class WindowFlow:
     """A flow over a Simulation of a link; InputError if that drops packets that wait. sender: a StatefulSender. `seen`:
-    what it was told last, a Seen; `found`: packets that later ones have told to be lost.
+    what it was told last, a StepObservations; `found`: packets that later ones have told to be lost.
 
     A timeout fires when nothing is on its way any more of what was sent, and a loss is not found: at once, as in the
     model, but not for losses that are known.
@@ -63,7 +63,7 @@ class WindowFlow:
         if timeout:
             self._lost = len(self._before)
         self._steps += 1
-        return Seen(
+        return StepObservations(
             acked=seen.delivered,
             lost=self._lost * packet,
             sent=seen.sent,

@@ -21,7 +21,7 @@ from ccmatic.records import (
     TableFileLine,
 )
 from ccmatic.tradeoffs import cycle, family, family_figure, figures, steps
-from ccmatic.tradeoffs.allowances.allowance import Allowance, Path
+from ccmatic.tradeoffs.allowances.allowance import Allowance, RampPath
 from ccmatic.tradeoffs.allowances.enclosure import compiled
 from ccmatic.tradeoffs.allowances.growth import closed_form, inverse_class
 from ccmatic.tradeoffs.allowances.least import least
@@ -55,9 +55,9 @@ class Found:
 
 
 def read(allowances, buffer_time, start, end):
-    """([Allowance, …], Path) of a command's text. Raises InputError for what is no number or no allowance, and for what
-    the theorem does not allow."""
-    path = Path(number(start, "C_0"), number(end, "C"), number(buffer_time, "β_s"))
+    """([Allowance, …], RampPath) of a command's text. Raises InputError for what is no number or no allowance, and for
+    what the theorem does not allow."""
+    path = RampPath(number(start, "C_0"), number(end, "C"), number(buffer_time, "β_s"))
     read = [Allowance.parse(text) for text in allowances or DEFAULT]
     for allowance in read:
         allowance.require(path)

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.contracts import MANY, Seen
+from ccmatic.contracts import MANY, SlotOutcome
 
 
 class Queues(NamedTuple):
@@ -67,7 +67,7 @@ EXACT = 4
 
 
 def advance(links, queues, t, sent):
-    """One slot, number t, in which the flows send (f, n) bytes evenly: the Queues after it, and what was Seen."""
+    """One slot, number t, in which the flows send (f, n) bytes evenly: the Queues after it, and its SlotOutcome."""
     capacity, held, luck, released = links.at(t)
     unlucky = lost_at_random(links, sent, luck)
     arrived = sent - unlucky
@@ -97,7 +97,7 @@ def advance(links, queues, t, sent):
     have = queues.inside + accepted
     gone = jnp.sum(have, axis=0) - inside
     out = share(gone, jnp.floor(have - left).astype(jnp.int32), have)
-    seen = Seen(
+    seen = SlotOutcome(
         acked=_lagging(queues.released, links.rtt),
         lost=_lagging(queues.dropped, links.rtt),
         delay=_lagging(jnp.broadcast_to(queues.ages[:, None], queues.released.shape), links.rtt),

@@ -9,7 +9,7 @@ from ccmatic.contracts import Flow
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.execution import Windows
 from ccmatic.contracts.steps import Delay, Steps
-from ccmatic.runtime.stateful_library import Seen
+from ccmatic.runtime.stateful_library import StepObservations
 
 PACKET, HORIZON = 1500, 8
 #: The first step by which it is observed.
@@ -44,7 +44,7 @@ class Sequence:
     def _seen(self, t):
         """What an exported sender is told at the end of step t."""
         then = max(0, t - 1)
-        return Seen(
+        return StepObservations(
             acked=self.S[then],
             lost=self.Ld[t],
             sent=self.A[then],

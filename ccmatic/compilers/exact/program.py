@@ -30,7 +30,7 @@ class Unmeasured:
     __hash__ = None
 
 
-class Seen(Fraction):
+class ObservedNumber(Fraction):
     """What is observed at a step; `[back]` gives what was observed so long before."""
 
     def __new__(cls, number, before):
@@ -42,7 +42,7 @@ class Seen(Fraction):
         return self.before(back)
 
 
-class SeenTruth:
+class ObservedTruth:
     """The same of a condition."""
 
     def __init__(self, truth, before):

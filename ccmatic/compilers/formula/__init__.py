@@ -2,6 +2,6 @@
 
 from ccmatic.compilers.formula.encoder import Encoder, keeps_sign
 from ccmatic.compilers.formula.forever import forever
-from ccmatic.compilers.formula.step import Step, Told
+from ccmatic.compilers.formula.step import OpenStep, Step
 
-__all__ = ["Encoder", "Step", "Told", "forever", "keeps_sign"]
+__all__ = ["Encoder", "OpenStep", "Step", "forever", "keeps_sign"]

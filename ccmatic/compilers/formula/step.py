@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 
 from ccmatic.base import CONDITION, InputError
-from ccmatic.compilers.exact import Seen, SeenTruth, Unmeasured
+from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, Unmeasured
 from ccmatic.compilers.formula.encoder import Encoder, keeps_sign
 from ccmatic.language import (
     AnyOf,
@@ -134,7 +134,9 @@ class Step(Encoder):
             found = next((number for holds, number in found or () if holds), None)
         if found is None:
             return Unmeasured(lambda more: self.seen(name, back + more))
-        return (SeenTruth if isinstance(found, bool) else Seen)(found, lambda more: self.seen(name, back + more))
+        return (ObservedTruth if isinstance(found, bool) else ObservedNumber)(
+            found, lambda more: self.seen(name, back + more)
+        )
 
     def visit_Name(self, node):
         name, observations = node.name, self.controller.observations
@@ -223,7 +225,7 @@ class Step(Encoder):
         return self.controller.observations[leaf.name].read(self.view, self.t - int(back)) if back <= self.t else None
 
 
-class Told(Step):
+class OpenStep(Step):
     """The same where each comparison that reads a number of whole steps may hold or not: `holds` has unknowns of that,
     by comparison, of a name."""
 

@@ -6,7 +6,7 @@ from ccmatic.base import InputError
 from ccmatic.fitting.log import NEVER, packet_log
 from ccmatic.fitting.readers.capture_file import packets
 from ccmatic.fitting.readers.headers import SYN, TCP
-from ccmatic.fitting.readers.tcp import Segments, Sender
+from ccmatic.fitting.readers.tcp import Segments, TcpSender
 
 NOTES = (
     "captured at the sender: a segment counts as delivered when its acknowledgement is captured, cumulative or "
@@ -20,7 +20,7 @@ PAIR_NOTES = ("captured at both ends: packets that the receiver's capture lacks,
 def read(path, two_clocks=False):
     """The PacketLog of a sender's capture: data over TCP in the direction in which most was sent, all connections of
     two addresses together. Raises InputError."""
-    directions = defaultdict(lambda: defaultdict(Sender))
+    directions = defaultdict(lambda: defaultdict(TcpSender))
     for number, now, header in packets(path):
         source, target, protocol = header.ports
         if protocol == TCP:

@@ -39,7 +39,7 @@ class Segments:
         ]
 
 
-class Sender:
+class TcpSender:
     """One end of a connection, which sends.
 
     rows: [sent, delivered, size, record] of each segment with data, in the order sent; instants in ns.

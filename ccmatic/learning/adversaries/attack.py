@@ -12,7 +12,7 @@ from ccmatic.base import InputError, definitions, shown, suggest
 from ccmatic.controllers import signal
 from ccmatic.learning.adversaries.levels import Bandwidth, Chosen, Jitter, LeastRtt
 from ccmatic.learning.adversaries.target import Target
-from ccmatic.learning.envs import State as LinkState
+from ccmatic.learning.envs import AttackState as LinkState
 from ccmatic.learning.envs.capacity import MBIT
 
 #: Over how many of the last intervals the two mean delays are that CCLab's Eq. 5 compares with its threshold.
@@ -22,7 +22,7 @@ LONG, SHORT = 10, 2
 MOST_INTERVALS = 10**7
 
 
-class State(NamedTuple):
+class AttackState(NamedTuple):
     """An episode under way. chosen: last, and on which links; target: as of its environment; memory: its own; delays:
     (LONG, n) seconds; history: (n, 1, k, features)."""
 
@@ -93,9 +93,10 @@ class Attack:
         return self.history * self.features
 
     def reset(self, key, n):
-        """n links and their first State, (Links, State), as Environment.reset; the Links are those at first."""
+        """n links and their first AttackState, (Links, AttackState), as Environment.reset; the Links are those at
+        first."""
         links, target = self.target.environment.reset(key, n)
-        return links, State(
+        return links, AttackState(
             chosen=self.level.begin(self.asked, links),
             target=target,
             memory=self.target.policy.begin(links),
@@ -109,12 +110,12 @@ class Attack:
         return state.history.reshape(*state.history.shape[:2], self.size)
 
     def step(self, links, state, action):
-        """One interval: (State, observation, reward (n, 1)). action: (n, 1)."""
+        """One interval: (AttackState, observation, reward (n, 1)). action: (n, 1)."""
         state, reward, _ = self.watched(state, action)
         return state, self.observation(state), reward
 
     def watched(self, state, action):
-        """One interval: (State, reward (n, 1), bytes served (n))."""
+        """One interval: (AttackState, reward (n, 1), bytes served (n))."""
         chosen = self.level.choose(self.asked, state.chosen, state.interval, jnp.clip(action[:, 0], -1, 1))
         links = chosen.links
         memory, target, seen = self.target.step(links, state.memory, state.target, chosen.wrong)
@@ -126,7 +127,7 @@ class Attack:
         reward = self.rewarded(served / jnp.maximum(capacity.sum(0), 1), delays, known)
         vector = jnp.stack([*self.level.told(self.asked, chosen), *self._network(links, known, delays[0])], axis=-1)
         history = jnp.concatenate([state.history[:, :, 1:], vector[:, None, None]], axis=2)
-        return State(chosen, target, memory, delays, history), reward[:, None], served
+        return AttackState(chosen, target, memory, delays, history), reward[:, None], served
 
     def rewarded(self, used, delays, known):
         """(n), of the share of the link that was used, (n), the last queueing delays, (LONG, n) the latest first, and

@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 from ccmatic.base import InputError, definitions
 from ccmatic.learning import policies
-from ccmatic.learning.envs import Environment, Policy, sender, trained
+from ccmatic.learning.envs import Environment, RolloutPolicy, sender, trained
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A sender by its name, the Environment that it is in, and its Policy there."""
+    """A sender by its name, the Environment that it is in, and its RolloutPolicy there."""
 
     name: str
     environment: Environment
-    policy: Policy
+    policy: RolloutPolicy
 
     @property
     def asked(self):

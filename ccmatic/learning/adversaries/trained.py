@@ -10,7 +10,7 @@ from ccmatic.learning.adversaries.attack import Attack
 from ccmatic.learning.adversaries.levels import Bandwidth, Jitter, LeastRtt
 from ccmatic.learning.adversaries.played import Played, baseline, play, worst
 from ccmatic.learning.adversaries.target import target
-from ccmatic.learning.envs import Asked
+from ccmatic.learning.envs import LinkOptions
 
 #: Keys of the section [adversary] of a query.
 OPTIONS = ("target", "reward", "penalty", "history", "runs", "level", "within")
@@ -24,17 +24,17 @@ LINKS = {"rate": {"low": 1, "high": 96}, "rtt": 20, "buffer": 121_250}
 
 
 def attack(options, links, threshold=0.0):
-    """The Attack that two sections of a query ask for: [adversary], and [environment] with options of Asked. threshold:
-    seconds. Raises InputError."""
+    """The Attack that two sections of a query ask for: [adversary], and [environment] with options of LinkOptions.
+    threshold: seconds. Raises InputError."""
     level = _level(options)
-    known = [each.name for each in fields(Asked) if each.init and (each.name != "links" or level.follows_links)]
+    known = [each.name for each in fields(LinkOptions) if each.init and (each.name != "links" or level.follows_links)]
     for name in links:
         if name not in known:
             raise InputError(f"unknown option '{name}' of an attack's links; {suggest(name, known)}")
     if "target" not in options:
         raise InputError('[adversary] has no target; expected a sender\'s name, such as target = "cubic"')
     ours = {key: value for key, value in LINKS.items() if key != "buffer" or "buffer_bdp" not in links}
-    asked = Asked(**{"links": "smooth", **ours, **links})
+    asked = LinkOptions(**{"links": "smooth", **ours, **links})
     if isinstance(level, Jitter) and not asked.jitter.ends[0]:
         raise InputError("the jitter of a link may be 0; expected more, of which an adversary at 'jitter' chooses")
     given = {key: options[key] for key in ("reward", "penalty", "history", "runs") if key in options}

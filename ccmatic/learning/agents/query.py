@@ -10,7 +10,7 @@ from ccmatic.base import InputError, line_of, load_toml, located, shown, suggest
 from ccmatic.learning import adversaries, policies
 from ccmatic.learning.agents import algorithms
 from ccmatic.learning.agents.contract import Agent, is_whole, require_whole
-from ccmatic.learning.envs import LEARNED, Asked, Environment, make_environment
+from ccmatic.learning.envs import LEARNED, Environment, LinkOptions, make_environment
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Training:
 COMMON = tuple(field.name for field in fields(AgentAsked) if field.name != "options")
 
 KNOWN = {
-    "environment": (*LEARNED, *(field.name for field in fields(Asked) if field.init)),
+    "environment": (*LEARNED, *(field.name for field in fields(LinkOptions) if field.init)),
     "agent": COMMON,
     "adversary": adversaries.OPTIONS,
 }

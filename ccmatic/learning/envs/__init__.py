@@ -13,24 +13,24 @@ except ImportError as error:
     raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
 
 from ccmatic.learning.envs.backends import Fluid
-from ccmatic.learning.envs.environment import Environment, State
+from ccmatic.learning.envs.environment import Environment, EnvironmentState
 from ccmatic.learning.envs.gym import LEARNED, LinkEnv, LinkParallelEnv, LinkVectorEnv, make_environment, spaces
-from ccmatic.learning.envs.links import Asked
-from ccmatic.learning.envs.rollout import Episode, Lawful, Policy, lawful, rollout, stateless
+from ccmatic.learning.envs.links import LinkOptions
+from ccmatic.learning.envs.rollout import Episode, Lawful, RolloutPolicy, lawful, rollout, stateless
 from ccmatic.learning.envs.senders import remembering, sender, trained
 
 __all__ = [
     "LEARNED",
-    "Asked",
     "Environment",
+    "EnvironmentState",
     "Episode",
     "Fluid",
     "Lawful",
     "LinkEnv",
+    "LinkOptions",
     "LinkParallelEnv",
     "LinkVectorEnv",
-    "Policy",
-    "State",
+    "RolloutPolicy",
     "lawful",
     "make_environment",
     "remembering",

@@ -1,5 +1,5 @@
 """What an episode runs on: the fluid simulator, or the packet simulator; the emulator is in `emulated`. One interface:
-`reset` gives Links, a State and an observation, `step` takes them and an action."""
+`reset` gives Links, an EnvironmentState and an observation, `step` takes them and an action."""
 
 from fractions import Fraction
 from functools import partial
@@ -11,7 +11,7 @@ import numpy as np
 
 from ccmatic.base import InputError, definitions
 from ccmatic.learning.envs import capacity
-from ccmatic.learning.envs.environment import State
+from ccmatic.learning.envs.environment import EnvironmentState
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.simulation import Path, Simulation
 
@@ -40,13 +40,13 @@ class Fluid(Simulated):
         self._observe = jax.jit(environment.observation)
 
     def reset(self, seed):
-        """(Links, State, observation (n, f, size)) of an episode. seed: of all that is random in it."""
+        """(Links, EnvironmentState, observation (n, f, size)) of an episode. seed: of all that is random in it."""
         key = jax.random.key(seed)
         links, state = self._reset(key if self._device is None else jax.device_put(key, self._device))
         return links, state, self._observe(state)
 
     def step(self, links, state, action):
-        """One interval, as Environment.step; the State that is given is not to be used again."""
+        """One interval, as Environment.step; the EnvironmentState that is given is not to be used again."""
         return self._step(links, state, jnp.asarray(action, jnp.float32))
 
 
@@ -89,7 +89,7 @@ class Packets(Simulated):
         state = self._act(links, state, jnp.asarray(action, jnp.float32))
         now = self._send(float(state.rate[0, 0]), int(state.interval), state.known.now)
         known, history, reward = self._learn(state.known, state.history, now)
-        state = State(state.interval + 1, state.rate, None, known, history)
+        state = EnvironmentState(state.interval + 1, state.rate, None, known, history)
         return state, self._observe(state), reward
 
     def _begin(self, links, seed):

@@ -13,9 +13,9 @@ import numpy as np
 
 from ccmatic import emulation, exporting
 from ccmatic.base import InputError
-from ccmatic.emulation import MTU, SECOND, Asked, Commands, Link, started
+from ccmatic.emulation import MTU, SECOND, Commands, FlowRequest, Link, started
 from ccmatic.learning import policies
-from ccmatic.learning.envs.environment import State
+from ccmatic.learning.envs.environment import EnvironmentState
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.runtime import build_udp
 
@@ -59,7 +59,7 @@ class Emulated:
         self._told.say(int(np.asarray(state.rate)[0, 0]))
         passed, now = self._told.heard(self._run, state.known.now)
         known, history, reward = self._learn(state.known, state.history, now)
-        state = State(np.int32(state.interval) + np.int32(passed), state.rate, None, known, history)
+        state = EnvironmentState(np.int32(state.interval) + np.int32(passed), state.rate, None, known, history)
         if state.interval >= self.environment.asked.steps:
             self.faults = self._run.finished().faults
             self.close()
@@ -73,9 +73,9 @@ class Emulated:
     def _begin(self, links):
         asked = self.environment.asked
         step = round(float(links.slot[0]) * asked.slots * SECOND)
-        self._told = Told(step)
+        self._told = CommandedFlow(step)
         seconds = asked.steps * step / SECOND + AFTER
-        flows = [Asked("learner", self._told)]
+        flows = [FlowRequest("learner", self._told)]
         self._run = self._stack.enter_context(started(_link(asked, links, self._seed), flows, seconds))
 
 
@@ -109,7 +109,7 @@ def _link(asked, links, seed):
     )
 
 
-class Told:
+class CommandedFlow:
     """A flow whose sender sends at the rate that it is told, and tells what it measured in each interval of `step`
     ns."""
 

@@ -15,11 +15,11 @@ from ccmatic.contracts import MANY, load_definition, load_fluid
 from ccmatic.controllers import shipped_beliefs, signal
 from ccmatic.learning import policies
 from ccmatic.learning.envs import signals
-from ccmatic.learning.envs.links import Asked
+from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.estimation import beliefs, particles
 
 
-class State(NamedTuple):
+class EnvironmentState(NamedTuple):
     """An episode under way. interval: how many intervals are over. rate: (f, n) of the next one, unless an action
     changes it, bytes per second. queues: the links'. known: signals.Known. history: (n, f, k + d, features), the
     latest last. wrong: (n) times what it is senders take the least RTT for; None: for what it is."""
@@ -41,7 +41,7 @@ def window(of_envelope):
 class Environment:
     """What is learned in.
 
-    asked:   which links, an Asked.
+    asked:   which links, an LinkOptions.
     observe, act, reward: formulas (docs/signals.md), by a name that ccmatic ships or by the path of a file, which is
              made absolute. A reward may be a function of a signals.Known. Or act is `envelope:NAME`, of a controller
              that leaves a choice: -1 is its least rate, 1 its most.
@@ -50,7 +50,7 @@ class Environment:
     Raises InputError.
     """
 
-    asked: Asked
+    asked: LinkOptions
     observe: str = definitions.chosen("signals", "DEFAULT")
     act: str = definitions.chosen("signals", "DEFAULT")
     reward: object = definitions.chosen("signals", "DEFAULT")
@@ -123,7 +123,8 @@ class Environment:
         return (-1.0, 1.0) if self.envelope else self.formula("act").bounds
 
     def reset(self, key, n):
-        """n links and their first State: (Links, State). key: of jax.random; of the links and all that is random."""
+        """n links and their first EnvironmentState: (Links, EnvironmentState). key: of jax.random; of the links and all
+        that is random."""
         links, rate = self.asked.draw(key, n)
         queues = self.link.begin(links, self.asked.longest, self.asked.longest_rtt, self.asked.longest_jitter)
         rtt = links.rtt * links.slot
@@ -138,19 +139,19 @@ class Environment:
             capacity=jnp.broadcast_to(jnp.mean(links.capacity, axis=0) / links.slot, rtt.shape),
         )
         history = jnp.zeros((n, self.asked.flows, self.history + self.delay, self.features))
-        return links, State(jnp.int32(0), rate, queues, known, history)
+        return links, EnvironmentState(jnp.int32(0), rate, queues, known, history)
 
     def seconds(self, links):
         """How long an interval is, (f, n)."""
         return jnp.broadcast_to(links.slot * self.asked.slots, links.rtt.shape)
 
     def observation(self, state):
-        """(n, f, size) of a State."""
+        """(n, f, size) of an EnvironmentState."""
         seen = state.history[:, :, : self.history]
         return seen.reshape(*seen.shape[:2], self.size)
 
     def step(self, links, state, action):
-        """One interval: (State, observation (n, f, size), reward (n, f)). action: (n, f)."""
+        """One interval: (EnvironmentState, observation (n, f, size), reward (n, f)). action: (n, f)."""
         return self.watched(links, state, action)[:3]
 
     def watched(self, links, state, action):
@@ -158,7 +159,7 @@ class Environment:
         state = self.acted(links, state, action)
         queues, now, seen = self.send(links, state)
         known, history, reward = self.learn(state.known, state.history, now)
-        state = State(state.interval + 1, state.rate, queues, known, history)
+        state = EnvironmentState(state.interval + 1, state.rate, queues, known, history)
         return state, self.observation(state), reward, seen
 
     def totals(self, links, state):
@@ -170,8 +171,8 @@ class Environment:
         return now.acked.sum(), served.sum(dtype=jnp.float32), (now.acked * now.rtt).sum()
 
     def acted(self, links, state, action):
-        """The State with the rate of the next interval, by an action (n, f): at least a packet in it, at most as much
-        as is counted. A flow that has not come yet stays as it is, and its action is 0."""
+        """The EnvironmentState with the rate of the next interval, by an action (n, f): at least a packet in it, at
+        most as much as is counted. A flow that has not come yet stays as it is, and its action is 0."""
         most = MANY / (self.asked.flows * self.asked.slots * 4)
         here = links.start <= state.interval * self.asked.slots
         known = state.known._replace(action=jnp.where(here, action.T, 0))
@@ -184,8 +185,8 @@ class Environment:
         return state._replace(rate=jnp.where(here, rate, state.rate), known=known)
 
     def send(self, links, state):
-        """Send at the rates of a State for an interval: the Queues after it, the signals.Interval that was measured,
-        and the Seen of each slot, the slots first."""
+        """Send at the rates of an EnvironmentState for an interval: the Queues after it, the signals.Interval that was
+        measured, and the SlotOutcome of each slot, the slots first."""
         known, slots = state.known, self.asked.slots
         queues, end, waited, sent, each = state.queues, known.now.rtt_end, 0, 0, []
         for slot in range(slots):
@@ -211,8 +212,8 @@ class Environment:
         return known, jnp.concatenate([history[:, :, 1:], vector], axis=2), reward.T
 
     def misled(self, state, wrong):
-        """The State as it is to a sender that takes the least RTT for (n) times what it is, now that it has measured
-        the latest interval. (A formula's own registers stay as they are.)"""
+        """The EnvironmentState as it is to a sender that takes the least RTT for (n) times what it is, now that it has
+        measured the latest interval. (A formula's own registers stay as they are.)"""
         registers = state.known.registers
         known = state.known._replace(registers=registers | {signal.LEAST_RTT: registers[signal.LEAST_RTT] * wrong})
         vector = jnp.where(state.interval > 0, self._told(known)[1], state.history[:, :, -1:])

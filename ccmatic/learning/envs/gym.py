@@ -15,7 +15,7 @@ from ccmatic.learning.envs.backends import Fluid, Packets
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.emulated import Emulated
 from ccmatic.learning.envs.environment import Environment
-from ccmatic.learning.envs.links import Asked
+from ccmatic.learning.envs.links import LinkOptions
 
 #: On what an episode of a LinkEnv runs, by name.
 BACKENDS = {"fluid": Fluid, "packets": Packets, "emulator": Emulated}
@@ -25,13 +25,13 @@ LEARNED = ("observe", "act", "reward", "history", "delay")
 
 
 def make_environment(options):
-    """The Environment of options by name: those of Environment and of Asked. Raises InputError."""
-    fields = [name for name, field in Asked.__dataclass_fields__.items() if field.init]
+    """The Environment of options by name: those of Environment and of LinkOptions. Raises InputError."""
+    fields = [name for name, field in LinkOptions.__dataclass_fields__.items() if field.init]
     for name in options:
         if name not in (*LEARNED, *fields):
             raise InputError(f"unknown option '{name}'; {suggest(name, (*LEARNED, *fields))}")
     learned = {name: options[name] for name in LEARNED if name in options}
-    return Environment(Asked(**{name: options[name] for name in fields if name in options}), **learned)
+    return Environment(LinkOptions(**{name: options[name] for name in fields if name in options}), **learned)
 
 
 def spaces(environment):

@@ -25,7 +25,7 @@ PATTERNS = ("uniform", "latest")
 
 
 @dataclass(frozen=True)
-class Asked:
+class LinkOptions:
     """What links to draw. A number that may differ from link to link is a number, a list, or {"low", "high", "log"}.
 
     links:   a kind, or a dict of kinds to ratios: `constant`, `changing` (another rate every `period` seconds),

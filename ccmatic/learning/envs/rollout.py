@@ -12,14 +12,14 @@ import numpy as np
 
 from ccmatic import query as queries
 from ccmatic.base import InputError, definitions
-from ccmatic.contracts import Links, Seen, load_definition
+from ccmatic.contracts import Links, SlotOutcome, load_definition
 from ccmatic.learning.envs import signals
 from ccmatic.simulation import delays, sampled
 from ccmatic.verification import check_trace
 
 
 @dataclass(frozen=True)
-class Policy:
+class RolloutPolicy:
     """Who acts. begin: from Links to what it remembers at first, arrays. act: from that, Links, a State and its
     observation to what it remembers next and its action, (n, f)."""
 
@@ -28,18 +28,18 @@ class Policy:
 
 
 def stateless(decide):
-    """The Policy that remembers nothing: a function from observations, (n, f, size), to actions, (n, f)."""
-    return Policy(lambda links: (), lambda memory, links, state, observation: (memory, decide(observation)))
+    """The RolloutPolicy that remembers nothing: a function from observations, (n, f, size), to actions, (n, f)."""
+    return RolloutPolicy(lambda links: (), lambda memory, links, state, observation: (memory, decide(observation)))
 
 
 class Episode(NamedTuple):
     """What happened on n links. known: the signals.Known after each interval, with the intervals first. reward: (steps,
-    n, f). seen: the Seen of each slot, the slots first."""
+    n, f). seen: the SlotOutcome of each slot, the slots first."""
 
     links: Links
     known: signals.Known
     reward: jax.Array
-    seen: Seen
+    seen: SlotOutcome
 
 
 def rollout(environment, policy, key, n):

@@ -16,12 +16,12 @@ from ccmatic.learning import policies
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.environment import Environment, window
-from ccmatic.learning.envs.rollout import Policy, stateless
+from ccmatic.learning.envs.rollout import RolloutPolicy, stateless
 from ccmatic.learning.estimation import beliefs
 
 
 def sender(name, environment):
-    """The Policy of a sender: `constant:MBIT`, in Mbit/s; `oracle`, which sends at the rate of the link, a share of it
+    """The RolloutPolicy of a sender: `constant:MBIT`, in Mbit/s; `oracle`, which sends at the rate of the link, a share of it
     if it has several flows; `cubic`, RFC 9438's; or a controller, by its path or the name of one that ccmatic ships.
     Raises InputError."""
     if environment.act != definitions.chosen("signals", "RATE"):
@@ -30,7 +30,7 @@ def sender(name, environment):
     if word == "constant":
         return _constant(name, number)
     if word == "oracle":
-        return Policy(lambda links: (), _knows_the_link(environment.asked))
+        return RolloutPolicy(lambda links: (), _knows_the_link(environment.asked))
     if word == definitions.chosen("signals", "CUBIC"):
         return _untouched(signal.load("act", word))
     if is_stateful(find_program(name)[1]):
@@ -41,7 +41,7 @@ def sender(name, environment):
 
 def trained(policy, asked):
     """The Environment in which a policies.Policy observes, acts and is rewarded as in its training, on links as asked
-    for; and its Policy there, whose actions are clipped as there."""
+    for; and its RolloutPolicy there, whose actions are clipped as there."""
     learned = {each: getattr(policy.file, each) for each in ("observe", "act", "reward", "history", "delay")}
     environment = Environment(asked, **learned)
 
@@ -58,7 +58,7 @@ def _constant(name, number):
         rate = -1.0
     if not 0 < rate < float("inf"):
         raise InputError(f"cannot read the sender '{name}'; expected constant:MBIT, Mbit/s above 0")
-    return Policy(lambda links: (), lambda memory, links, state, seen: (memory, jnp.full(seen.shape[:2], rate)))
+    return RolloutPolicy(lambda links: (), lambda memory, links, state, seen: (memory, jnp.full(seen.shape[:2], rate)))
 
 
 def _knows_the_link(asked):
@@ -71,8 +71,8 @@ def _knows_the_link(asked):
 
 
 def _untouched(formula):
-    """The Policy that sends as an action of 0 does: of a formula with registers of its own, which go on by themselves,
-    and of what its environment remembers."""
+    """The RolloutPolicy that sends as an action of 0 does: of a formula with registers of its own, which go on by
+    themselves, and of what its environment remembers."""
     own = formula.memory[-1]
 
     def begin(links):
@@ -84,7 +84,7 @@ def _untouched(formula):
         known = known._replace(registers=known.registers | memory)
         return memory, known.value(formula.term).T
 
-    return Policy(begin, act)
+    return RolloutPolicy(begin, act)
 
 
 def _believing(controller, asked):
@@ -99,13 +99,13 @@ def _believing(controller, asked):
         low, _ = rates(controller, bounds)
         return bounds, (low / state.known.now.seconds).T
 
-    return Policy(lambda links: beliefs.of_links(links, asked.slots, window(controller.is_envelope)), act)
+    return RolloutPolicy(lambda links: beliefs.of_links(links, asked.slots, window(controller.is_envelope)), act)
 
 
 def remembering(controller, asked):
-    """The Policy of a controller with state, which it remembers first: a step is an interval. It sends its window in
-    the RTT that it measured last, or at its rate where that is less; no timeout fires. Raises InputError where R_m is
-    no whole number of intervals."""
+    """The RolloutPolicy of a controller with state, which it remembers first: a step is an interval. It sends its
+    window in the RTT that it measured last, or at its rate where that is less; no timeout fires. Raises InputError
+    where R_m is no whole number of intervals."""
     if asked.slots != 1:
         raise InputError(f"{controller.name} needs R_m to be whole intervals; expected an interval of 1, 1/2, 1/3 …")
     rtt = asked.per_rtt
@@ -141,7 +141,7 @@ def remembering(controller, asked):
         rate = jnp.inf if controller.rate is None else to_float(sent.of(controller.rate)) / now.seconds
         return (after, counted), jnp.broadcast_to(jnp.maximum(0.0, jnp.minimum(window, rate)), now.sent.shape).T
 
-    return Policy(begin, act)
+    return RolloutPolicy(begin, act)
 
 
 #: What a controller with state observes, as columns: the latest first. The first of them are bytes since the beginning.

@@ -21,7 +21,7 @@ FIRST_RATE, FIRST_DELAY = 2.0, 0.1
 PERCENTS = (10, 90)
 
 
-class State(NamedTuple):
+class FilterState(NamedTuple):
     """Particles, an array each, of NumPy or JAX: own rate and that of others in C, queueing delay in s, whether the
     queue is full."""
 
@@ -32,11 +32,11 @@ class State(NamedTuple):
 
     def some(self, chosen):
         """Those of a mask, or of numbers."""
-        return State(*(column[chosen] for column in self))
+        return FilterState(*(column[chosen] for column in self))
 
     def and_(self, other):
         """These, then others."""
-        return State(*map(np.concatenate, zip(self, other, strict=True)))
+        return FilterState(*map(np.concatenate, zip(self, other, strict=True)))
 
     @property
     def arrays(self):
@@ -56,11 +56,11 @@ def gap_of_one(gaps):
 
 
 class ParticleFilter:
-    """Estimates of one flow, of which `update` is told the Signals of each interval in turn. state: a State now, None
-    before two updates. mismatch: of gaps, with what probability a particle is discarded. alone: the share of the first
-    particles in which no others send, whom no transition brings to a halt. bounds: the most throughput and the least
-    RTT are bounds, as in Eq. 4, and not differences that count, as in Eq. 5. begun: how often all particles were made
-    anew, as none was left."""
+    """Estimates of one flow, of which `update` is told the Signals of each interval in turn. state: a FilterState now,
+    None before two updates. mismatch: of gaps, with what probability a particle is discarded. alone: the share of the
+    first particles in which no others send, whom no transition brings to a halt. bounds: the most throughput and the
+    least RTT are bounds, as in Eq. 4, and not differences that count, as in Eq. 5. begun: how often all particles were
+    made anew, as none was left."""
 
     def __init__(self, interval, seed=0, count=COUNT, mismatch=gap_of_all, alone=0.5, bounds=False):
         self._interval, self._count, self._mismatch = interval, count, mismatch
@@ -82,7 +82,7 @@ class ParticleFilter:
         self._last = seen
 
     def ranges(self):
-        """From the 10th to the 90th percentile, by the name of a State's column; {} before two updates."""
+        """From the 10th to the 90th percentile, by the name of a FilterState's column; {} before two updates."""
         if self.state is None:
             return {}
         return {name: tuple(np.percentile(getattr(self.state, name), PERCENTS)) for name in ("own", "others", "delay")}
@@ -91,7 +91,7 @@ class ParticleFilter:
         most = (FIRST_RATE, FIRST_RATE, FIRST_DELAY)
         own, others, delay = (self._random.uniform(0, each, self._count) for each in most)
         alone = self._random.random(self._count) < self._alone
-        return State(own, np.where(alone, 0, others), delay, np.zeros(self._count, bool))
+        return FilterState(own, np.where(alone, 0, others), delay, np.zeros(self._count, bool))
 
     def _moved(self, before, factor):
         gradient = self._random.uniform(-GRADIENT, GRADIENT, len(before.own))
@@ -119,17 +119,17 @@ class ParticleFilter:
         chosen = kept.some(self._random.integers(left, size=self._count - left))
         own, others = self._random.uniform(1 - RATE_JITTER, 1 + RATE_JITTER, (2, len(chosen.own)))
         shifted = chosen.delay + self._random.uniform(-DELAY_JITTER, DELAY_JITTER, len(chosen.own))
-        return kept.and_(State(chosen.own * own, chosen.others * others, np.maximum(0, shifted), chosen.full))
+        return kept.and_(FilterState(chosen.own * own, chosen.others * others, np.maximum(0, shifted), chosen.full))
 
 
 def moved(before, factor, gradient, interval):
-    """A State an interval of so many seconds later: the own rate changes by a factor, and a queue grows by what comes
-    less what the link serves. The gradient of others' rate is printed to be of [0, O_j], which would leave them no way
-    to slow down; here of [-O_j, O_j]."""
+    """A FilterState an interval of so many seconds later: the own rate changes by a factor, and a queue grows by what
+    comes less what the link serves. The gradient of others' rate is printed to be of [0, O_j], which would leave them
+    no way to slow down; here of [-O_j, O_j]."""
     xp, own = before.arrays, before.own * factor
     others = xp.maximum(0, before.others * (1 + gradient * interval))
     delay = xp.maximum(0, before.delay + (own + others - 1) * interval)
-    return State(own, others, xp.where(before.full, xp.minimum(before.delay, delay), delay), before.full)
+    return FilterState(own, others, xp.where(before.full, xp.minimum(before.delay, delay), delay), before.full)
 
 
 def gaps(before, now, last, seen, extremes, jitter, bounds=False):

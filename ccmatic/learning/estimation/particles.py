@@ -19,7 +19,7 @@ COUNT = 100
 LEAST = 0.01
 
 
-class Told(NamedTuple):
+class Measurement(NamedTuple):
     """What was seen of what was acknowledged in an interval, (f, n, 1): RTT of the last byte, s; bytes per second; the
     share that is lost. sent: the rate of the interval before, in which that was sent."""
 
@@ -30,11 +30,11 @@ class Told(NamedTuple):
 
 
 class Particles(NamedTuple):
-    """state: a State of (f, n, particles). last: Told of the interval before; most_rtt: so far, s. key: of all that is
-    random."""
+    """state: a FilterState of (f, n, particles). last: Measurement of the interval before; most_rtt: so far, s. key: of
+    all that is random."""
 
     state: one.State
-    last: Told
+    last: Measurement
     most_rtt: Array
     key: Array
 
@@ -42,7 +42,7 @@ class Particles(NamedTuple):
         """Those after the latest interval of a signals.Known."""
         now = known.now
         measures = (known.measure(name) for name in ("throughput", "loss_rate", "sending_rate_before"))
-        told = Told(*(column[..., None] for column in (now.rtt_end, *measures)))
+        told = Measurement(*(column[..., None] for column in (now.rtt_end, *measures)))
         most_rtt = jnp.maximum(self.most_rtt, told.rtt)
         key, drawn = jax.random.split(self.key)
         heard = (now.acked > 0)[..., None] & (self.last.throughput > 0) & (self.last.sent > 0)
@@ -87,7 +87,7 @@ def begin(key, rtt, count=COUNT):
     """The Particles of flows, (f, n), that know nothing of their links but R_m. key: of jax.random; rtt: (f, n) s."""
     drawn, key = jax.random.split(key)
     state, none = first(jax.random.uniform(drawn, (4, *rtt.shape, count))), jnp.zeros((*rtt.shape, 1))
-    return Particles(state, Told(none, none, none, none), rtt[..., None], key)
+    return Particles(state, Measurement(none, none, none, none), rtt[..., None], key)
 
 
 def _twice(state, full, again):

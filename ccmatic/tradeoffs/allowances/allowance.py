@@ -35,7 +35,7 @@ EXPECTED = "expected numbers, C, + - * / **, log, sqrt, min and max, such as C/1
 
 
 @dataclass(frozen=True)
-class Path:
+class RampPath:
     """A ramp from `start` (C_0) to `end` (C) over a buffer of `buffer_time` (β_s): Fractions. Raises InputError."""
 
     start: Fraction
