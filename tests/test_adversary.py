@@ -18,7 +18,7 @@ from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.cli.commands import cli
 from ccmatic.compilers.arrays import rates
-from ccmatic.learning import Asked, Environment, adversaries, agents, policies, sender
+from ccmatic.learning import Environment, LinkOptions, adversaries, agents, policies, sender
 from ccmatic.learning.envs import rollout
 from support.cli import lines
 from support.compiling import compiled_soon  # noqa: F401
@@ -151,7 +151,8 @@ def test_a_least_rtt_that_is_wrong_is_what_a_sender_measures(name):
 
 def test_what_a_policy_observes_is_of_the_wrong_least_rtt():
     """Orca's vectors hold the least RTT; each stays as it was when it was measured, and there is none at first."""
-    environment = Environment(Asked(rate=24, rtt=20, steps=5), observe="orca", act="orca", reward="orca", history=3)
+    link = LinkOptions(rate=24, rtt=20, steps=5)
+    environment = Environment(link, observe="orca", act="orca", reward="orca", history=3)
 
     @jax.jit
     def play(wrong):

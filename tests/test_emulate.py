@@ -230,7 +230,7 @@ class Broken:
 def test_a_flow_that_ends_early_is_an_error(emulator, receiver, sender, said):
     broken = Broken(receiver, sender)
     with pytest.raises(InputError, match=said):
-        run.emulate(link.of_texts("24mbit", "40ms", "1bdp"), [flows.Asked("broken", broken)], 3)
+        run.emulate(link.of_texts("24mbit", "40ms", "1bdp"), [flows.FlowRequest("broken", broken)], 3)
     assert broken.over and not mine(os.getpid())
 
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ccmatic.learning import Asked, Environment, sender, trained
+from ccmatic.learning import LinkOptions, Environment, sender, trained
 from ccmatic.learning.envs import rollout
 from ccmatic.learning.envs.backends import Packets
 from ccmatic.controllers import signal
@@ -20,7 +20,7 @@ from support.policies import policy
 PACKET, RTT = 1500, 0.1
 
 LINKS = SimpleNamespace(rtt=jnp.ones((1, 1)), slot=jnp.ones(1), packet=jnp.int32(PACKET))
-CUBIC = sender("cubic", Environment(Asked(), act="rate"))
+CUBIC = sender("cubic", Environment(LinkOptions(), act="rate"))
 MEMORY = signal.shared_memory()
 
 
@@ -123,7 +123,7 @@ def multiplying(folder, action):
 
 
 def test_a_multiplier_of_one_is_cubic_interval_by_interval(tmp_path):
-    asked = Asked(**{**SHORT, "rate": [8, 64]}, links="changing", period=0.4, steps=150)
+    asked = LinkOptions(**{**SHORT, "rate": [8, 64]}, links="changing", period=0.4, steps=150)
     alone = Environment(asked, act="rate")
     played = (alone, sender("cubic", alone)), trained(multiplying(tmp_path, 0), asked)
     by_itself, multiplied = (rollout(*each, jax.random.key(3), 4).known.now for each in played)
@@ -134,7 +134,7 @@ def test_a_multiplier_of_one_is_cubic_interval_by_interval(tmp_path):
 
 def test_a_multiplier_doubles_the_window_from_which_cubic_goes_on(tmp_path):
     """What is sent at first: nothing is heard of the first ten packets, twice as many, when the next are sent."""
-    environment, who = trained(multiplying(tmp_path, 1), Asked(**SHORT, steps=60))
+    environment, who = trained(multiplying(tmp_path, 1), LinkOptions(**SHORT, steps=60))
     known = rollout(environment, who, jax.random.key(1), 1).known
     sent = known.now.sent[:3, 0, 0] / PACKET
     assert environment.bounds == (-2.0, 2.0)
@@ -147,12 +147,12 @@ def test_a_multiplier_doubles_the_window_from_which_cubic_goes_on(tmp_path):
 
 def test_a_window_that_is_multiplied_by_little_is_one_of_two_packets(tmp_path):
     """What is sent in the next intervals, while nothing is heard of the first ones."""
-    environment, who = trained(multiplying(tmp_path, -2), Asked(**SHORT, steps=3))
+    environment, who = trained(multiplying(tmp_path, -2), LinkOptions(**SHORT, steps=3))
     assert rollout(environment, who, jax.random.key(1), 1).known.now.sent[:, 0, 0].max() / PACKET <= 3
 
 
 def test_packet_by_packet_cubic_goes_on_from_the_multiplied_window():
-    packets = Packets(Environment(Asked(**SHORT, steps=5), act="cubic"))
+    packets = Packets(Environment(LinkOptions(**SHORT, steps=5), act="cubic"))
     links, state, _ = packets.reset(1)
     for _ in range(2):
         before = float(state.known.registers["window"][0, 0])

@@ -9,7 +9,7 @@ pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
 import jax.numpy as jnp
 
 from ccmatic.controllers import signal
-from ccmatic.learning import Asked, Environment
+from ccmatic.learning import Environment, LinkOptions
 from ccmatic.learning.envs import signals
 
 C = 1e6
@@ -46,6 +46,7 @@ def test_who_is_alone_is_rewarded_as_without_the_term():
 
 
 def test_each_flow_of_an_environment_is_rewarded_for_fair_shares():
-    environment, shares = Environment(Asked(flows=3), observe="ltp", reward="ltp_fair"), known([0.5], [0.25], [0.25])
+    environment = Environment(LinkOptions(flows=3), observe="ltp", reward="ltp_fair")
+    shares = known([0.5], [0.25], [0.25])
     _, _, reward = environment.learn(shares, jnp.zeros((1, 3, 10, environment.features)), shares.now)
     np.testing.assert_allclose(reward, np.array([[0.5, 0.25, 0.25]]) - 1 / 72**0.5, rtol=1e-5)

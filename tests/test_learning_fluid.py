@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from ccmatic.contracts import load_definition, load_fluid
-from ccmatic.learning import Asked
+from ccmatic.learning import LinkOptions
 
 SLOTS = 60
 
@@ -23,7 +23,7 @@ fluid = load_fluid(load_definition("models", "MODEL", "cbr_delay"))
 @cache
 def case(name):
     """What becomes of random flows on links of one of CASES."""
-    return run(Asked(steps=SLOTS, **CASES[name]), 7)
+    return run(LinkOptions(steps=SLOTS, **CASES[name]), 7)
 
 
 def run(asked, seed, most=3.0):
@@ -92,7 +92,7 @@ def test_a_link_serves_at_its_rate_while_anything_waits_and_jitter_holds_no_long
 
 @pytest.mark.slow
 def test_losses_are_where_the_buffer_is_full_and_shared_by_rate():
-    asked = Asked(steps=SLOTS, flows=2, buffer_bdp=0.5, rtt=32)
+    asked = LinkOptions(steps=SLOTS, flows=2, buffer_bdp=0.5, rtt=32)
     (links, after, seen), sent = run(asked, 3, most=4)
     dropped = sent - seen.accepted
     full = (after.waiting == links.buffer)[:, None] & np.ones_like(dropped, bool)
@@ -104,7 +104,7 @@ def test_losses_are_where_the_buffer_is_full_and_shared_by_rate():
 
 def test_bytes_leave_first_in_first_out():
     """Against a queue of single bytes, sent evenly, each with its flow."""
-    asked = Asked(steps=SLOTS, flows=2, rtt=32, rate=0.2, buffer_bdp=2)
+    asked = LinkOptions(steps=SLOTS, flows=2, rtt=32, rate=0.2, buffer_bdp=2)
     (_, after, seen), _ = run(asked, 5)
     for link in range(5):
         fifo, t_of = [], []
@@ -126,7 +126,7 @@ def test_bytes_leave_first_in_first_out():
 
 @pytest.mark.slow
 def test_random_losses_come_as_often_as_asked():
-    links, _ = Asked(steps=1, loss=0.1).draw(jax.random.key(1), 3)
+    links, _ = LinkOptions(steps=1, loss=0.1).draw(jax.random.key(1), 3)
     links = links._replace(loss=jnp.array([0.001, 0.02, 0.05]))
     sent, luck = jnp.array([[100, 100, 1000]]) * 1500, jax.random.uniform(jax.random.key(2), (60_000, 1, 3))
     lost = np.asarray(jax.jit(jax.vmap(lambda luck: fluid.lost_at_random(links, sent, luck)))(luck))[:, 0] / 1500

@@ -11,14 +11,14 @@ import jax.numpy as jnp
 from pettingzoo.test import parallel_api_test
 
 from ccmatic.base import InputError
-from ccmatic.learning import Asked, Environment, LinkParallelEnv, lawful, stateless
+from ccmatic.learning import LinkOptions, Environment, LinkParallelEnv, lawful, stateless
 from ccmatic.learning.envs import rollout
 
 WANDERING = stateless(lambda seen: 8 * jnp.sin(40 * jnp.sum(seen, axis=-1) + jnp.arange(seen.shape[0])[:, None]))
 
 
 def episode(**options):
-    environment = Environment(Asked(steps=60, **options), act="aurora", observe="aurora")
+    environment = Environment(LinkOptions(steps=60, **options), act="aurora", observe="aurora")
     return rollout(environment, WANDERING, jax.random.key(3), 6)
 
 

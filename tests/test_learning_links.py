@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ccmatic.contracts import load_definition, load_fluid
-from ccmatic.learning import Asked, Environment
+from ccmatic.learning import LinkOptions, Environment
 from ccmatic.trace_export import Scale, export
 from ccmatic.traces import Trace
 
@@ -27,7 +27,7 @@ fluid = load_fluid(load_definition("models", "MODEL", "cbr_delay"))
 
 def drawn(links, **options):
     """A link that follows a file."""
-    return jax.jit(Asked(links=links, **options).draw, static_argnums=1)(jax.random.key(1), 1)[0]
+    return jax.jit(LinkOptions(links=links, **options).draw, static_argnums=1)(jax.random.key(1), 1)[0]
 
 
 @pytest.mark.parametrize("name", ["late_drain", "cc_qdel_small_buffer"])
@@ -66,7 +66,7 @@ def test_a_link_trace_serves_when_it_says(tmp_path):
 @pytest.mark.slow
 def test_counterexamples_are_mixed_with_other_links():
     file = Path(__file__).parent / "saved" / "schedule.csv"
-    asked = Asked(links={f"schedule:{file}": 0.25, "constant": 0.75}, steps=10, rate=[16, 64], rtt=32)
+    asked = LinkOptions(links={f"schedule:{file}": 0.25, "constant": 0.75}, steps=10, rate=[16, 64], rtt=32)
     links = jax.tree.map(np.asarray, asked.draw(jax.random.key(2), 400)[0])
     assert links.keeps.mean() == pytest.approx(0.25, abs=0.07)
     assert links.slot == pytest.approx(np.where(links.keeps, 0.04, 0.032))
@@ -75,7 +75,7 @@ def test_counterexamples_are_mixed_with_other_links():
 
 
 def test_a_flow_that_has_not_come_yet_changes_nothing():
-    environment = Environment(Asked(flows=2, starts=1, rate=24, rtt=20), act="orca")
+    environment = Environment(LinkOptions(flows=2, starts=1, rate=24, rtt=20), act="orca")
     links, state = environment.reset(jax.random.key(1), 2)
     doubled = jnp.ones((2, 2))
     before = environment.acted(links, state, doubled).rate / state.rate

@@ -11,11 +11,11 @@ pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
 import jax.numpy as jnp
 from jax import random
 
-from ccmatic.learning import Asked, Environment, Policy
+from ccmatic.learning import Environment, LinkOptions, RolloutPolicy
 from ccmatic.learning.envs import rollout
 from ccmatic.learning.estimation import particles
 
-LINKS = Asked(rate=24, rtt=30, buffer_bdp=1, steps=60, first=1)
+LINKS = LinkOptions(rate=24, rtt=30, buffer_bdp=1, steps=60, first=1)
 
 #: What is sent in an interval, in C.
 ROUND = jnp.array([0.8, 1.0, 1.25, 1.5, 0.7, 0.5])
@@ -30,7 +30,7 @@ def episode():
         rate = ROUND[state.interval % len(ROUND)] * state.known.capacity
         return memory, rate.T
 
-    return rollout(environment, Policy(lambda links: (), act), random.key(1), 64)
+    return rollout(environment, RolloutPolicy(lambda links: (), act), random.key(1), 64)
 
 
 def ends(state):

@@ -10,13 +10,13 @@ import pytest
 from ccmatic.base import InputError, definitions
 from ccmatic.controllers import load
 from ccmatic.language import as_sent
-from ccmatic.learning import Asked, Environment, lawful, sender, stateless
+from ccmatic.learning import LinkOptions, Environment, lawful, sender, stateless
 from ccmatic.learning.envs import rollout
 from ccmatic.compilers.arrays import Counted, Values
 
 
 def played(name, **options):
-    asked = Asked(steps=150, rate=32, rtt=32, first=0.5, **options)
+    asked = LinkOptions(steps=150, rate=32, rtt=32, first=0.5, **options)
     return rollout(environment := Environment(asked, act="rate"), sender(name, environment), jax.random.key(1), 2)
 
 
@@ -48,7 +48,7 @@ def test_every_other_sender_runs(name):
 
 @pytest.mark.slow
 def test_an_action_is_a_choice_that_an_envelope_leaves():
-    asked = Asked(steps=60, rate=32, rtt=32, first=0.5)
+    asked = LinkOptions(steps=60, rate=32, rtt=32, first=0.5)
     environment = Environment(asked, act="envelope:cc_qdel_wide")
 
     def chosen(action):
@@ -74,7 +74,7 @@ def send(window):
 def test_a_controller_with_a_law_follows_it_and_not_its_bounds(tmp_path):
     """Also where the bounds are not assumed to hold: after so many steps the window is the law's."""
     (tmp_path / "follows.py").write_text(FOLLOWS)
-    environment = Environment(Asked(steps=12, rate=32, rtt=32, first=0.5), act="rate")
+    environment = Environment(LinkOptions(steps=12, rate=32, rtt=32, first=0.5), act="rate")
     sent = rollout(environment, sender(str(tmp_path / "follows.py"), environment), jax.random.key(1), 2).known.now.sent
     assert float(sent[8].mean() / sent[2].mean()) > 3
 
@@ -91,16 +91,16 @@ def test_an_increase_follows_the_delay_itself():
 
 
 def test_what_is_no_sender_is_refused():
-    environment = Environment(Asked(), act="rate")
+    environment = Environment(LinkOptions(), act="rate")
     for name, message in (("constant:-2", "cannot read the sender"), ("cubik", "there is no 'cubik'")):
         with pytest.raises(InputError, match=message):
             sender(name, environment)
     with pytest.raises(InputError, match="expected act='rate', not 'custard'"):
-        sender("oracle", Environment(Asked()))
+        sender("oracle", Environment(LinkOptions()))
     with pytest.raises(InputError, match="act is 'envelope:cc_qdel', which leaves no choice; expected an envelope"):
-        Environment(Asked(), act="envelope:cc_qdel")
+        Environment(LinkOptions(), act="envelope:cc_qdel")
     with pytest.raises(InputError, match="needs R_m to be whole intervals"):
-        sender("reno", Environment(Asked(interval=2), act="rate"))
+        sender("reno", Environment(LinkOptions(interval=2), act="rate"))
 
 
 def test_bytes_are_counted_one_by_one_beyond_what_a_float_can():
@@ -116,7 +116,7 @@ def test_bytes_are_counted_one_by_one_beyond_what_a_float_can():
 
 def test_a_sender_knows_what_was_acknowledged_to_the_byte():
     """Of a link of 800 Mbit/s some 60 MB."""
-    asked = Asked(steps=24, rate=800, rtt=32, first=0.5)
+    asked = LinkOptions(steps=24, rate=800, rtt=32, first=0.5)
     environment, n = Environment(asked, act="rate"), 2
     policy = sender("reno", environment)
     links, state = environment.reset(jax.random.key(1), n)

@@ -9,9 +9,9 @@ from support.policies import policy
 jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
 
-from ccmatic.learning import Asked, Environment, sender, trained  # noqa: E402
+from ccmatic.learning import Environment, LinkOptions, sender, trained  # noqa: E402
 
-LINKS = Asked(rate=100, rtt=30, flows=2, steps=4)
+LINKS = LinkOptions(rate=100, rtt=30, flows=2, steps=4)
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_learners_that_are_played_together_are_told_apart(tmp_path):
         policy(tmp_path / f"{name}_large_1.json", [(np.zeros((50, 1)), [bias])], reward=reward, **kept)
     rates = []
     for name in ("ltp_particles", "ltp_beliefs", "ltp_no_probe"):
-        episode, seeds = defined["played"](given, name, Asked(rate=100, rtt=30, steps=4, first=1), 2)
+        episode, seeds = defined["played"](given, name, LinkOptions(rate=100, rtt=30, steps=4, first=1), 2)
         assert seeds == 1 and episode.reward.shape[1] == 6 and episode.known.now.sent.shape == (4, 1, 2)
         rates.append(episode.known.now.sent[-1].mean())
     assert rates[0] < rates[1] < rates[2]

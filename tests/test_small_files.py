@@ -146,10 +146,10 @@ def test_keys_in_toml(command, text, tmp_path):
 
 def test_numbers_of_the_links_of_a_training(tmp_path):
     pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
-    from ccmatic.learning import Asked
+    from ccmatic.learning import LinkOptions
 
     with at_once(), pytest.raises(InputError, match="interval is"):
-        Asked(interval=HUGE)
+        LinkOptions(interval=HUGE)
 
 
 @pytest.mark.parametrize("section, key", [

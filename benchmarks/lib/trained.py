@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from ccmatic.controllers import signal
-from ccmatic.learning import Environment, Policy, agents, policies, sender, stateless, trained
+from ccmatic.learning import Environment, RolloutPolicy, agents, policies, sender, stateless, trained
 from ccmatic.learning.envs import rollout
 
 
@@ -42,7 +42,7 @@ def episode(group, asked, links):
 
 
 def together(group, bounds):
-    """The Policy by which each of Policies that differ in their numbers alone acts on as many links, within bounds."""
+    """The RolloutPolicy of several Policies that differ in their numbers alone, each of which acts on as many links."""
     layers = jax.tree.map(lambda *arrays: jnp.stack(arrays), *(policy.layers for policy in group))
 
     def decide(seen):
@@ -61,7 +61,7 @@ def played(who, asked, links):
 
 
 def saying_rates(group):
-    """The Policy of Policies, as `together` has it, whose actions are rates."""
+    """The RolloutPolicy of Policies, as `together` has it, whose actions are rates."""
     formula = signal.load("act", "ltp")
     policy = together(group, formula.bounds)
 
@@ -69,15 +69,15 @@ def saying_rates(group):
         memory, action = policy.act(memory, links, state, seen)
         return memory, state.known._replace(action=action.T).value(formula.term, rate=state.rate).T
 
-    return Policy(policy.begin, act)
+    return RolloutPolicy(policy.begin, act)
 
 
 def beside(first, other):
-    """The Policy of links whose first flow one sends, and all others another; both say rates."""
+    """The RolloutPolicy of links whose first flow one sends, and all others another; both say rates."""
 
     def act(memory, links, state, seen):
         one, mine = first.act(memory[0], links, state, seen)
         two, others = other.act(memory[1], links, state, seen)
         return (one, two), jnp.concatenate([mine[:, :1], others[:, 1:]], axis=1)
 
-    return Policy(lambda links: (first.begin(links), other.begin(links)), act)
+    return RolloutPolicy(lambda links: (first.begin(links), other.begin(links)), act)

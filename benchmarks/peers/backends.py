@@ -20,7 +20,7 @@ import numpy as np
 
 from ccmatic.evaluation.runs import SECONDS, WARM_UP, Scenario, emulated, simulated
 from ccmatic.exporting import header
-from ccmatic.learning import Asked, Environment, sender
+from ccmatic.learning import Environment, LinkOptions, sender
 from ccmatic.learning.envs import rollout
 
 SENDERS, BUFFERS = ("cc_qdel", "cc_probe_slow", "reno", "cubic", "bbr"), (Fraction(1, 4), Fraction(2))
@@ -32,7 +32,7 @@ def fluid(name, buffer):
     """What a controller does in the fluid simulator."""
     steps = 1 if header.make(name).remembers else 2
     count = SECONDS * 1000 // (RTT * steps)
-    asked = Asked(rate=RATE, rtt=RTT, buffer_bdp=float(buffer), interval=steps, steps=count, first=1)
+    asked = LinkOptions(rate=RATE, rtt=RTT, buffer_bdp=float(buffer), interval=steps, steps=count, first=1)
     environment = Environment(asked, act="rate")
     episode = rollout(environment, sender(name, environment), jax.random.key(0), 1)
     now = jax.tree.map(lambda column: np.float64(column[count * WARM_UP // SECONDS :, 0, 0]), episode.known.now)

@@ -27,7 +27,7 @@ from benchmarks.lib import cells
 from benchmarks.lib.counterexamples import exported
 from benchmarks.lib.trained import played, train
 from benchmarks.studies import cclab, custard
-from ccmatic.learning import Asked, adversaries
+from ccmatic.learning import LinkOptions, adversaries
 
 #: Where counterexamples are from: proofs about senders by beliefs, of which one is enough for traces that are repeated;
 #: and proofs about senders by a window, and the gallery.
@@ -117,9 +117,9 @@ def share(given):
         "oracle": "oracle",
     }
     links = {
-        "unseen": Asked(links=mix(1, unseen), steps=FIRST),
-        "seen": Asked(links=mix(1, seen), steps=FIRST),
-        "benign": Asked(),
+        "unseen": LinkOptions(links=mix(1, unseen), steps=FIRST),
+        "seen": LinkOptions(links=mix(1, seen), steps=FIRST),
+        "benign": LinkOptions(),
     }
 
     def find(cell):
@@ -143,10 +143,10 @@ def mixed(given):
     groups = {"as it was": policies, **continued(given, seeds, against, seen)}
     who = {" ".join(groups): [each for group in groups.values() for each in group], "oracle": "oracle"}
     links = {
-        "adversarial": Asked(**harmful, links=mix(1, others)),
-        "counterexamples": Asked(**harmful, links=mix(1, unseen)),
-        "random": Asked(**harmful, links="smooth"),
-        "benign": Asked(rate=whose.sections["environment"]["rate"], **SAME),
+        "adversarial": LinkOptions(**harmful, links=mix(1, others)),
+        "counterexamples": LinkOptions(**harmful, links=mix(1, unseen)),
+        "random": LinkOptions(**harmful, links="smooth"),
+        "benign": LinkOptions(rate=whose.sections["environment"]["rate"], **SAME),
     }
 
     def find(cell):

@@ -16,7 +16,7 @@ from ccmatic.models.beliefs.beside_others import WINDOW
 
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import parse
-from ccmatic.learning import Asked, Environment, remembering
+from ccmatic.learning import Environment, LinkOptions, remembering
 
 #: A sender that believes; what it sends is not asked for here.
 LISTENER = """def send(C_L, others_L, R_m):
@@ -32,7 +32,7 @@ def played(jitter, links, seed):
     with a belief of others the share, `told`, and what they are believed to be served of what they are, `of_others`;
     `C_L` in C; the own share, `believed` at most and `own`."""
     observations = load_definition("models", "MODEL", "two_flows").observations
-    asked = Asked(rate=[8, 32], rtt=32, jitter=32 * jitter, buffer_bdp=[2, 8], flows=2, steps=100)
+    asked = LinkOptions(rate=[8, 32], rtt=32, jitter=32 * jitter, buffer_bdp=[2, 8], flows=2, steps=100)
     environment = Environment(asked, act="rate")
     listener = remembering(parse(LISTENER, "listener", observations=observations), asked)
     beliefs, now, capacity = _run(environment, listener, jax.random.key(seed), links)

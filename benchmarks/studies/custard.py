@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.lib import trained
 from ccmatic import traces
-from ccmatic.learning import Asked
+from ccmatic.learning import LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
 
 EPISODES, FEWER = 30, 20
@@ -107,7 +107,7 @@ VARIED = {
 def sweep(given, name, values, **others):
     """Print a line for each value of one that varies, and return the shares of the link: (values, seeds)."""
     unit, _, read = VARIED[name]
-    asked = Asked(**{**LINK, "steps": 400, name: list(values), **others})
+    asked = LinkOptions(**{**LINK, "steps": 400, name: list(values), **others})
     episode, used = trained.played(policies(given), asked, LINKS * len(values)), []
     for value in values:
         found = told(episode, given.seeds, np.isclose(read(episode.links), value, rtol=0.01))
@@ -146,7 +146,7 @@ def fairness(given, figure):
     for name, group in {"trained": policies(given), "reno": "reno"}.items():
         indices = []
         for flows in counts:
-            asked = Asked(**{**LINK, "flows": flows, "steps": LONG})
+            asked = LinkOptions(**{**LINK, "flows": flows, "steps": LONG})
             indices.append(fair(trained.played(group, asked, 8), 1 if isinstance(group, str) else given.seeds))
             print(f"{name:>24}  {flows:2} flows  Jain's index {spread(indices[-1], '.3f')}", flush=True)
         _range(panel, counts, np.array(indices), label=name)
@@ -170,7 +170,7 @@ def rewards(given, figure):
     """Figure 8: throughput against latency, and against losses, of two rewards and of others' senders. With γ = 0 a
     training for power, of seed 1, ends below what it began with: a reward that is a ratio hardly changes in one
     interval where much waits."""
-    asked = Asked(links="changing", steps=LONG, first=1, **{**LINK, "rate": {"low": 16, "high": 64}})
+    asked = LinkOptions(links="changing", steps=LONG, first=1, **{**LINK, "rate": {"low": 16, "high": 64}})
     groups = {
         "power": policies(given, "power", {"reward": "power"}, gamma=0.99, episodes=FEWER),
         "Vivace-loss": policies(given, "vivace_loss", {"reward": "vivace_loss"}, gamma=0.99, episodes=FEWER),

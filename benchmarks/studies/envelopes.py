@@ -28,7 +28,7 @@ import numpy as np
 from benchmarks.lib import cells, counterexamples
 from benchmarks.lib.trained import episode, train
 from ccmatic.controllers import signal
-from ccmatic.learning import Asked, policies
+from ccmatic.learning import LinkOptions, policies
 from ccmatic.learning.envs import signals
 from ccmatic.proving import Trial, load_result
 from ccmatic.trace_export import Schedule
@@ -137,7 +137,7 @@ def got(run, sender):
 
 def of_fluids(policy):
     """(mean reward, share of the link that was used, mean RTT in ms, share lost) on benign links as fluids."""
-    played = episode([policy], Asked(**LINKS, steps=400), 256)
+    played = episode([policy], LinkOptions(**LINKS, steps=400), 256)
     now, served = played.known.now, played.links.capacity.astype(np.float64).sum()
     acked, lost = now.acked.astype(np.float64), now.lost.sum(dtype=np.float64)
     rtt = (acked * now.rtt).sum() / acked.sum() * 1000

@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.lib import trained
 from benchmarks.studies.custard import AGENT, ENVIRONMENT
 from ccmatic import traces
-from ccmatic.learning import Asked
+from ccmatic.learning import LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
 
 RATE, RTT, SECONDS, FIRST = 10_000, 20, 60, 16
@@ -69,7 +69,8 @@ def played(who, flows, links=1, **others):
     """Of Policies or a sender by its name, for each of them and each interval: Mbit/s acknowledged, mean RTT in ms,
     share lost; and what is printed of each, as the module says. others: options of links."""
     steps = SECONDS * 1000 // RTT
-    asked = Asked(rate=RATE, rtt=RTT, buffer_bdp=1, flows=flows, steps=steps, first=flows * FIRST / RATE, **others)
+    first = flows * FIRST / RATE
+    asked = LinkOptions(rate=RATE, rtt=RTT, buffer_bdp=1, flows=flows, steps=steps, first=first, **others)
     now = jax.tree.map(np.float64, trained.played(who, asked, links).known.now)
     acked, lost = now.acked.sum(1), now.lost.sum(1)
     rate = acked / now.seconds[:, 0] / MBIT

@@ -26,7 +26,7 @@ from benchmarks.lib import cells, trained
 from benchmarks.studies.custard import fair, jain, spread, told
 from ccmatic import traces
 from ccmatic.controllers import signal
-from ccmatic.learning import Asked, Environment, sender
+from ccmatic.learning import Environment, LinkOptions, sender
 from ccmatic.learning.envs import rollout
 from ccmatic.learning.estimation import ParticleFilter, Signals
 from ccmatic.learning.estimation.particles import begin as begin_particles
@@ -106,13 +106,13 @@ def alike(given, who):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repeated(Asked):
+class Repeated(LinkOptions):
     """So many times the same links, and the same luck on them."""
 
     times: int
 
     def draw(self, key, links):
-        """As that of an Asked."""
+        """As that of an LinkOptions."""
         drawn = super().draw(key, links // self.times)
         return jax.tree.map(lambda column: jnp.tile(column, self.times) if jnp.ndim(column) else column, drawn)
 
@@ -143,7 +143,7 @@ def regions(given):
     """Figure 7: the mean of R_perf on 100 links of the region of the training."""
 
     def find(cell):
-        asked, where = Asked(steps=STEPS, **region(cell["where"])), cell["where"]
+        asked, where = LinkOptions(steps=STEPS, **region(cell["where"])), cell["where"]
         if cell["who"] == "oracle":
             episode, seeds = trained.played("oracle", asked, 100), 1
         else:
@@ -161,7 +161,7 @@ def sweeps(given):
 
     def find(cell):
         name, values = cell["varied"], SWEEPS[cell["varied"]]
-        asked = Asked(steps=400, **{**LINK, name: list(values)})
+        asked = LinkOptions(steps=400, **{**LINK, name: list(values)})
         episode, seeds = played(given, cell["who"], asked, 10 * len(values))
         links = episode.links
         per = {
@@ -215,7 +215,7 @@ def fairness(given):
     links = {"100 Mbit/s, 30 ms": {}, "50 Mbit/s, 60 ms": {"rate": 50, "rtt": 60}, "a loss of 0.5 %": {"loss": 0.005}}
 
     def find(cell):
-        asked = Asked(flows=3, steps=1500, starts=cell["starts"], **{**LINK, **links[cell["link"]]})
+        asked = LinkOptions(flows=3, steps=1500, starts=cell["starts"], **{**LINK, **links[cell["link"]]})
         episode, seeds = played(given, cell["who"], asked, 10)
         half = len(episode.reward) // 2
         acked = episode.known.now.acked[half:].sum((0, 1), dtype=np.float64)
@@ -250,7 +250,7 @@ def friendliness(given):
 @cache
 def _beside_cubic(given, names, cubics, rtt):
     """The ratios of learners that observe the same, or of one other, each on four links."""
-    asked = Asked(flows=1 + cubics, steps=4000, **{**LINK, "rtt": rtt})
+    asked = LinkOptions(flows=1 + cubics, steps=4000, **{**LINK, "rtt": rtt})
     if names[0] in given.learners:
         group = [each for name in names for each in policies(given, name)]
         environment = Environment(asked, observe=group[0].file.observe, act="rate", reward="ltp")
@@ -280,7 +280,8 @@ def cost(given):
 def particles(given):
     """What so many particles say of the same flows of `ltp_particles`, ten links a seed: the reward for narrow ones,
     how it correlates with that of another thousand, and how it deviates by luck."""
-    episode = trained.episode(unprobing(policies(given, "ltp_particles")), Asked(steps=STEPS, **region("large")), 10)
+    links = LinkOptions(steps=STEPS, **region("large"))
+    episode = trained.episode(unprobing(policies(given, "ltp_particles")), links, 10)
     rtt = episode.links.rtt * episode.links.slot
 
     @partial(jax.jit, static_argnums=0)
@@ -304,7 +305,7 @@ def oscillation(given):
     """Figure 15: how much the window varies around its mean over 16 intervals, once settled, as a share of it."""
 
     def find(cell):
-        asked = Asked(flows=cell["flows"], steps=600, rate=120, rtt=80, buffer_bdp=1)
+        asked = LinkOptions(flows=cell["flows"], steps=600, rate=120, rtt=80, buffer_bdp=1)
         episode, seeds = played(given, cell["who"], asked, 8)
         now = jax.tree.map(lambda column: column[300:].astype(np.float64), episode.known.now)
         window = (now.sent / now.seconds * now.rtt).transpose(2, 1, 0)  # links, flows, intervals
@@ -330,7 +331,7 @@ def challenges(given):
     """Figure 17: the share of the link, and the mean RTT in R_m."""
 
     def find(cell):
-        episode, seeds = played(given, cell["who"], Asked(steps=400, **CHALLENGES[cell["link"]]), 10)
+        episode, seeds = played(given, cell["who"], LinkOptions(steps=400, **CHALLENGES[cell["link"]]), 10)
         rows = told(episode, seeds)
         return {"used": rows[:, 0].tolist(), "late": (rows[:, 2] / CHALLENGES[cell["link"]]["rtt"]).tolist()}
 

@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ccmatic import traces
-from ccmatic.learning import Asked, Environment, LinkEnv
+from ccmatic.learning import Environment, LinkEnv, LinkOptions
 
 #: What is varied, one at a time, from the middle.
 LINKS, FLOWS, HISTORIES, MIDDLE = (64, 512, 4096, 16384), (1, 2, 4, 8), (1, 10, 100), (4096, 1, 10)
@@ -51,7 +51,7 @@ def answer(layers, seen, tanh):
 
 def ours(links, flows, history, steps):
     """A function that makes so many steps of each flow, compiled."""
-    asked = Asked(links="constant", rate={"low": 1.2, "high": 6}, rtt={"low": 100, "high": 1000}, flows=flows,
+    asked = LinkOptions(links="constant", rate={"low": 1.2, "high": 6}, rtt={"low": 100, "high": 1000}, flows=flows,
                   buffer_bdp=2, loss={"low": 0, "high": 0.05}, steps=steps)  # fmt: skip
     environment = Environment(asked, observe="aurora", act="aurora", reward="aurora", history=history)
     layers = weights(environment.size)

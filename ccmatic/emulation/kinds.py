@@ -16,7 +16,7 @@ _ASKED = re.compile(r"(?P<flow>[^@]+?)(?:@(?P<start>[^@,-]+)(?:-(?P<stop>[^@,-]+
 
 
 def timetable(texts, seconds):
-    """The flows.Asked of each text, for a run of so many seconds. Raises InputError."""
+    """The flows.FlowRequest of each text, for a run of so many seconds. Raises InputError."""
     flows = [asked(text) for text in texts]
     for each in flows:
         if max(each.start + 1, each.stop or 0) > seconds * SECOND:

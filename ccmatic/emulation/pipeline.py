@@ -63,7 +63,7 @@ def proved(link, flows):
 
     R_m is what the sender measures: the link's, and the time that the link takes for a packet.
 
-    link: a links.Link. flows: the flows.Asked of a run."""
+    link: a links.Link. flows: the flows.FlowRequest of a run."""
     exports = [getattr(each.flow, "export", None) for each in flows]
     if len(flows) > 1 or not isinstance(exports[0], Export):
         return
@@ -73,7 +73,7 @@ def proved(link, flows):
     rate = Fraction(link.rates[0][1], 8)
     rtt = Fraction(link.rtt_of(0), SECOND) + link.mtu / rate
     buffer = inf if link.buffer == ENDLESS else Fraction(link.buffer) / (rate * rtt)
-    path = guarantees.Path(export.jitter, rtt, rate, link.mtu, buffer)
+    path = guarantees.DeployedPath(export.jitter, rtt, rate, link.mtu, buffer)
     for where, guarantee in export.guarantees(path):
         line = guarantee.record(f"{asked.name}{where}", "the link as asked for")
         if Fraction(link.jitter, SECOND) > export.jitter * rtt:

@@ -130,7 +130,7 @@ class Emulation:
 
 
 def emulate(link, flows, seconds):
-    """Run flows, each a flows.Asked, over the link for so many seconds from the first packet on; an Emulation.
+    """Run flows, each a flows.FlowRequest, over the link for so many seconds from the first packet on; an Emulation.
 
     One of them has to start at 0. Raises InputError if this machine cannot, or if a flow fails."""
     with started(link, flows, seconds) as running:

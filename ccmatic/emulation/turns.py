@@ -32,7 +32,7 @@ class Hold:
 class Turn:
     """A flow of a run, a context manager: what the flow needs on the machine is there within it.
 
-    asked: a flows.Asked; number: of the flow; context: a flows.Context."""
+    asked: a flows.FlowRequest; number: of the flow; context: a flows.Context."""
 
     def __init__(self, asked, number, context):
         self._asked, self._context = asked, context

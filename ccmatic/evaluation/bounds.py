@@ -40,7 +40,7 @@ def bounds(sender, buffer_bdp, at_start=False):
     export = _export(sender)
     if export.remembers:
         return ProvedBounds()  # nothing is proved yet
-    path = guarantees.Path(export.jitter, buffer=Fraction(buffer_bdp))
+    path = guarantees.DeployedPath(export.jitter, buffer=Fraction(buffer_bdp))
     wanted = " at its start" if at_start else ""
     for where, found in export.guarantees(path):
         if where == wanted and not found.missing:

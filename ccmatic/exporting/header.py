@@ -98,9 +98,9 @@ class Export:
     def guarantees(self, path=None):
         """Yield (where, Guarantee) for the controller, and for the one at its start, if a shipped proof is about it.
 
-        path: the guarantees.Path, whose jitter is the export's; None: one of which nothing else is known. Of several
-        proofs it is the first whose conditions the path meets."""
-        path = path or guarantees.Path(self.jitter)
+        path: the guarantees.DeployedPath, whose jitter is the export's; None: one of which nothing else is known. Of
+        several proofs it is the first whose conditions the path meets."""
+        path = path or guarantees.DeployedPath(self.jitter)
         for where, controller in (("", self.controller), (" at its start", self.at_start)):
             proofs = guarantees.of_controller(controller, self.horizon, self.model.default_jitter) if controller else ()
             found = [guarantees.translate(result, path) for result in proofs]

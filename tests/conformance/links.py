@@ -93,7 +93,7 @@ def in_fluid(run):
     """Random rates on some links of the fluid simulator; laws are checked in windows of it."""
     import jax
 
-    from ccmatic.learning import Asked, Environment, Policy, lawful
+    from ccmatic.learning import Environment, LinkOptions, RolloutPolicy, lawful
     from ccmatic.learning.envs import rollout
 
     def act(key, links, state, seen):
@@ -101,8 +101,8 @@ def in_fluid(run):
         return key, MOST_RATE * jax.random.uniform(now, seen.shape[:2]) ** 2
 
     key = jax.random.key(run.seed)
-    environment = Environment(Asked(steps=60, buffer_bdp=[0.2, 2], **FLUID[run.model]), act="rate")
-    episode = rollout(environment, Policy(lambda links: key, act), key, LINKS)
+    environment = Environment(LinkOptions(steps=60, buffer_bdp=[0.2, 2], **FLUID[run.model]), act="rate")
+    episode = rollout(environment, RolloutPolicy(lambda links: key, act), key, LINKS)
     yield run, {"broken laws": set(lawful(episode, windows=20, seed=run.seed).broken)}
 
 

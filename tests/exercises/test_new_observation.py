@@ -107,9 +107,9 @@ def test_a_controller_with_it_is_exported(folder):
 def test_a_controller_with_it_sends_on_learners_links(folder):
     jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
     pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
-    from ccmatic.learning import Asked, Environment, rollout, sender
+    from ccmatic.learning import Environment, LinkOptions, rollout, sender
 
-    environment = Environment(Asked(rate=24, rtt=20, buffer_bdp=4, steps=60), act="rate")
+    environment = Environment(LinkOptions(rate=24, rtt=20, buffer_bdp=4, steps=60), act="rate")
     known = rollout(environment, sender("yielding.py", environment), jax.random.key(1), 1).known
     assert known.now.rtt[30:].max() < 0.06 and known.measure("throughput")[30:].mean() > 0.8 * 24 * 125_000
 

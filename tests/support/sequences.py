@@ -70,17 +70,17 @@ class Sequence:
             return self._observed(name, t - int(back))
 
         if name == "before_trace":
-            return program.SeenTruth(False, before)
+            return program.ObservedTruth(False, before)
         if t < FROM.get(name, 0) or (name in ("delay", "waited") and self.seen[t].delay < 0):
             return program.Unmeasured(before)
         if name == "ack_rate":
-            return program.Seen(self.seen[t].acked - self.seen[t - 1].acked, before)
+            return program.ObservedNumber(self.seen[t].acked - self.seen[t - 1].acked, before)
         if name == "waited":
-            return program.Seen(Fraction(self.seen[t].waited, 4096), before)
+            return program.ObservedNumber(Fraction(self.seen[t].waited, 4096), before)
         value = getattr(self.seen[t], "acked" if name == "served" else name)
         if name in TRUTHS:
-            return program.SeenTruth(bool(value), before)
-        return program.Seen(value, before)
+            return program.ObservedTruth(bool(value), before)
+        return program.ObservedNumber(value, before)
 
     def measured(self):
         """The same where every delay is known."""
@@ -93,8 +93,8 @@ class Sequence:
         """An observation as a number or a truth; 0 or False before the beginning."""
         found = self._observed(name, t) if t >= 0 else None
         if name in TRUTHS:
-            return isinstance(found, program.SeenTruth) and bool(found)
-        return Fraction(found) if isinstance(found, program.Seen) else 0
+            return isinstance(found, program.ObservedTruth) and bool(found)
+        return Fraction(found) if isinstance(found, program.ObservedNumber) else 0
 
     def view(self, controller):
         """The same as an execution that laws are read from."""

@@ -12,7 +12,7 @@ from ccmatic.base import InputError, definitions, shown, suggest
 from ccmatic.controllers import signal
 from ccmatic.learning.adversaries.levels import Bandwidth, Chosen, Jitter, LeastRtt
 from ccmatic.learning.adversaries.target import Target
-from ccmatic.learning.envs import AttackState as LinkState
+from ccmatic.learning.envs import EnvironmentState
 from ccmatic.learning.envs.capacity import MBIT
 
 #: Over how many of the last intervals the two mean delays are that CCLab's Eq. 5 compares with its threshold.
@@ -27,7 +27,7 @@ class AttackState(NamedTuple):
     (LONG, n) seconds; history: (n, 1, k, features)."""
 
     chosen: Chosen
-    target: LinkState
+    target: EnvironmentState
     memory: Any
     delays: Array
     history: Array

@@ -21,8 +21,8 @@ class Target:
         return self.environment.asked
 
     def step(self, links, memory, state, wrong=None):
-        """One interval: what it remembers next, the State after it, and the fluid.Seen of each slot. wrong: as of
-        Environment.misled; what it observes once it goes on observing."""
+        """One interval: what it remembers next, the EnvironmentState after it, and the SlotOutcome of each slot. wrong:
+        as of Environment.misled; what it observes once it goes on observing."""
         shown = state if wrong is None else self.environment.misled(state, wrong)
         memory, action = self.policy.act(memory, links, shown, self.environment.observation(shown))
         state = state._replace(history=shown.history)

@@ -33,7 +33,7 @@ class Particles(NamedTuple):
     """state: a FilterState of (f, n, particles). last: Measurement of the interval before; most_rtt: so far, s. key: of
     all that is random."""
 
-    state: one.State
+    state: one.FilterState
     last: Measurement
     most_rtt: Array
     key: Array
@@ -80,7 +80,7 @@ class Particles(NamedTuple):
 def first(luck):
     """A State of particles at first, by numbers from 0 to 1, (4, …)."""
     own, others, delay = luck[0] * one.FIRST_RATE, luck[1] * one.FIRST_RATE, luck[2] * one.FIRST_DELAY
-    return one.State(own, jnp.where(luck[3] < 0.5, 0, others), delay, jnp.zeros(own.shape, bool))
+    return one.FilterState(own, jnp.where(luck[3] < 0.5, 0, others), delay, jnp.zeros(own.shape, bool))
 
 
 def begin(key, rtt, count=COUNT):
@@ -93,7 +93,7 @@ def begin(key, rtt, count=COUNT):
 def _twice(state, full, again):
     """All particles twice, full at first as said, then as said again."""
     both = (jnp.concatenate([column, column], axis=-1) for column in state[:3])
-    return one.State(*both, jnp.concatenate([full, again], axis=-1))
+    return one.FilterState(*both, jnp.concatenate([full, again], axis=-1))
 
 
 def _resampled(now, stays, left, luck, count):
@@ -104,7 +104,7 @@ def _resampled(now, stays, left, luck, count):
     chosen = jax.vmap(jax.vmap(jnp.searchsorted))(jnp.cumsum(stays, axis=-1), wanted.astype(jnp.int32) + 1)
     own, others, delay, full = (jnp.take_along_axis(column, chosen, axis=-1) for column in now)
     new = place >= left
-    return one.State(
+    return one.FilterState(
         jnp.where(new, own * (1 + one.RATE_JITTER * (2 * luck[0] - 1)), own),
         jnp.where(new, others * (1 + one.RATE_JITTER * (2 * luck[1] - 1)), others),
         jnp.where(new, jnp.maximum(0, delay + one.DELAY_JITTER * (2 * luck[2] - 1)), delay),
