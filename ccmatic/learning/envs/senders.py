@@ -21,9 +21,9 @@ from ccmatic.learning.estimation import beliefs
 
 
 def sender(name, environment):
-    """The RolloutPolicy of a sender: `constant:MBIT`, in Mbit/s; `oracle`, which sends at the rate of the link, a share of it
-    if it has several flows; `cubic`, RFC 9438's; or a controller, by its path or the name of one that ccmatic ships.
-    Raises InputError."""
+    """The RolloutPolicy of a sender: `constant:MBIT`, in Mbit/s; `oracle`, which sends at the rate of the link, a share
+    of it if it has several flows; `cubic`, RFC 9438's; or a controller, by its path or the name of one that ccmatic
+    ships. Raises InputError."""
     if environment.act != definitions.chosen("signals", "RATE"):
         raise InputError(f"the sender '{name}' says rates; expected act='rate', not '{environment.act}'")
     word, _, number = name.partition(":")
