@@ -1,0 +1,90 @@
+"""Interval bounds: what a term lies between, wherever its names lie in their ranges."""
+
+from fractions import Fraction
+from functools import partial
+from itertools import product
+
+from ccmatic.language import EXTREMES, Walker, componentwise
+
+
+def bounds(tree, ranges, file=None):
+    """Return sound bounds of a term. They need not be tight where a name is read more than once.
+
+    Args:
+        tree: A term, or a vector.
+        ranges: The least and the most of each name that it reads, as exact numbers.
+        file: Its file, for messages.
+
+    Returns:
+        (least, most), Fractions; of a vector, a tuple of these.
+
+    Raises:
+        InputError: A divisor may be 0, or a part has no exact bounds; with the line.
+    """
+    result = _Bounds(ranges, file).walk(tree)
+    return tuple(map(tuple, result)) if isinstance(result, tuple) else tuple(result)
+
+
+class _Range(list):
+    """The least and the most of a number: a list, as a tuple is a vector."""
+
+    __slots__ = ()
+
+
+class _Bounds(Walker):
+    WORLD = "interval bounds"
+
+    def __init__(self, ranges, file):
+        super().__init__(file)
+        self.ranges = ranges
+
+    def visit_Number(self, node):
+        return _Range((node.value, node.value))
+
+    def visit_Name(self, node):
+        return _Range(map(Fraction, self.ranges[node.name]))
+
+    def visit_Binary(self, node):
+        left, right = (yield node.left), (yield node.right)
+        return componentwise(partial(self.joined, node), left, right)
+
+    def joined(self, node, left, right):
+        """Bounds of a sum, difference, product or quotient of ranges."""
+        match node.op:
+            case "+":
+                return _Range((left[0] + right[0], left[1] + right[1]))
+            case "-":
+                return _Range((left[0] - right[1], left[1] - right[0]))
+            case "/":
+                if right[0] <= 0 <= right[1]:
+                    self.refuse(node, f"divides by what may be 0, so that it has no {self.WORLD}")
+                right = 1 / right[1], 1 / right[0]
+        ends = [a * b for a, b in product(left, right)]
+        return _Range((min(ends), max(ends)))
+
+    def visit_Extreme(self, node):
+        terms = yield from self.each(node.terms)
+        return componentwise(lambda *each: _Range(map(EXTREMES[node.pick], zip(*each, strict=True))), *terms)
+
+    def visit_If(self, node):
+        """Either branch, as no test is decided here."""
+        then, other = (yield node.then), (yield node.other)
+        return componentwise(lambda a, b: _Range((min(a[0], b[0]), max(a[1], b[1]))), then, other)
+
+    def visit_Vector(self, node):
+        return tuple((yield from self.each(node.terms)))
+
+    def visit_Item(self, node):
+        return (yield node.vector)[node.index]
+
+    def visit_Affine(self, node):
+        vector = yield node.vector
+        if isinstance(node.weights, str) or isinstance(node.bias, str):
+            self.refuse(node, f"an array of unknown weights has no {self.WORLD}")
+        return tuple(_weighted(row, vector, bias) for row, bias in zip(node.weights, node.bias, strict=True))
+
+
+def _weighted(row, vector, bias):
+    pairs = list(zip(row, vector, strict=True))
+    least = sum((weight * each[weight < 0] for weight, each in pairs), Fraction(bias))
+    return _Range((least, sum((weight * each[weight >= 0] for weight, each in pairs), Fraction(bias))))
