@@ -60,6 +60,7 @@ class Grammar:
             f"({first} if {self.condition(depth - 1, delays=False)} else {second})",
             f"max({first} / {name} for {name} in range(1, 4))",
             f"sum({name} / 2 for {name} in [{first}, {second}])",
+            f"affine([[1, -2]], [{first}, {second}], [0])[0]",
             f"[{first}, {second}][{self.rng.randrange(2)}]",
         ))  # fmt: skip
 

@@ -283,7 +283,7 @@ LAYERED_CONTROLLERS = replace(
     CONTROLLERS,
     name="networks of beliefs",
     definitions=tuple(NETWORKS),
-    worlds={"tree": in_tree, "arrays": in_arrays},  # text leaves weights out
+    worlds={"tree": in_tree, "C": in_c, "arrays": in_arrays},  # text leaves weights out
     refused={},
 )
 
