@@ -23,7 +23,7 @@ WITHOUT_PACKETS = ("ccac2021", "smooth_windows")
 
 #: Links of the fluid simulator. Those without jitter are held to the ideal link, others to CBR-delay.
 FLUID = {
-    "one flow": {"rate": [12, 32], "rtt": 32, "jitter": [0, 4, 20], "loss": 0.01},
+    "one flow": {"rate": [12, 32], "rtt": 32, "jitter": [0, 4, 20]},
     "three flows": {"flows": 3, "rtt": [16, 32], "jitter": 5, "links": "changing", "period": 0.7},
 }
 
@@ -98,7 +98,7 @@ def in_fluid(run):
 
     def act(key, links, state, seen):
         key, now = jax.random.split(key)
-        return key, MOST_RATE * jax.random.uniform(now, seen.shape[:2]) ** 2
+        return key, MOST_RATE * (jax.random.uniform(now, seen.shape[:2]) ** 2 + 0.01)
 
     key = jax.random.key(run.seed)
     environment = Environment(LinkOptions(steps=60, buffer_bdp=[0.2, 2], **FLUID[run.model]), act="rate")
