@@ -1,5 +1,6 @@
 """Senders by a window: what they may send, how they find out about losses, and what they observe (docs/stateful.md)."""
 
+from enum import Enum
 from functools import cache, partial
 
 from ccmatic.contracts import BYTES, CONDITION, RATE, TIME, Column, Observation
@@ -9,18 +10,56 @@ from ccmatic.logic import choice, either, equal, every, implies, is_max, no, som
 LONGEST = 32
 
 
+class LossDetection(Enum):
+    """How senders detect losses. Values are the words in models' names, as of all options here.
+
+    DUPLICATE_ACKS: bytes acknowledged beyond a lost one, or a timeout. ORACLE: they know of each loss after R_m.
+    """
+
+    DUPLICATE_ACKS = "dupacks"
+    ORACLE = "oracle"
+
+
+class Timer(Enum):
+    """When the retransmission timer fires.
+
+    PUBLISHED: whenever the queue is empty after any loss, and then nothing is lost. UNDETECTED_LOSS: when the queue is
+    empty and a loss is not detected, as in executions.
+    """
+
+    PUBLISHED = "published"
+    UNDETECTED_LOSS = "executions"
+
+
+class Start(Enum):
+    """Where traces start. ORIGIN: service is counted from 0. ANYWHERE: a trace starts at any step of an execution."""
+
+    ORIGIN = "origin"
+    ANYWHERE = "anywhere"
+
+
+class InitialBytes(Enum):
+    """Which bytes count as older than the trace, for senders that cannot know their delay.
+
+    ADMITTED: those sent before it and not lost. SENT: all that were sent before it.
+    """
+
+    ADMITTED = "admitted"
+    SENT = "sent"
+
+
 def senders(model, x, flow):
     """The laws of one flow's sender, and of what becomes of its bytes."""
     yield from _bytes(model, flow)
     yield from _sending(flow)
     if model.dupacks is None:
         yield "dupacks", 0, x.constants.get("dupacks", 0) >= 0
-    if model.detection == "oracle":
+    if model.detection is LossDetection.ORACLE:
         for t in range(flow.R, flow.horizon):
             yield "loss_detected_at_once", t, equal(flow.Ld[t], flow.L[t - flow.R])
         return
     dupacks = x.constants["dupacks"] if model.dupacks is None else model.dupacks * flow.alpha
-    detection = _detection if model.timer == "published" else _detection_of_executions
+    detection = _detection if model.timer is Timer.PUBLISHED else _detection_of_executions
     yield from detection(flow, dupacks)
 
 
@@ -52,7 +91,7 @@ def _found(flow):
 
 def _bytes(model, flow):
     yield "losses_are_counted", 0, every(flow.L[0] >= 0, flow.Ld[0] >= 0)
-    if model.begins == "at origin":
+    if model.begins is Start.ORIGIN:
         yield "origin", 0, equal(flow.S[0], 0)
     for t in range(flow.horizon):
         yield "served_after_sent", t, flow.S[t] <= flow.admitted(t)
@@ -144,8 +183,8 @@ def _is_last_period(flow, t):
 
 @cache
 def observations(before, own):
-    """What a controller may read besides its state and the constants, by name. before: of `before_trace`. own: delays
-    are those of the flow's own bytes."""
+    """What a controller may read besides its state and the constants, by name. before: the InitialBytes of
+    `before_trace`. own: delays are those of the flow's own bytes."""
     old = partial(_before_trace, before, own)
     delay = _own_delay if own else _delay
     found = (
@@ -207,7 +246,7 @@ def _before_trace(before, own, flow, t):
     x, then = flow if own else flow.network, t - flow.R
     if then < 0:
         return None
-    old = x.S[then] < (x.A[0] if before == "sent" else x.admitted(0))
+    old = x.S[then] < (x.A[0] if before is InitialBytes.SENT else x.admitted(0))
     return every(no(_is_served(x)), old) if x.period else old
 
 

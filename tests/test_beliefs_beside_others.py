@@ -3,7 +3,7 @@ sample could say more; true of what a simulation does."""
 
 import pytest
 from ccmatic.models.beliefs.beside_others import WINDOW
-from ccmatic.models.ccac2021 import CCAC2021
+from ccmatic.models.ccac2021 import CCAC2021, DelayMeasurement, Waste
 
 import ccmatic as cm
 from ccmatic.verification import Outcome
@@ -53,10 +53,10 @@ def test_another_sample_makes_it_false(old, new, tmp_path):
     assert found.verdict == "violated" and cm.replay(found.trace, allow_code=True).outcome is Outcome.BREAKS
 
 
-@pytest.mark.parametrize("waste", ["composing", pytest.param("constant rate", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("waste", [Waste.COMPOSING, pytest.param(Waste.CONSTANT_RATE, marks=pytest.mark.slow)])
 def test_alone_others_are_served_nothing(waste):
     """So that what is more says that one is not."""
-    alone = CCAC2021(flows=1, waste=waste, delay="each flow's own")
+    alone = CCAC2021(flows=1, waste=waste, delay=DelayMeasurement.PER_FLOW)
     query = asked(alone, "others_L_f[0][T-1] > 0", STEPS)
     assert cm.verify(query.read(ANYONE.format(believed="others_L")), query).holds
 

@@ -126,7 +126,8 @@ def test_what_is_no_condition_is_refused(text, expected):
         ({"flows": 0}, "flows is 0; expected a whole number from 1 to 8"),
         ({"flows": 9}, "flows is 9; expected a whole number from 1 to 8"),
         ({"R": "1/2"}, "R is '1/2'; expected a whole number"),
-        ({"waste": "never"}, "waste is 'never'; expected one of composing, non-composing"),
+        ({"waste": "never"}, "waste is 'never'; expected one of Waste.COMPOSING, Waste.NON_COMPOSING"),
+        ({"delay": "each flow's own"}, "expected one of DelayMeasurement.PUBLISHED, "),
     ],
 )
 def test_laws_that_there_are_not_are_refused(laws, message):

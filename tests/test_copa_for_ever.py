@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
+from ccmatic.models.ccac2021 import DelayMeasurement
 
 from ccmatic.logic import isolated
 from ccmatic.proving import ACCEPTED, Prover, check, load_result
@@ -62,7 +63,7 @@ def test_a_window_that_copa_would_not_do_is_none():
 
 def test_published_delays_are_not_those_of_any_window():
     """What waits at first has none there; in an execution that goes on it may have one."""
-    published = replace(ANYWHERE.model, delay="published")
+    published = replace(ANYWHERE.model, delay=DelayMeasurement.PUBLISHED)
     assert not all(is_window(trace, begin, published) for trace in executions() for begin in range(1, 3))
 
 

@@ -4,7 +4,7 @@ A way to be false is a condition on an execution, of what flow 1 sees of its own
 """
 
 import pytest
-from ccmatic.models.ccac2021 import CCAC2021
+from ccmatic.models.ccac2021 import CCAC2021, DelayMeasurement, Waste
 
 import ccmatic as cm
 from ccmatic.verification import Outcome
@@ -57,8 +57,8 @@ def query(model, what, x="1", buffer="infinite", given=""):
 
 def alone(model):
     """The same with one flow."""
-    waste = "constant rate" if model == CONSTANT else "composing"
-    return CCAC2021(flows=1, waste=waste, delay="each flow's own")
+    waste = Waste.CONSTANT_RATE if model == CONSTANT else Waste.COMPOSING
+    return CCAC2021(flows=1, waste=waste, delay=DelayMeasurement.PER_FLOW)
 
 
 STAYS_TRUE = [

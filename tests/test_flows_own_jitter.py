@@ -71,7 +71,8 @@ def test_the_link_lets_bytes_through_in_order():
 def test_jitter_of_its_own_needs_a_link_of_constant_rate(tmp_path):
     file = tmp_path / "own.py"
     file.write_text(
-        'from ccmatic.models.ccac2021 import CCAC2021\n\nMODEL = CCAC2021(flows=2, jitter="each flow\'s own")\n'
+        "from ccmatic.models.ccac2021 import CCAC2021, JitterBox\n\n"
+        "MODEL = CCAC2021(flows=2, jitter=JitterBox.PER_FLOW)\n"
     )
-    with pytest.raises(cm.InputError, match="each flow has jitter of its own where waste is 'composing'"):
+    with pytest.raises(cm.InputError, match="each flow has jitter of its own where waste is Waste.COMPOSING"):
         network(4, str(file))

@@ -23,7 +23,7 @@ def model(tmp_path):
 
     def write(chosen):
         file = tmp_path / "flows.py"
-        file.write_text(f"from ccmatic.models.ccac2021 import CCAC2021\n\nMODEL = CCAC2021({chosen})\n")
+        file.write_text(f"from ccmatic.models.ccac2021 import *\n\nMODEL = CCAC2021({chosen})\n")
         return str(file)
 
     return write
@@ -81,7 +81,7 @@ def test_bytes_leave_in_the_order_in_which_they_came(name, holds):
 
 def test_acknowledgements_take_each_flow_its_own_R_m(model):
     """Of windows alike, where nothing waits, what is sent is what was acknowledged one step, and two steps, before."""
-    asked = cm.Network(model('flows=2, R=(1, 2), delay="each flow\'s own"'), "infinite", 7, delay="executions")
+    asked = cm.Network(model("flows=2, R=(1, 2), delay=DelayMeasurement.PER_FLOW"), "infinite", 7, delay="executions")
     given = "alpha == 1/4; A_f[0][1] == 1/4; A_f[1][1] == 1/4; S[-1] == A[-2]"
     worst = cm.worst("constant_window", asked, "share", start="empty", given=given, resolution="1/20")
     columns = worst.trace.columns
@@ -140,6 +140,6 @@ def test_controllers_that_do_not_fit_the_flows_are_told(controllers, name, more,
 
 
 def test_jain_is_of_two_flows(model):
-    three = cm.Network(model('flows=3, delay="each flow\'s own"'), "infinite", 4)
+    three = cm.Network(model("flows=3, delay=DelayMeasurement.PER_FLOW"), "infinite", 4)
     with pytest.raises(cm.InputError, match="jain is of 2 flows, .* has 3"):
         cm.worst("aimd", three, "jain")

@@ -223,8 +223,10 @@ def test_a_flow_all_of_whose_bytes_are_lost_is_starved_for_ever(tmp_path):
     sends = written(tmp_path, STARVED)
     model = tmp_path / "two.py"
     model.write_text(
-        "from ccmatic.models.ccac2021 import CCAC2021\n"
-        "MODEL = CCAC2021(flows=2, waste='constant rate', delay=\"each flow's own\", timer='of losses not found')\n"
+        "from ccmatic.models.ccac2021 import CCAC2021, DelayMeasurement, Timer, Waste\n"
+        "MODEL = CCAC2021(\n"
+        "    flows=2, waste=Waste.CONSTANT_RATE, delay=DelayMeasurement.PER_FLOW, timer=Timer.UNDETECTED_LOSS\n"
+        ")\n"
     )
     given = "alpha == 1/4; L_f[1][T-1] > L_f[1][0]"
     found = cm.worst(sends, network(str(model), "1/4", 5), "share", period=1, at="1/100", given=given)

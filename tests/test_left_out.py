@@ -297,9 +297,9 @@ def test_a_belief_that_is_false_beside_others_at_first_is_left_out(model, told):
 
 
 FAR = """
-from ccmatic.models.ccac2021 import CCAC2021
+from ccmatic.models.ccac2021 import CCAC2021, DelayMeasurement, Start, Timer
 
-MODEL = CCAC2021(R=2, begins="anywhere", delay="open at first", timer="of losses not found")
+MODEL = CCAC2021(R=2, begins=Start.ANYWHERE, delay=DelayMeasurement.OPEN_AT_FIRST, timer=Timer.UNDETECTED_LOSS)
 """
 
 

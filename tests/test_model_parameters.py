@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from ccmatic.models.ccac2021 import Waste
 
 import ccmatic as cm
 from ccmatic.base import InputError, definitions
@@ -30,7 +31,7 @@ def test_an_alias_is_the_model_with_its_parameters(name):
 
 def test_parameters_set_fields():
     three = model("ccac2021:flows=3,composing=no,most_queue=3/2")
-    assert (three.flows, three.waste, three.most_queue) == (3, "non-composing", Fraction(3, 2))
+    assert (three.flows, three.waste, three.most_queue) == (3, Waste.NON_COMPOSING, Fraction(3, 2))
     assert model("varying:variation=5/4").name == "varying:variation=5/4"
 
 

@@ -19,16 +19,16 @@ from support.believing import ANYONE, PLANTED
 from support.machine import needs_compiler
 
 #: Models by what a file of one says.
-IMPORTS = "from ccmatic.models.ccac2021 import CCAC2021\n\n"
+IMPORTS = "from ccmatic.models.ccac2021 import *\n\n"
 PUBLISHED = "CCAC2021()"
-OF_EXECUTIONS = "CCAC2021(begins='anywhere', delay='consistent', timer='of losses not found')"
+OF_EXECUTIONS = "CCAC2021(begins=Start.ANYWHERE, delay=DelayMeasurement.CONSISTENT, timer=Timer.UNDETECTED_LOSS)"
 MODELS = (
     PUBLISHED,
     OF_EXECUTIONS,
-    OF_EXECUTIONS.replace("begins", "waste='constant rate', begins"),
-    "CCAC2021(waste='non-composing')",
+    OF_EXECUTIONS.replace("begins", "waste=Waste.CONSTANT_RATE, begins"),
+    "CCAC2021(waste=Waste.NON_COMPOSING)",
     "CCAC2021(R=2)",
-    'CCAC2021(delay="each flow\'s own")',
+    "CCAC2021(delay=DelayMeasurement.PER_FLOW)",
 )
 
 FALSE = {"C_L": "C_L_f[0][T-1] > C", "C_U": "C_U_f[0][T-1] < C"}

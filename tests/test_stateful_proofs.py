@@ -87,10 +87,10 @@ def test_state_that_only_the_first_window_begins_with_is_told(there, instead):
     assert asked("windows join", JOINED.replace(there, instead)).verdict == VIOLATED
 
 
-@pytest.mark.parametrize("laws", ['delay="not measured"', 'begins="anywhere"'])
+@pytest.mark.parametrize("laws", ["delay=DelayMeasurement.UNMEASURED", "begins=Start.ANYWHERE"])
 def test_what_a_network_has_at_its_first_step_alone_is_told(laws, tmp_path):
     """Service counted from 0, and a delay that nobody knows yet."""
-    (tmp_path / "first.py").write_text(f"from ccmatic.models.ccac2021 import CCAC2021\nMODEL = CCAC2021({laws})\n")
+    (tmp_path / "first.py").write_text(f"from ccmatic.models.ccac2021 import *\nMODEL = CCAC2021({laws})\n")
     assert asked("windows join", JOINED, changed(tmp_path, model=f"{tmp_path}/first.py")).verdict == VIOLATED
 
 

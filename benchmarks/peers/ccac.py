@@ -20,7 +20,17 @@ from fractions import Fraction
 from pathlib import Path
 from time import process_time
 
-from ccmatic.models.ccac2021 import CCAC2021
+from ccmatic.models.ccac2021 import (
+    CCAC2021,
+    DelayMeasurement,
+    InitialBytes,
+    Loss,
+    LossDetection,
+    Slack,
+    Start,
+    Timer,
+    Waste,
+)
 from ccmatic.properties.avoids import Expressions, periodic
 
 from ccmatic.base import InputError, exact, parse_json, read_text
@@ -32,13 +42,17 @@ from ccmatic.verification import choices
 
 CONTROLLERS = {"const": "constant_window", "aimd": "aimd", "copa": "copa", "bbr": "bbr", "any": None}
 SLACK = {
-    "zero": "none",
-    "lt_alpha": "less than a packet",
-    "lt_half_alpha": "less than half a packet",
-    "gt_alpha": "more than a packet",
+    "zero": Slack.NONE,
+    "lt_alpha": Slack.LESS_THAN_PACKET,
+    "lt_half_alpha": Slack.LESS_THAN_HALF_PACKET,
+    "gt_alpha": Slack.MORE_THAN_PACKET,
 }
-ENCODINGS = {"main": {}, "prefix": {"before": "sent"}, "fork": {"delay": "consistent", "begins": "anywhere"}}
-EXECUTIONS = {"delay": "open at first", "timer": "of losses not found"}
+ENCODINGS = {
+    "main": {},
+    "prefix": {"before": InitialBytes.SENT},
+    "fork": {"delay": DelayMeasurement.CONSISTENT, "begins": Start.ANYWHERE},
+}
+EXECUTIONS = {"delay": DelayMeasurement.OPEN_AT_FIRST, "timer": Timer.UNDETECTED_LOSS}
 #: What the token stands for: of each flow, service grows by a packet at least.
 QUANTUM = "ALLT(1, T, lambda t: Or(S_f[{n}][t] == S_f[{n}][t-1], S_f[{n}][t] >= S_f[{n}][t-1] + alpha))"
 
@@ -46,15 +60,15 @@ QUANTUM = "ALLT(1, T, lambda t: Or(S_f[{n}][t] == S_f[{n}][t-1], S_f[{n}][t] >= 
 def network(asked, law):
     """The Network that a query is about. law: the choices that its encoding makes."""
     laws = {"flows": asked["N"], "R": asked["R"], "slack": SLACK[asked["epsilon"]], **law}
-    laws["waste"] = "composing" if asked["compose"] else "non-composing"
+    laws["waste"] = Waste.COMPOSING if asked["compose"] else Waste.NON_COMPOSING
     if asked["cca"] != "copa" and asked["N"] == 1:
-        laws["delay"] = "not measured"
+        laws["delay"] = DelayMeasurement.UNMEASURED
     if asked["cca"] != "aimd":
         laws["dupacks"] = None
     if asked.get("loss_oracle"):
-        laws["detection"] = "oracle"
+        laws["detection"] = LossDetection.ORACLE
     if asked.get("deterministic_loss"):
-        laws["loss"] = "deterministic"
+        laws["loss"] = Loss.DETERMINISTIC
     buffer = {None: "infinite", "free": "any"}.get(asked["buf_min"], asked["buf_min"])
     if asked["buf_max"] != asked["buf_min"]:
         laws["most_queue"] = "any" if asked["buf_max"] is None else exact(asked["buf_max"])

@@ -11,51 +11,43 @@ from types import MappingProxyType
 from ccmatic.models.beliefs.beside_others import BESIDE_OTHERS
 from ccmatic.models.beliefs.link_rate import SENDER_C_L, SENDER_C_U
 from ccmatic.models.beliefs.queueing_delay import SENDER_QUEUEING_DELAY
-from ccmatic.models.window_sender import LONGEST, found_losses, observations, senders
+from ccmatic.models.ccac2021.options import DelayMeasurement, JitterBox, Loss, Slack, Waste
+from ccmatic.models.window_sender import (
+    LONGEST,
+    InitialBytes,
+    LossDetection,
+    Start,
+    Timer,
+    found_losses,
+    observations,
+    senders,
+)
 
 from ccmatic.base import InputError
 from ccmatic.contracts import BYTES, LAST, Column, Exclusion, Model, choice, number, whole
 from ccmatic.logic import either, equal, every, iff, implies, no
 
-#: What each law may be. The first is the published tool's default.
-CHOICES = {
-    "waste": ("composing", "non-composing", "constant rate"),
-    "slack": ("none", "less than a packet", "less than half a packet", "more than a packet"),
-    "detection": ("duplicate acknowledgements", "oracle"),
-    "timer": ("published", "of losses not found"),
-    "loss": ("free", "deterministic"),
-    "delay": ("published", "consistent", "open at first", "not measured", "each flow's own"),
-    "jitter": ("of the link", "each flow's own"),
-    "begins": ("at origin", "anywhere"),
-    "before": ("admitted", "sent"),
+#: The class of each option, by its field.
+OPTIONS = {
+    "waste": Waste,
+    "slack": Slack,
+    "detection": LossDetection,
+    "timer": Timer,
+    "loss": Loss,
+    "delay": DelayMeasurement,
+    "jitter": JitterBox,
+    "begins": Start,
+    "before": InitialBytes,
 }
-
 
 #: What a name may set, as in `ccac2021:flows=2,composing=no`.
 PARAMETERS = {
     "flows": whole("flows"),
     "R": whole("R"),
     "D": whole("default_jitter"),
-    "composing": choice("waste", {"yes": "composing", "no": "non-composing"}),
-    "waste": choice(
-        "waste", {"composing": "composing", "non-composing": "non-composing", "constant-rate": "constant rate"}
-    ),
-    "detection": choice("detection", {"dupacks": "duplicate acknowledgements", "oracle": "oracle"}),
-    "timer": choice("timer", {"published": "published", "executions": "of losses not found"}),
-    "loss": choice("loss", {"free": "free", "deterministic": "deterministic"}),
-    "delay": choice(
-        "delay",
-        {
-            "published": "published",
-            "consistent": "consistent",
-            "open": "open at first",
-            "none": "not measured",
-            "own": "each flow's own",
-        },
-    ),
-    "jitter": choice("jitter", {"link": "of the link", "own": "each flow's own"}),
-    "begins": choice("begins", {"origin": "at origin", "anywhere": "anywhere"}),
+    "composing": choice("waste", {"yes": Waste.COMPOSING, "no": Waste.NON_COMPOSING}),
     "most_queue": number("most_queue"),
+    **{name: choice(name, {option.value: option for option in options}) for name, options in OPTIONS.items()},
 }
 
 
@@ -63,18 +55,11 @@ PARAMETERS = {
 class CCAC2021(Model):
     """A path whose laws are chosen.
 
-    flows: how many senders. R: R_m, in steps; of several flows, that of all, or of each. waste: tokens are wasted where
-    no more was admitted than there are tokens (composing), or than is served (non-composing), but for a slack; of a
-    link of constant rate, all that are not used at once.
-    detection: of losses. dupacks: bytes that must be acknowledged beyond a lost one, in packets; None leaves it open.
-    timer: fires whenever the queue is empty after any loss ever, and then nothing is lost (published); or where it is
-    and a loss is not found.
-    loss: of what does not fit, the network may lose what it likes, or loses all of it at once. most_queue: the most
-    bytes that wait, if not the buffer's; "any" is no limit. delay: how the delay of what was served is measured; each
-    flow's own: of its own bytes, and all leave in the order in which they came; open at first: of what was there at
-    first it may be any, also longer than the trace, or not known. jitter: whether it delays all alike, or each flow in
-    a box of its own, behind a link of constant rate. begins: whether service is counted from 0, with no more tokens
-    than come at the link rate. before: what counts as older than the trace, for a sender that cannot know its delay.
+    flows: how many senders. R: R_m, in steps; of several flows, that of all, or of each.
+    waste, slack, detection, timer, loss, delay, jitter, begins, before: options, whose classes say what they mean; the
+    first member of each class is the published tool's default.
+    dupacks: bytes that must be acknowledged beyond a lost one, in packets; None leaves it open.
+    most_queue: the most bytes that wait, if not the buffer's; "any" is no limit.
     default_jitter: D, in steps, unless a query says another.
     """
 
@@ -83,26 +68,28 @@ class CCAC2021(Model):
     parameters = MappingProxyType(PARAMETERS)
     flows: int = 1
     R: int | tuple[int, ...] = 1
-    waste: str = "composing"
-    slack: str = "none"
-    detection: str = "duplicate acknowledgements"
-    timer: str = "published"
+    waste: Waste = Waste.COMPOSING
+    slack: Slack = Slack.NONE
+    detection: LossDetection = LossDetection.DUPLICATE_ACKS
+    timer: Timer = Timer.PUBLISHED
     dupacks: Fraction | None = Fraction(3)
-    loss: str = "free"
+    loss: Loss = Loss.FREE
     most_queue: Fraction | str | None = None
-    delay: str = "published"
-    jitter: str = "of the link"
-    begins: str = "at origin"
-    before: str = "admitted"
+    delay: DelayMeasurement = DelayMeasurement.PUBLISHED
+    jitter: JitterBox = JitterBox.SHARED
+    begins: Start = Start.ORIGIN
+    before: InitialBytes = InitialBytes.ADMITTED
     default_jitter: int = 1
 
     def __post_init__(self):
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise InputError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(choices)}")
-        if self._own_boxes and (self.waste, self.delay) != ("constant rate", "each flow's own"):
-            found = f"each flow has jitter of its own where waste is {self.waste!r} and delay is {self.delay!r}"
-            raise InputError(f"{found}; expected 'constant rate' and \"each flow's own\"")
+        for name, options in OPTIONS.items():
+            if not isinstance(getattr(self, name), options):
+                expected = ", ".join(map(str, options))
+                raise InputError(f"{name} is {getattr(self, name)!r}; expected one of {expected}")
+        boxed = (Waste.CONSTANT_RATE, DelayMeasurement.PER_FLOW)
+        if self._own_boxes and (self.waste, self.delay) != boxed:
+            setting = f"each flow has jitter of its own where waste is {self.waste} and delay is {self.delay}"
+            raise InputError(f"{setting}; expected {boxed[0]} and {boxed[1]}")
         if not _is_whole(self.flows, 8):
             raise InputError(f"flows is {self.flows!r}; expected a whole number from 1 to 8")
         each = self.R if isinstance(self.R, tuple) else (self.R,) * self.flows
@@ -113,8 +100,8 @@ class CCAC2021(Model):
     @property
     def observations(self):
         """What its senders may read, by name: what they observe and what they believe."""
-        own = self.delay == "each flow's own"
-        by_delay = (SENDER_C_U, *SENDER_QUEUEING_DELAY) if self.delay != "not measured" else ()
+        own = self.delay is DelayMeasurement.PER_FLOW
+        by_delay = (SENDER_C_U, *SENDER_QUEUEING_DELAY) if self.delay is not DelayMeasurement.UNMEASURED else ()
         beliefs = (SENDER_C_L, *by_delay, *(BESIDE_OTHERS if own else ()))
         return observations(self.before, own) | {belief.name: belief for belief in beliefs}
 
@@ -123,39 +110,39 @@ class CCAC2021(Model):
         """Wasted tokens, what duplicate acknowledgements find, and the delay where it is measured."""
         numbers = range(1, self.flows + 1)
         boxes = map(_let, numbers) if self._own_boxes else ()
-        finds = [found_losses(self.flows, number) for number in numbers] if self.timer != "published" else ()
-        measured = self.delay in ("published", "consistent", "open at first")
+        finds = [found_losses(self.flows, number) for number in numbers] if self.timer is not Timer.PUBLISHED else ()
+        measured = self.delay not in (DelayMeasurement.UNMEASURED, DelayMeasurement.PER_FLOW)
         return (_WASTED, *boxes, *finds, *((LAST,) if measured else ()))
 
     @property
     def _own_boxes(self):
-        return self.jitter == "each flow's own"
+        return self.jitter is JitterBox.PER_FLOW
 
     @property
     def constants(self):
         """Numbers that its laws leave open."""
         open_ones = {
-            "dupacks": self.dupacks is None and self.detection != "oracle",
-            "epsilon": self.waste == "non-composing" and self.slack != "none",
-            "tokens_at_first": self.begins == "anywhere",
+            "dupacks": self.dupacks is None and self.detection is not LossDetection.ORACLE,
+            "epsilon": self.waste is Waste.NON_COMPOSING and self.slack is not Slack.NONE,
+            "tokens_at_first": self.begins is Start.ANYWHERE,
         }
         return tuple(name for name, is_open in open_ones.items() if is_open)
 
     def constants_from(self, x, t):
         """As its base; tokens are counted from another step."""
-        if self.begins == "at origin":
+        if self.begins is Start.ORIGIN:
             return x.constants
         return {**x.constants, "tokens_at_first": x.constants["tokens_at_first"] + x.C * t}
 
     def longest_delay(self, horizon, period=None):
         """Where delays are open at first, those of up to twice the horizon: `_delays` says how."""
-        if self.delay != "open at first":
+        if self.delay is not DelayMeasurement.OPEN_AT_FIRST:
             return horizon
         return max(2 * horizon, LONGEST + 1 if period else 0) + 1
 
     def begun_anywhere(self):
         """Not at the origin, from which bytes are counted."""
-        return replace(self, begins="anywhere")
+        return replace(self, begins=Start.ANYWHERE)
 
     def laws(self, x):
         """Every law; of the beliefs there are none."""
@@ -165,12 +152,12 @@ class CCAC2021(Model):
 
     def exclusions(self):
         """What the published laws leave out."""
-        parts = ["timeouts"] if self.timer == "published" else []
-        parts += ["delays"] if self.delay in ("published", "consistent") else []
-        parts += ["counts of bytes at first"] if self.begins == "at origin" else []
+        parts = ["timeouts"] if self.timer is Timer.PUBLISHED else []
+        parts += ["delays"] if self.delay in (DelayMeasurement.PUBLISHED, DelayMeasurement.CONSISTENT) else []
+        parts += ["counts of bytes at first"] if self.begins is Start.ORIGIN else []
         if parts:
             yield Exclusion("published laws", f"{' and '.join(parts)} are not the published ones (docs/stateful.md)")
-        if self.flows > 1 and self.delay in ("published", "consistent"):
+        if self.flows > 1 and self.delay in (DelayMeasurement.PUBLISHED, DelayMeasurement.CONSISTENT):
             yield Exclusion("published laws", "a flow sends nothing while another is served")
 
     def assumptions(self, x):
@@ -179,7 +166,7 @@ class CCAC2021(Model):
 
     def belief_laws(self, x, reads=None):
         """What the published model says more where delay is read: see docs/stateful.md."""
-        if self.delay == "published" and ("delay" in (reads or ()) or self.flows > 1):
+        if self.delay is DelayMeasurement.PUBLISHED and ("delay" in (reads or ()) or self.flows > 1):
             yield from self._named(x, _no_second_service(x))
 
     def network(self, x):
@@ -188,7 +175,7 @@ class CCAC2021(Model):
         yield from self._service(x)
         yield from self._waste(x)
         yield from self._losses(x)
-        own = self.delay == "each flow's own"
+        own = self.delay is DelayMeasurement.PER_FLOW
         if x.Q is not None:
             yield from self._delays(x)
         if self._own_boxes:
@@ -199,7 +186,7 @@ class CCAC2021(Model):
 
     def tokens(self, x, t):
         """Those that came by t and were not wasted."""
-        first = x.constants["tokens_at_first"] if self.begins == "anywhere" else 0
+        first = x.constants["tokens_at_first"] if self.begins is Start.ANYWHERE else 0
         return first + x.C * t - x.W[t]
 
     def _service(self, x):
@@ -212,7 +199,7 @@ class CCAC2021(Model):
                 yield "served_within_jitter", t, x.S[t] >= self.tokens(x, 0) - x.C * (x.D - t)
             if t:
                 yield "waste_grows", t, x.W[t] >= x.W[t - 1]
-            if t and self.begins == "anywhere":
+            if t and self.begins is Start.ANYWHERE:
                 yield "waste_is_of_what_comes", t, tokens >= self.tokens(x, t - 1)
 
     def let(self, x):
@@ -235,12 +222,12 @@ class CCAC2021(Model):
     def _waste(self, x):
         epsilon = x.constants.get("epsilon", 0)
         if "epsilon" in self.constants:
-            packet = x.alpha / 2 if "half" in self.slack else x.alpha
-            yield "slack", 0, epsilon > packet if "more" in self.slack else epsilon < packet
+            packet = x.alpha / 2 if self.slack is Slack.LESS_THAN_HALF_PACKET else x.alpha
+            yield "slack", 0, epsilon > packet if self.slack is Slack.MORE_THAN_PACKET else epsilon < packet
         for t in range(1, x.horizon):
-            most = x.S[t] + epsilon if self.waste == "non-composing" else self.tokens(x, t)
+            most = x.S[t] + epsilon if self.waste is Waste.NON_COMPOSING else self.tokens(x, t)
             yield "no_waste_while_queued", t, implies(x.W[t] > x.W[t - 1], x.admitted(t) <= most)
-        for t in range(x.horizon) if self.waste == "constant rate" else ():
+        for t in range(x.horizon) if self.waste is Waste.CONSTANT_RATE else ():
             yield "no_token_is_kept", t, self.tokens(x, t) <= x.admitted(t)
 
     def _losses(self, x):
@@ -251,7 +238,7 @@ class CCAC2021(Model):
             tokens = self.tokens(x, t)
             if buffer is None:
                 yield "no_loss", t, every([equal(flow.L[t], flow.L[0]) for flow in x.flows])
-            elif self.loss == "deterministic":
+            elif self.loss is Loss.DETERMINISTIC:
                 full = tokens + buffer
                 over = x.A[t] - x.L[t - 1] > full
                 yield "overflow_is_lost", t, either(over, equal(x.admitted(t), full), equal(x.L[t], x.L[t - 1]))
@@ -271,11 +258,11 @@ class CCAC2021(Model):
         end, longest = x.horizon, x.Q.longest
         for k in range(1, longest):
             yield "delay_is_one", 0, implies(x.Q.at_least(0, k + 1), x.Q.at_least(0, k))
-        if self.delay == "published":
+        if self.delay is DelayMeasurement.PUBLISHED:
             yield "delay_is_unknown_at_first", 0, x.Q.at_least(0, end)
         for t in range(1, end):
             served = x.S[t] > x.S[t - 1]
-            known = end if self.delay == "published" else t
+            known = end if self.delay is DelayMeasurement.PUBLISHED else t
             for k in range(1, longest + 1):
                 stays = iff(x.Q.at_least(t, k), x.Q.at_least(t - 1, k))
                 yield "delay_stays_unless_served", t, implies(no(served), stays)
@@ -284,7 +271,7 @@ class CCAC2021(Model):
                     yield "delay_is_time_since_sent", t, implies(served, waited)
                 if k < longest:
                     yield "delay_is_one", t, implies(x.Q.at_least(t, k + 1), x.Q.at_least(t, k))
-                if self.delay == "consistent":
+                if self.delay is DelayMeasurement.CONSISTENT:
                     before = x.Q.at_least(t - 1, min(k, end - 1) if k < end else end)
                     grown = x.Q.at_least(t, min(k + 1, end))
                     yield "delay_grows_by_one_a_step", t, implies(grown, before)
@@ -294,7 +281,7 @@ class CCAC2021(Model):
         for t in range(1, x.horizon):
             for k in range(t):
                 for flow in x.flows:
-                    then = flow.A[t - k - 1] - (0 if self.delay == "published" else flow.L[t - k - 1])
+                    then = flow.A[t - k - 1] - (0 if self.delay is DelayMeasurement.PUBLISHED else flow.L[t - k - 1])
                     yield "shared_in_order", t, implies(x.Q.exactly(t, k), flow.S[t] > then)
 
 

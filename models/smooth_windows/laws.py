@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
-from ccmatic.models.ccac2021 import CCAC2021
+from ccmatic.models.ccac2021 import CCAC2021, DelayMeasurement, Loss, Start, Timer
 
 from ccmatic.base import InputError
 from ccmatic.contracts import BYTES, RATE, Column, number, whole
@@ -27,10 +27,10 @@ class Smooth(CCAC2021):
     parameters = MappingProxyType(
         CCAC2021.parameters | {"least": number("least"), "budget": number("budget"), "window": whole("window")}
     )
-    begins: str = "anywhere"
-    delay: str = "open at first"
-    timer: str = "of losses not found"
-    loss: str = "deterministic"
+    begins: Start = Start.ANYWHERE
+    delay: DelayMeasurement = DelayMeasurement.OPEN_AT_FIRST
+    timer: Timer = Timer.UNDETECTED_LOSS
+    loss: Loss = Loss.DETERMINISTIC
     default_jitter: int = 0
     least: Fraction = Fraction(1, 96)
     budget: Fraction = Fraction(2, 96)

@@ -10,7 +10,7 @@ def send(pace):
 
 #: A model whose senders believe by another text.
 PLANTED = """from dataclasses import replace
-from ccmatic.models.ccac2021 import CCAC2021
+from ccmatic.models.ccac2021 import CCAC2021, DelayMeasurement, Waste
 
 class Planted(CCAC2021):
     @property
@@ -20,5 +20,5 @@ class Planted(CCAC2021):
         assert {old!r} in right.source
         return found | {{right.name: replace(right, source=right.source.replace({old!r}, {new!r}))}}
 
-MODEL = Planted(flows={flows}, waste="constant rate", delay="each flow's own")
+MODEL = Planted(flows={flows}, waste=Waste.CONSTANT_RATE, delay=DelayMeasurement.PER_FLOW)
 """
