@@ -80,7 +80,7 @@ def test_what_breaks_a_law_is_found(run, planted):
     column, value = {
         "held longer than D": ("released", run.token[late] + 3 * step),
         "served before it came": ("released", run.sent[late] - 4 * step),
-        "lost where there is room": ("lost", True),
+        "lost where there is room": ("dropped", run.sent[late]),
     }[planted]
     changed = getattr(run, column).copy()
     changed[late] = value

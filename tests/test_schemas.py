@@ -24,7 +24,7 @@ def test_the_schemas_in_the_documentation_are_these():
 
 def test_saved_traces_and_proofs():
     traces = [*ROOT.glob("results/gallery/*.json"), *ROOT.glob("results/proofs/*-traces/*.json")]
-    proofs = [*ROOT.glob("proofs/*.json")]
+    proofs = [*ROOT.glob("results/proofs/*.json")]
     assert len(traces) >= 42 and proofs
     for file in traces:
         validate(json.loads(file.read_text()), "TraceFile")

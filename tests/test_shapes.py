@@ -62,7 +62,7 @@ def test_a_controller_has_the_shapes_of_what_it_reads():
 
 
 def test_on_a_network_on_which_a_shape_holds_no_weaker_one_is_tried(monkeypatch):
-    def prove(shape, controller, folder, **about):
+    def prove(shape, *about):
         assert shape != "link_rate_used"
         if shape == "link_rate_large":
             error = NoValue("none will do", "queue", None)

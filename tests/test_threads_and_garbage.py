@@ -105,11 +105,11 @@ def test_threads_open_cvc5_at_once():
     runs("""
         from concurrent.futures import ThreadPoolExecutor
         from ccmatic.logic import Environment
-        from ccmatic.solving import UNSAT, Checker
+        from ccmatic.solving import UNSAT, Checker, SolverOptions
 
         def answer(number):
             with Environment():
-                checker = Checker(("cvc5",))
+                checker = Checker(SolverOptions(("cvc5",)))
                 for each in split(number):
                     checker.add(each)
                 return checker.check()

@@ -135,7 +135,8 @@ class Model:
         that, of `x.before_timeout` and the window's observations (section 5.1.2); as the beliefs' programs say."""
         for belief in self.carried_over():
             program, function = belief.program, belief.name + TIMEOUT
-            if program and function in program.definitions and program.beliefs.keys() <= x.beliefs.keys():
+            # Another belief that a timeout reads must be there: without it the timeout is not known to be kept.
+            if program and function in program.definitions and belief.name in x.beliefs:
                 yield belief.name, program.at(x, x.horizon - 1).value(function)
 
     def exclusions(self) -> Iterator[Exclusion]:

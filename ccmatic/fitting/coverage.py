@@ -92,7 +92,7 @@ def _paths(fitted, fit):
 
 def _guarantee(name, result, path, fitted):
     rtt = path.rtt + path.packet / path.rate
-    known = proved.Path(path.jitter / rtt, rtt, path.rate, path.packet)
+    known = proved.DeployedPath(path.jitter / rtt, rtt, path.rate, path.packet)
     line = proved.translate(result, known).record(name, path.basis)
     missing = [*line.missing, *_missing(Buffer.parse(result.proof.buffer), line.buffer, path, fitted)]
     return msgspec.structs.replace(line, missing=missing, covered=not missing)

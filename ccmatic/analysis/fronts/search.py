@@ -55,7 +55,7 @@ def _differing(query, candidates, traces):
     proof = load_definition("proofs", "PROOF", shape)
     windows = windows_of(shape, proof, proof.horizon)
     reads = tuple(query.template.names & windows.units().keys())
-    part = Part(windows, WayToFail("a window", lambda x: True, reads=reads), {}, ())
+    part = Part(windows, WayToFail("a window", lambda x: True, reads=reads), SolverOptions(), ())
     differing, alike = [], defaultdict(list)
     for forms in candidates:
         one = query.read(query.template.source(forms, ""), "candidate")

@@ -155,7 +155,7 @@ class Environment:
         return self.watched(links, state, action)[:3]
 
     def watched(self, links, state, action):
-        """As `step`, and then the Seen of each slot, the slots first."""
+        """As `step`, and then the SlotOutcome of each slot, the slots first."""
         state = self.acted(links, state, action)
         queues, now, seen = self.send(links, state)
         known, history, reward = self.learn(state.known, state.history, now)
