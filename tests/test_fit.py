@@ -5,10 +5,9 @@ import pytest
 
 from ccmatic import fitting
 from ccmatic.base import InputError
-from ccmatic.contracts import load_definition
+from ccmatic.contracts import load_definition, load_logs
 from ccmatic.fitting import NEVER, fit, least, packet_log
-from ccmatic.fitting.least import NEEDED
-from ccmatic.fitting.rows import departures, rows
+from ccmatic.fitting.rows import rows
 from support.cli import lines, run
 from support.json_schemas import validate
 from support.packet_laws import TICK, logged, simulated, whole
@@ -47,7 +46,7 @@ def test_no_rate_of_many_gives_less(model):
     for seed in range(5):
         log = random_log(seed)
         part = rows(log, np.zeros(2000, int), np.full(2000, len(log.sent)))
-        needed, variation = NEEDED[MODELS[model].bottleneck], float(MODELS[model].variation)
+        needed, variation = load_logs(MODELS[model]).least_jitter, float(MODELS[model].variation)
         found, _ = needed(part, np.concatenate(([0], np.geomspace(1e-9, 1e-4, 1999))), variation)
         jitter, rate = whole(log, model)
         assert jitter <= found.min() + 1e-9
@@ -85,7 +84,7 @@ def test_departures_are_of_the_link_that_is_found():
     log = random_log(3)
     jitter, rate = whole(log, "cbr_delay")
     part = rows(log, np.array([0]), np.array([len(log.sent)]))
-    left = departures(part, np.array([1 / rate]))[0]
+    left = load_logs(MODELS["cbr_delay"]).departures(part, np.array([1 / rate]))[0]
     held = part.delivered[0] - left
     assert held.max() - held.min() == pytest.approx(jitter, abs=1e-9)
     own = log.size / rate
@@ -214,6 +213,7 @@ def test_a_log_is_called_as_its_file_is():
         (HEAD + "0,1,1500\n1,2,1500\n", ("--plot", "x.txt"), "cannot draw"),
         ("", (), "as no log that is known"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--model", "ideal"), "the model ideal has no jitter"),
+        (HEAD + "0,1,1500\n1,2,1500\n", ("--model", "ccac2021"), "the model ccac2021 has no logs.py"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--model", "ccca"), "did you mean 'ccac'"),
     ],
 )

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ccmatic import query as queries
-from ccmatic.contracts import execution
+from ccmatic.contracts import execution, load_definition, load_logs
 from ccmatic.fitting import NEVER
-from ccmatic.fitting.rows import departures, rows
+from ccmatic.fitting.rows import rows
 from ccmatic.logic import equal, isolated, real
 from ccmatic.solving import SAT, Checker
 from support.packet_laws import logged, may_be, simulated, whole
@@ -79,7 +79,8 @@ def check_samples(model, seed):
     log = logged(simulated(model, seed, bdp=8, steps=16, fewest=4)).kept()
     jitter, rate = whole(log, model)
     part = rows(log, np.array([0]), np.array([len(log.sent)]))
-    left = departures(part, np.array([1 / rate]))[0] if model == "cbr_delay" else part.sent[0]
+    link = load_logs(load_definition("models", "MODEL", model))
+    left = link.departures(part, np.array([1 / rate]))[0] if model == "cbr_delay" else part.sent[0]
     propagation = int((part.delivered[0] - left).min() * 1e9)
     needed = int((jitter + log.size.max() / rate) * 1e9) + 4
     step = max(needed // 2 + 1, int(np.diff(log.sent).max()))

@@ -2,12 +2,14 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from ccmatic.models.ccac2021 import Waste
 
 import ccmatic as cm
 from ccmatic.base import InputError, definitions
-from ccmatic.contracts import load_definition, load_fluid
+from ccmatic.contracts import load_definition, load_fluid, load_logs
+from ccmatic.fitting import least, packet_log
 from ccmatic.simulation import Path, Simulation
 from support import cli
 from support.machine import needs_compiler
@@ -88,6 +90,20 @@ def test_a_folder_is_a_model_by_its_path(tmp_path, monkeypatch):
         model("./empty", allow_code=True)
 
 
+def test_a_folder_says_what_jitter_its_logs_need(tmp_path):
+    """Its own logs.py, in place of that of the model of which it is a subclass."""
+    (tmp_path / "laws.py").write_text(LAWS)
+    (tmp_path / "logs.py").write_text(
+        "import numpy as np\n\nfrom ccmatic.contracts import Lines\n\n"
+        "def least_jitter(rows, x, variation):\n"
+        "    none = np.zeros((len(rows), 1))\n    return none[:, 0] + 7, Lines(none + 7, none)\n"
+    )
+    log = packet_log("short", np.array([0, 1]), np.array([2, 9]), np.array([1500, 1500]))
+    stretch = np.array([0]), np.array([2])
+    assert least(log, model(str(tmp_path), allow_code=True), *stretch)[0] == 7
+    assert least(log, model("ccac"), *stretch)[0] < 1
+
+
 @needs_compiler
 def test_a_world_that_a_model_lacks_is_named(tmp_path):
     (tmp_path / "laws.py").write_text(
@@ -100,8 +116,10 @@ def test_a_world_that_a_model_lacks_is_named(tmp_path):
     with pytest.raises(InputError, match="the model lacks has no fluid.py"):
         load_fluid(lacks)
     (tmp_path / "fluid.py").write_text("def begin():\n    pass\n")
-    with pytest.raises(InputError, match="it defines no advance; expected the functions begin and advance"):
+    with pytest.raises(InputError, match="it defines no advance; expected a function of this name"):
         load_fluid(lacks)
+    with pytest.raises(InputError, match="the model lacks has no logs.py"):
+        load_logs(lacks)
     (tmp_path / "packets.h").write_text("no C\n")
     with pytest.raises(InputError, match="refused the generated C"):
         Simulation(Path(lacks, rate=10, jitter=1))

@@ -24,11 +24,12 @@ from ccmatic.contracts.program import START, TIMEOUT, Program
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
+from ccmatic.contracts.rows import Lines, Rows
 from ccmatic.contracts.sender_text import sender_belief
 from ccmatic.contracts.sources import Recorded
 from ccmatic.contracts.template import Branch, Sketch, Template, linear_forms, value_of
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
-from ccmatic.contracts.worlds import FLUID, PACKETS, folders, load_fluid, world
+from ccmatic.contracts.worlds import FLUID, LOGS, PACKETS, folders, load_fluid, load_logs, world
 
 __all__ = [
     "BEFORE_TIMEOUT",
@@ -38,6 +39,7 @@ __all__ = [
     "FIRST",
     "FLUID",
     "LAST",
+    "LOGS",
     "MANY",
     "PACKETS",
     "RATE",
@@ -63,6 +65,7 @@ __all__ = [
     "Kept",
     "Law",
     "Lemma",
+    "Lines",
     "Links",
     "Measure",
     "MeasuredDelay",
@@ -76,6 +79,7 @@ __all__ = [
     "Property",
     "Reads",
     "Recorded",
+    "Rows",
     "RunningMax",
     "RunningMin",
     "Sample",
@@ -99,6 +103,7 @@ __all__ = [
     "linear_forms",
     "load_definition",
     "load_fluid",
+    "load_logs",
     "number",
     "observed",
     "overflow",

@@ -31,11 +31,9 @@ class Law:
 
 class Model:
     """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `network(x)`, which yields (law name, t,
-    formula) for its own part, `timeouts(x)`, `bottleneck` and `columns`.
+    formula) for its own part, `timeouts(x)` and `columns`.
 
     variation: γ; the link's rate moves between C and γ·C within a trace; 1: it is constant.
-    bottleneck: whose rule (`ccmatic.fitting`) says how much jitter a log of packets needs; None if none does. Its
-    packets, if it has any, are those of a packets.h beside its laws (`ccmatic.contracts.worlds`).
     columns: what its executions have besides A, S, L, Ld and r. TOKENS; of LAST and FIRST the delays that it reads;
     and any `Column`s of its own, which its laws read as `x.NAME[t]`, and without laws may be any numbers."""
 
@@ -43,7 +41,6 @@ class Model:
     beliefs: Sequence[Belief] = ()
     default_jitter: int = 1
     variation: Fraction | int = 1
-    bottleneck: str | None = None
     columns: Sequence[Column | MeasuredDelay] = (TOKENS, LAST)
 
     #: Whether senders know of a loss at the end of the step in which it happens; else a step later.

@@ -1,7 +1,7 @@
 """The worlds of a link: files beside its laws, each of which is optional.
 
-`packets.h` is the link packet by packet, in C; `fluid.py` is the link as arrays. A model without such a file has that
-of the model of which it is a subclass.
+`packets.h` is the link packet by packet, in C; `fluid.py` is the link as arrays; `logs.py` computes the jitter that
+a log of packets needs on the link. A model without such a file has that of the model of which it is a subclass.
 """
 
 import importlib.util
@@ -14,7 +14,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts.model import Model
 
 #: The worlds beside laws, by the names of their files.
-PACKETS, FLUID = "packets.h", "fluid.py"
+PACKETS, FLUID, LOGS = "packets.h", "fluid.py", "logs.py"
 
 
 def world(model: Model, name: str) -> Path:
@@ -22,7 +22,7 @@ def world(model: Model, name: str) -> Path:
 
     Args:
         model: the model.
-        name: PACKETS or FLUID.
+        name: PACKETS, FLUID or LOGS.
 
     Raises:
         InputError: neither the model nor one of which it is a subclass has this world.
@@ -41,14 +41,28 @@ def load_fluid(model: Model) -> ModuleType:
     Raises:
         InputError: the model has no such file, or the file lacks one of the functions.
     """
-    file = world(model, FLUID)
-    spec = importlib.util.spec_from_file_location(f"{file.parent.name}_fluid", file)
+    return _load(world(model, FLUID), "begin", "advance")
+
+
+@cache
+def load_logs(model: Model) -> ModuleType:
+    """Return a model's logs.py, which has the functions that `ccmatic.contracts.rows` describes.
+
+    Raises:
+        InputError: the model has no such file, or the file lacks `least_jitter`.
+    """
+    return _load(world(model, LOGS), "least_jitter")
+
+
+def _load(file: Path, *functions: str) -> ModuleType:
+    """Run a file and return its module. Raises InputError if it lacks one of the functions."""
+    spec = importlib.util.spec_from_file_location(f"{file.parent.name}_{file.stem}", file)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    for name in ("begin", "advance"):
+    for name in functions:
         if not hasattr(module, name):
-            raise InputError(f"it defines no {name}; expected the functions begin and advance", str(file))
+            raise InputError(f"it defines no {name}; expected a function of this name", str(file))
     return module
 
 

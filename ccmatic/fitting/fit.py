@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 
 from ccmatic.base import InputError, definitions
-from ccmatic.contracts import load_definition
+from ccmatic.contracts import load_definition, load_logs
 from ccmatic.fitting.least import least
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog
-from ccmatic.fitting.rows import departures, rows
+from ccmatic.fitting.rows import rows
 
 #: The models that are fitted unless others are asked for: those of the paper that have jitter.
 MODELS = definitions.chosen("models", "ASKED_OF_LOGS")
@@ -23,13 +23,12 @@ FEWEST = 2
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What a model, by its name and that of its bottleneck, needs to explain a log. jitter: seconds, of the whole log;
-    rate: C, bytes per second, the least found that gives it, inf if no finite one does. The arrays have an element a
-    window in which FEWEST packets or more were delivered: its number, 0 of the one that the first delivery begins; its
-    packets; its jitter and rate. length: of a window, in seconds."""
+    """What a model, by its name, needs to explain a log. jitter: seconds, of the whole log; rate: C, bytes per second,
+    the least found that gives it, inf if no finite one does. The arrays have an element a window in which FEWEST
+    packets or more were delivered: its number, 0 of the one that the first delivery begins; its packets; its jitter and
+    rate. length: of a window, in seconds."""
 
     model: str
-    bottleneck: str
     jitter: float
     rate: float
     length: float
@@ -56,18 +55,19 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Queues:
-    """What waited at the bottleneck, in bytes. longest: with a packet that got through; at_losses: before each packet
-    that was lost."""
+    """Bytes that waited at the bottleneck, by a model, by its name. longest: with a packet that got through; at_losses:
+    before each packet that was lost."""
 
+    model: str
     longest: float
     at_losses: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A log and what was found of it. rtt: R_m in seconds; horizon: T. fits: a Fit a model. queues: of CBR-delay's
-    link, or None where it was not fitted, has no finite rate, or no packet is known to have been sent. offset: seconds
-    by which the receiver's clock is ahead if R_m is the least delay, of two clocks; else None."""
+    """A log and what was found of it. rtt: R_m in seconds; horizon: T. fits: a Fit a model. queues: by the
+    first model of finite rate whose logs.py has `departures`; None if there is none, or no sending time is known.
+    offset: seconds by which the receiver's clock is ahead if R_m is the least delay, of two clocks; else None."""
 
     log: PacketLog
     rtt: float
@@ -90,10 +90,11 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
     if len(kept.sent) < FEWEST:
         raise InputError(f"{len(kept.sent)} packet is delivered; expected {FEWEST} at least", log.source)
     step = _step(log, rtt)
-    fits = tuple(_fit(kept, load_definition("models", "MODEL", model), (horizon - 1) * step) for model in models)
+    links = [load_definition("models", "MODEL", model) for model in models]
+    fits = tuple(_fit(kept, link, (horizon - 1) * step) for link in links)
     delay = log.least_delay()
     offset = (delay - step) / SECOND if log.two_clocks and delay is not None else None
-    return Fitted(log, step / SECOND, horizon, fits, _queues(log, kept, fits), offset)
+    return Fitted(log, step / SECOND, horizon, fits, _queues(log, kept, zip(links, fits, strict=True)), offset)
 
 
 def _step(log, rtt):
@@ -126,7 +127,6 @@ def _fit(kept, model, length):
     jitters, rates = least(kept, model, starts, ends)
     return Fit(
         model.name,
-        model.bottleneck,
         jitter=float(jitter[0]),
         rate=float(rate[0]),
         length=length / SECOND,
@@ -138,16 +138,17 @@ def _fit(kept, model, length):
 
 
 def _queues(log, kept, fits):
-    """The Queues of a log, as the whole of it is on a link of fixed rate."""
-    found = next((fit.rate for fit in fits if fit.bottleneck == "fixed rate" and np.isfinite(fit.rate)), None)
+    """The Queues of a log: the whole of it on the first link that says when packets leave it. fits: (Model, Fit)."""
+    worlds = ((load_logs(link), fit) for link, fit in fits if np.isfinite(fit.rate))
+    world, fit = next(((world, fit) for world, fit in worlds if hasattr(world, "departures")), (None, None))
     known = kept.sent != NEVER
-    if found is None or not known.any():
+    if fit is None or not known.any():
         return None
-    left = departures(rows(kept, np.array([0]), np.array([len(kept.sent)])), np.array([1 / found]))[0]
+    left = world.departures(rows(kept, np.array([0]), np.array([len(kept.sent)])), np.array([1 / fit.rate]))[0]
     sent = np.where(known, (kept.sent - kept.delivered[0]) / SECOND, -np.inf)
     # What was sent later met a queue that no delivery shows.
     lost = log.sent[log.lost & (log.sent != NEVER) & (log.sent <= kept.sent[-1])]
     lost = (lost - kept.delivered[0]) / SECOND
     before = np.searchsorted(sent, lost, side="right") - 1
     waiting = np.where(before >= 0, np.maximum(0, left[before] - lost), 0)
-    return Queues(float(np.max((left - sent)[known])) * found, waiting * found)
+    return Queues(fit.model, float(np.max((left - sent)[known])) * fit.rate, waiting * fit.rate)

@@ -5,13 +5,10 @@ from functools import partial
 import numpy as np
 
 from ccmatic.base import InputError
+from ccmatic.contracts import load_logs
 from ccmatic.fitting.log import SECOND
-from ccmatic.fitting.moving_rate import varying_token_bucket
-from ccmatic.fitting.rows import fixed_rate, longest_per_byte, rows, token_bucket
+from ccmatic.fitting.rows import rows
 from ccmatic.fitting.search import Point, Search
-
-#: For each bottleneck, by the name that models give it, what jitter rows need on it, given x and γ.
-NEEDED = {"fixed rate": fixed_rate, "token bucket": token_bucket, "varying token bucket": varying_token_bucket}
 
 #: Within how many seconds the least jitter is found: a log's own unit.
 RESOLUTION = 1e-9
@@ -25,7 +22,7 @@ def least(log, model, starts, ends, resolution=RESOLUTION):
     the rate that is best for it; and the least such rate found, in bytes per second (inf where no finite rate has it).
     By one clock, propagation is not below 0; by two, it may be anything. Each stretch, from its start up to its end,
     which is left out, has two packets or more; arrays as long as starts. Raises InputError for a model that has no
-    jitter, or no bottleneck that can be fitted."""
+    jitter, or no logs.py."""
     needed, lowered = _needed(model), _lowered(log, model)
     order = np.argsort(ends - starts, kind="stable")
     jitter, rate = np.empty(len(starts)), np.empty(len(starts))
@@ -42,16 +39,16 @@ def unlimited(log, model):
 
 
 def _needed(model):
-    if not model.default_jitter or model.bottleneck not in NEEDED:
-        has = f"the bottleneck {model.bottleneck!r}" if model.default_jitter else "no jitter"
-        raise InputError(f"the model {model.name} has {has}; expected jitter, and one of {', '.join(NEEDED)}")
-    return partial(NEEDED[model.bottleneck], variation=float(model.variation))
+    if not model.default_jitter:
+        raise InputError(f"the model {model.name} has no jitter; expected a model with jitter")
+    return partial(load_logs(model).least_jitter, variation=float(model.variation))
 
 
 def _lowered(log, model):
     """What keeps propagation from being below 0: takes Rows and x, gives x. On a token bucket, which may have kept
     tokens, any x will do, as no packet is delivered before it was sent."""
-    if log.two_clocks or model.bottleneck != "fixed rate":
+    longest_per_byte = getattr(load_logs(model), "longest_per_byte", None)
+    if log.two_clocks or longest_per_byte is None:
         return lambda part, x: x
     largest = 0 if log.early is None else int(log.size.max())
     return partial(longest_per_byte, early=(log.early or 0) / SECOND, largest=largest)
@@ -91,6 +88,16 @@ def _least(part, needed, lowered, resolution):
 
 def _points(part, needed, x, level):
     value, lines = needed(part, x)
-    left, right = lines.reach(np.minimum(level, value))
+    left, right = _reach(lines, np.minimum(level, value))
     columns = (x, value, np.minimum(level, value), x - left, x + right)
     return [Point(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def _reach(lines, level):
+    """By how much x may fall, and rise, until some line has fallen to the level, at most its value; (rows,)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = (lines.value - level[:, None]) / lines.slope
+    rising, falling = lines.slope > 0, lines.slope < 0
+    left = np.where(rising, far, np.inf).min(axis=1)
+    right = np.where(falling, far, -np.inf).max(axis=1)
+    return left, -right

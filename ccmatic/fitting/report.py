@@ -19,7 +19,8 @@ def lines(fitted):
 
 
 def _of_model(fitted, fit):
-    log, queues = fitted.log, fitted.queues if fit.bottleneck == "fixed rate" else None
+    log, queues = fitted.log, fitted.queues
+    queues = queues if queues and queues.model == fit.model else None
     return records.FitLine(
         model=fit.model,
         jitter=fit.jitter,

@@ -13,7 +13,6 @@ class CBRDelay(Model):
     """docs/encoding.md, section 3."""
 
     name = "cbr_delay"
-    bottleneck = "fixed rate"
     columns = (TOKENS, LAST, FIRST)
 
     def __init__(self):

@@ -11,7 +11,6 @@ class CCAC(Model):
     """docs/encoding.md, section 2."""
 
     name = "ccac"
-    bottleneck = "token bucket"
 
     def __init__(self):
         self.beliefs = (*link_rate(self), *QUEUEING_DELAY)

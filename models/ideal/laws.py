@@ -12,7 +12,6 @@ class Ideal(Model):
     """docs/encoding.md, section 4. There are no tokens: K is S."""
 
     name = "ideal"
-    bottleneck = "fixed rate"
     default_jitter = 0
     sees_losses_at_once = True
     columns = (LAST,)

@@ -19,7 +19,6 @@ class Varying(CCAC):
 
     variation = Fraction(3, 2)
     parameters: ClassVar = {"variation": number("variation")}
-    bottleneck = "varying token bucket"
 
     def __init__(self, variation=None):
         if variation is not None:

@@ -30,7 +30,7 @@ def may_be(model, log, jitter):
     for i, packet in enumerate(kept.tolist(), 1):
         delivered = Fraction(int(log.delivered[packet]), 10**9)
         own, through = per_byte * int(log.size[packet]), real(f"K_{i}")
-        fixed = model.bottleneck == "fixed rate"
+        fixed = model.name == "cbr_delay"
         checker.add(through - own / model.variation >= before)
         if log.sent[packet] == NEVER:
             checker.add(through - own <= before)

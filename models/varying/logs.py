@@ -1,12 +1,13 @@
-"""As rows.py, of a link whose rate moves between C and γ·C."""
+"""The jitter that a log of packets needs on a link whose rate moves between C and γ·C (docs/fit.md)."""
 
 import numpy as np
 
-from ccmatic.fitting.rows import Lines
+from ccmatic.contracts import Lines
 
 
-def varying_token_bucket(row, x, variation):
-    """As `rows.token_bucket`, with tokens that come up to γ times as fast, but no slower while a packet waits:
+def least_jitter(row, x, variation):
+    """As behind the token bucket of `ccac`, with tokens that come up to γ times as fast, but no slower while a packet
+    waits:
 
     T_{i-1} + s_i·x/γ ≤ T_i ≤ max(a_i + p, T_{i-1}) + s_i·x,  T_i ≤ d_i
     """

@@ -1,0 +1,66 @@
+"""The jitter that a log of packets needs on a link of fixed rate (docs/fit.md); notation as in ccmatic.contracts."""
+
+import numpy as np
+
+from ccmatic.contracts import Lines
+
+
+def least_jitter(row, x, variation):
+    """The least jitter of each row at x, (rows,) each; and Lines. A packet leaves the bottleneck at
+
+        K_i = max(a_i, K_{i-1}) + s_i·x
+
+    where K_0, which is what queued before the stretch, is as is best. e_i = d_i - K_i is between propagation and
+    propagation + D, so D is its greatest less its least.
+    """
+    each = np.arange(len(row))
+    backlogged = row.delivered - x[:, None] * row.through
+    arrival = row.sent - x[:, None] * row.before
+    left = backlogged - np.maximum.accumulate(arrival, axis=1)
+    first, soonest = backlogged.argmin(1), left.argmin(1)
+    held = np.minimum(backlogged - backlogged[each, first, None], left - left[each, soonest, None])
+    worst = held.argmax(1)
+    some = slice(max(worst.max(), soonest.max()) + 1)
+    numbers = np.arange(some.stop)
+    arrival, before, after = arrival[:, some], row.before[:, some], numbers > worst[:, None]
+    at = np.where(numbers <= soonest[:, None], arrival, -np.inf).argmax(1)
+    value = (backlogged[each, worst] - left[each, soonest])[:, None] - arrival
+    value[after] = np.inf
+    slope = before + (row.through[each, soonest] - row.before[each, at] - row.through[each, worst])[:, None]
+    value = np.column_stack((value, backlogged[each, worst] - backlogged[each, first]))
+    slope = np.column_stack((slope, row.through[each, first] - row.through[each, worst]))
+    return held[each, worst], Lines(value, slope)
+
+
+def longest_per_byte(row, x, early, largest):
+    """Lower x, (rows,), for a log by one clock to the greatest at which some link of fixed rate whose propagation is
+    not below 0 leaves each row: no packet is delivered before its last byte can have left the bottleneck,
+
+        (P_i - P_{j-1})·x ≤ d_i - a_j  for all j ≤ i
+
+    early: seconds by which d_i may be too early; largest: bytes that the link may let through at once. By
+    Newton's method, from above: the pair that is violated most says where to go on.
+    """
+    each, numbers = np.arange(len(row)), np.arange(row.sent.shape[1])
+    while True:
+        left = row.delivered - x[:, None] * row.through
+        arrival = row.sent - x[:, None] * row.before
+        left -= np.maximum.accumulate(arrival, axis=1)
+        soonest = left.argmin(1)
+        arrival[numbers > soonest[:, None]] = -np.inf
+        first = arrival.argmax(1)
+        span = row.delivered[each, soonest] - row.sent[each, first] + early
+        load = row.through[each, soonest] - row.before[each, first] - largest
+        violated = (left[each, soonest] < -early - x * largest) & (load > 0)
+        lower = np.divide(span, load, out=x.copy(), where=violated)
+        if not (lower < x).any():
+            return x
+        x = np.minimum(x, lower)
+
+
+def departures(row, x):
+    """When each packet leaves a bottleneck of fixed rate, K_i at x, by the sender's clock; (rows, packets) seconds."""
+    backlogged = row.delivered - x[:, None] * row.through
+    served = np.maximum.accumulate(row.sent - x[:, None] * row.before, axis=1)
+    queued_before = np.min(backlogged, axis=1) - np.min(backlogged - served, axis=1)
+    return x[:, None] * row.through + np.maximum(served, queued_before[:, None])

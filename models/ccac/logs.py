@@ -1,0 +1,33 @@
+"""The jitter that a log of packets needs behind a token bucket (docs/fit.md); notation as in ccmatic.contracts."""
+
+import numpy as np
+
+from ccmatic.contracts import Lines
+
+
+def least_jitter(row, x, variation):
+    """The least jitter of each row at x, (rows,) each; and Lines. Packet i has its token at T_i,
+    where propagation p is the least delay, T_0 is as is best, and
+
+        T_i-1 + s_i·x ≤ T_i ≤ max(a_i + p, T_{i-1}) + s_i·x,  T_i ≤ d_i
+
+    A token is never wasted while a packet waits; one for which none waits is kept, or wasted. The latest T_i is the
+    least of the right side and of d_j - (P_j - P_i)·x for all j ≥ i; D is the greatest d_i - T_i.
+    """
+    each = np.arange(len(row))
+    propagation = np.min(row.delivered - row.sent, axis=1)
+    arrival = row.sent + propagation[:, None] - x[:, None] * row.before
+    backlogged = row.delivered - x[:, None] * row.through
+    latest = np.minimum.accumulate(backlogged[:, ::-1], axis=1)[:, ::-1]
+    queued = latest <= arrival
+    queued[:, 0] = True
+    token = np.where(queued, latest, arrival)
+    held = backlogged - np.maximum.accumulate(token, axis=1)
+    worst = held.argmax(1)
+    follower = np.where(backlogged == latest, row.through, np.inf)
+    follower = np.minimum.accumulate(follower[:, ::-1], axis=1)[:, ::-1]
+    some = slice(worst.max() + 1)
+    value = backlogged[each, worst, None] - token[:, some]
+    value[np.arange(some.stop) > worst[:, None]] = np.inf
+    ahead = np.where(queued[:, some], follower[:, some], row.before[:, some])
+    return held[each, worst], Lines(value, ahead - row.through[each, worst, None])
