@@ -37,6 +37,10 @@ def test_parameters_set_fields():
     assert model("varying:variation=5/4").name == "varying:variation=5/4"
 
 
+def test_parameters_override_those_of_an_alias():
+    assert model("two_flows:flows=3,R=2") == model("ccac2021:flows=3,delay=own,R=2") != model("two_flows")
+
+
 @pytest.mark.parametrize(
     "name, message",
     [
@@ -49,7 +53,7 @@ def test_parameters_set_fields():
         ("ccac2021:composing=no,waste=composing", "composing and waste of ccac2021 set the same"),
         ("varying:variation=1/2", "variation is 1/2; expected at least 1"),
         ("nowhere:flows=2", "there is no 'nowhere' in models"),
-        ("ccac2021_two_flows:flows=3", "there is no 'ccac2021_two_flows' in models"),
+        ("two_flows:flow=3", "the model ccac2021 has no parameter 'flow'; did you mean 'flows'"),
     ],
 )
 def test_what_is_no_parameter_is_refused(name, message):

@@ -69,10 +69,16 @@ def load(kind, attribute, name, allow_code=False, check=lambda definition, file:
 
 
 def split(kind, name):
-    """Return the name without parameters, of what an alias stands for, and its parameters' texts by name. Raises
-    InputError for text that is no parameters."""
-    name = str(name)
-    name = alias.of if (alias := aliases(kind).get(name)) else name
+    """Return the name without parameters, of what an alias stands for, and its parameters' texts by name. Parameters
+    behind an alias override those that it stands for. Raises InputError for text that is no parameters."""
+    base, parameters = _read_parameters(str(name))
+    if alias := aliases(kind).get(base):
+        base, defaults = _read_parameters(alias.of)
+        parameters = defaults | parameters
+    return base, parameters
+
+
+def _read_parameters(name):
     base, text = _parts(name)
     parameters = {}
     for part in text.split(",") if text else ():
