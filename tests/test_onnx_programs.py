@@ -112,6 +112,25 @@ def test_what_is_no_network_of_rates_is_refused(tmp_path, inputs, nodes, arrays,
     assert refused.value.file == str(file)
 
 
+def test_an_attribute_of_another_type_is_refused(tmp_path):
+    """Read as the type that it should have, it would be 0."""
+    for attribute, value in (("alpha", 2), ("transB", 1.0)):
+        nodes = [("Gemm", ["C_L", "W"], "rate", {attribute: value})]
+        file = networks.write(tmp_path / "typed.onnx", {"C_L": 1}, nodes, {"W": [[1]]})
+        with pytest.raises(InputError, match="not as ONNX has it"):
+            cm.load_controller(file)
+
+
+def test_an_operator_of_the_files_own_is_refused(tmp_path):
+    file = networks.write(tmp_path / "own.onnx", {"C_L": 1}, [("Relu", ["C_L"], "rate", {})])
+    model = onnx.load(str(file))
+    body = [onnx.helper.make_node("Neg", ["x"], ["y"])]
+    model.functions.append(onnx.helper.make_function("", "Relu", ["x"], ["y"], body, model.opset_import))
+    file.write_bytes(model.SerializeToString())
+    with pytest.raises(InputError, match="defines the operator 'Relu'|defines the operator Relu"):
+        cm.load_controller(file)
+
+
 def test_bytes_that_are_no_onnx_are_refused(tmp_path):
     good = every_operator(tmp_path / "good.onnx").read_bytes()
     dice, file = random.Random(2), tmp_path / "bad.onnx"

@@ -111,6 +111,8 @@ def _load(kind, attribute, name, allow_code):
         file = _file_of(name)
         if not file.is_file():
             raise Unreadable("cannot read: no such file", str(file))
+        if file.suffix != ".py":
+            raise InputError(f"no Python file; expected {attribute} in a file NAME.py", str(file))
         spec = importlib.util.spec_from_file_location(file.stem, file.absolute())
         module = importlib.util.module_from_spec(spec)
         _run(lambda: spec.loader.exec_module(module), str(file))

@@ -56,7 +56,11 @@ def program(path):
         raise InputError(f"more than {LARGEST // 2**20} MiB; expected a smaller network", str(path))
     try:
         model = onnx.load_model_from_string(content)
-        return _Program(model, str(path)).text()
+        text = _Program(model, str(path)).text()
+        onnx.checker.check_model(model)  # attributes of another type would be read as 0
+        return text
+    except onnx.checker.ValidationError as error:
+        raise InputError(f"not as ONNX has it: {shown(str(error))}", str(path)) from None
     except (google.protobuf.message.Error, ValueError, TypeError) as error:
         raise InputError(f"no ONNX file ({shown(error)}); expected one of a network", str(path)) from None
 
@@ -89,6 +93,8 @@ class _Program:
         versions = [each.version for each in self.model.opset_import if each.domain in ("", "ai.onnx")]
         if not versions or versions[0] < OLDEST:
             self.fail(f"operators of version {shown(versions)}; expected version {OLDEST} or later")
+        if self.model.functions:
+            self.fail(f"defines the operator {shown(self.model.functions[0].name)}; expected no operators of its own")
         if len(self.graph.node) > MOST_NODES:
             self.fail(f"{len(self.graph.node)} nodes; expected at most {MOST_NODES}")
         for tensor in self.graph.initializer:

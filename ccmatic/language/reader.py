@@ -372,7 +372,7 @@ class Reader(RowReader):
             if self.value_of(divisor) == 0:
                 self.fail(node, f"divides `{left}` by `{right}`, which is 0; expected another divisor")
         elif self.in_assignment and self.sign(divisor) < 1:
-            found = f"an assignment divides `{left}` by `{right}`, which may be 0"
+            found = f"an assignment, or a list, divides `{left}` by `{right}`, which may be 0"
             self.fail(node, f"{found}; expected a sum or product of what is above 0, or the division where it is used")
 
     def extreme(self, node):

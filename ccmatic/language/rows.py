@@ -1,6 +1,7 @@
 """Reads lists: literals, comprehensions, sums and layers of networks, each written out as terms."""
 
 import ast
+from contextlib import contextmanager
 from fractions import Fraction
 
 from ccmatic.base import CONDITION, NUMBER
@@ -10,8 +11,9 @@ from ccmatic.language.vectors import added
 #: What a list has in place of a unit, as each in it has its own.
 LIST = "a list"
 
-#: What a comprehension reads, a list of three or of each call of these.
-_CALLS = ("affine", "range", "zip")
+#: The calls that make lists. Python reads the results of `zip` and of generators only once, so they have no names: the
+#: comprehension or the function in which they stand reads them.
+_CALLS = ("affine", "range")
 
 _PLAIN = "a comprehension such as `max(x / k for k in range(1, 5))`, without `if`"
 
@@ -34,16 +36,18 @@ class RowReader:
                 return name in self.names and self.names[name][1] == LIST
             case ast.Call(func=ast.Name(id=called)):
                 return called in _CALLS
-        return isinstance(node, ast.List | ast.ListComp | ast.GeneratorExp)
+        return isinstance(node, ast.List | ast.ListComp)
 
     def row(self, node):
         """The Row that syntax says."""
         match node:
             case ast.List(elts=nodes) if not any(isinstance(each, ast.Starred) for each in nodes):
                 self.count(node)
-                return Row(map(self.value, nodes))
-            case ast.ListComp() | ast.GeneratorExp():
-                return Row((tree, unit) for _, tree, unit in self.turns(node, node.generators))
+                with self.eager():
+                    return Row(map(self.value, nodes))
+            case ast.ListComp():
+                with self.eager():
+                    return Row((tree, unit) for _, tree, unit in self.turns(node, node.generators))
             case ast.Call(func=ast.Name(id="range")):
                 return self.range(node)
             case ast.Call(func=ast.Name(id="zip")):
@@ -57,6 +61,13 @@ class RowReader:
                 if unit == LIST:
                     return row
         self.fail(node, f"found `{ast.unparse(node)}`, expected a list such as [C_L, C_U] or range(4)")
+
+    @contextmanager
+    def eager(self):
+        """Within it all is worked out, as Python does it with a list of which only some is read later."""
+        before, self.in_assignment = self.in_assignment, True
+        yield
+        self.in_assignment = before
 
     def item(self, node):
         """`xs[2]`: a tree and its unit."""
@@ -120,8 +131,11 @@ class RowReader:
     def several(self, node):
         """What a function of a list has to do with, (syntax, tree, unit) of each; None if it has no list."""
         match node:
-            case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as listed], keywords=[]):
+            case ast.Call(args=[ast.GeneratorExp() as listed], keywords=[]):
                 return self.turns(listed, listed.generators)
+            case ast.Call(args=[ast.ListComp() as listed], keywords=[]):
+                with self.eager():
+                    return self.turns(listed, listed.generators)
             case ast.Call(args=[ast.List(elts=nodes) as listed], keywords=[]):
                 return [(each, *read) for each, read in zip(nodes, self.row(listed), strict=True)]
             case ast.Call(args=[listed], keywords=[]) if self.is_row(listed):

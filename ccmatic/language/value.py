@@ -27,7 +27,7 @@ def value(tree, values=None, file=None):
 
 
 def sign(tree):
-    """1 if a term of numbers, R_m > 0 and D >= 0 is seen to be above 0, 0 if at least 0, -1 if neither is seen."""
+    """1 if a term of numbers, R_m, step > 0 and D >= 0 is above 0, 0 if it is at least 0, -1 if neither is known."""
     return Sign().walk(tree)
 
 
@@ -112,7 +112,7 @@ class Sign(Walker):
         return (node.value > 0) - (node.value < 0)
 
     def visit_Name(self, node):
-        return {"R_m": 1, "D": 0}.get(node.name, -1)
+        return {"R_m": 1, "step": 1, "D": 0}.get(node.name, -1)
 
     def visit_Binary(self, node):
         left, right = (yield node.left), (yield node.right)

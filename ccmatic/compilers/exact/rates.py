@@ -38,7 +38,7 @@ BUILT_IN = {
     "len": lambda several: Fraction(len(several)),
     "range": lambda *ends: Row(map(Fraction, range(*map(int, ends)))),
     "sum": lambda several: sum(several, Fraction(0)),
-    "zip": lambda *several: Row(zip(*several, strict=True)),
+    "zip": lambda *several: Row(map(Row, zip(*several, strict=True))),
 }
 
 #: What a list is called in syntax that is run; no source can spell it.
