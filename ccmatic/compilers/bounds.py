@@ -4,7 +4,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 
-from ccmatic.language import EXTREMES, Walker, componentwise
+from ccmatic.language import EXTREMES, VectorWalker, componentwise
 
 
 def bounds(tree, ranges, file=None):
@@ -31,7 +31,7 @@ class _Range(list):
     __slots__ = ()
 
 
-class _Bounds(Walker):
+class _Bounds(VectorWalker):
     WORLD = "interval bounds"
 
     def __init__(self, ranges, file):
@@ -71,17 +71,8 @@ class _Bounds(Walker):
         then, other = (yield node.then), (yield node.other)
         return componentwise(lambda a, b: _Range((min(a[0], b[0]), max(a[1], b[1]))), then, other)
 
-    def visit_Vector(self, node):
-        return tuple((yield from self.each(node.terms)))
-
-    def visit_Item(self, node):
-        return (yield node.vector)[node.index]
-
-    def visit_Affine(self, node):
-        vector = yield node.vector
-        if isinstance(node.weights, str) or isinstance(node.bias, str):
-            self.refuse(node, f"an array of unknown weights has no {self.WORLD}")
-        return tuple(_weighted(row, vector, bias) for row, bias in zip(node.weights, node.bias, strict=True))
+    def weighted(self, weights, vector, bias):
+        return _weighted(weights, vector, bias)
 
 
 def _weighted(row, vector, bias):

@@ -41,7 +41,7 @@ from ccmatic.language.tree import (
 )
 from ccmatic.language.value import names, value
 from ccmatic.language.vectors import Components, width
-from ccmatic.language.walker import Walker, componentwise
+from ccmatic.language.walker import VectorWalker, Walker, componentwise
 from ccmatic.language.windows import Each, conjuncts, each_of, is_of_times, read_window, reads, within
 
 __all__ = [
@@ -74,6 +74,7 @@ __all__ = [
     "Remembered",
     "TermsReader",
     "Vector",
+    "VectorWalker",
     "Walker",
     "add_beliefs",
     "as_sent",

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from ccmatic.language.tree import ARITHMETIC, EXTREMES, ORDER, parts
-from ccmatic.language.walker import Walker, componentwise
+from ccmatic.language.walker import VectorWalker, Walker, componentwise
 
 
 def names(tree):
@@ -43,7 +43,7 @@ class Names(Walker):
     visit_Function = visit_object
 
 
-class Value(Walker):
+class Value(VectorWalker):
     """The exact value of a tree, as of `value`."""
 
     WORLD = "exact value"
@@ -89,20 +89,8 @@ class Value(Walker):
     def visit_If(self, node):
         return (yield (node.then if (yield node.test) else node.other))
 
-    def visit_Vector(self, node):
-        return tuple((yield from self.each(node.terms)))
-
-    def visit_Affine(self, node):
-        vector = yield node.vector
-        if isinstance(node.weights, str) or isinstance(node.bias, str):
-            self.refuse(node, f"an array of unknown weights has no {self.WORLD}")
-        return tuple(
-            sum((w * x for w, x in zip(row, vector, strict=True)), bias)
-            for row, bias in zip(node.weights, node.bias, strict=True)
-        )
-
-    def visit_Item(self, node):
-        return (yield node.vector)[node.index]
+    def weighted(self, weights, vector, bias):
+        return sum((weight * x for weight, x in zip(weights, vector, strict=True)), bias)
 
 
 class Sign(Walker):

@@ -96,6 +96,26 @@ class Walker:
         raise InputError(why, self.file, next((line for line in lines if line), None))
 
 
+class VectorWalker(Walker):
+    """A pass whose result of a vector is the tuple of the results of its components."""
+
+    def weighted(self, weights: Any, vector: Any, bias: Any) -> Any:
+        """Return the sum of the weights times the components of a vector, plus a bias: an output of a layer."""
+        raise NotImplementedError
+
+    def visit_Vector(self, node: Any) -> Any:
+        return tuple((yield from self.each(node.terms)))
+
+    def visit_Item(self, node: Any) -> Any:
+        return (yield node.vector)[node.index]
+
+    def visit_Affine(self, node: Any) -> Any:
+        vector = yield node.vector
+        if isinstance(node.weights, str) or isinstance(node.bias, str):
+            self.refuse(node, f"an array of unknown weights has no {self.WORLD}")
+        return tuple(self.weighted(row, vector, bias) for row, bias in zip(node.weights, node.bias, strict=True))
+
+
 def componentwise(operation: Callable[..., Any], *values: Any) -> Any:
     """Apply an operation to numbers, or to each component of vectors (tuples); a number goes with every component."""
     if not any(isinstance(value, tuple) for value in values):

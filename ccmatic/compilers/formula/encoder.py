@@ -4,13 +4,13 @@ import operator
 from functools import partial, reduce
 
 from ccmatic.compilers.text import text
-from ccmatic.language import ARITHMETIC, ORDER, Between, If, Walker, componentwise
+from ccmatic.language import ARITHMETIC, ORDER, Between, If, VectorWalker, componentwise
 from ccmatic.logic import Linear, choice, equal, every, implies, is_max, linear, no, some
 
 _COMPARE = {**ORDER, "==": equal, "!=": lambda left, right: no(equal(left, right))}
 
 
-class Encoder(Walker):
+class Encoder(VectorWalker):
     """Encodes trees of `ccmatic.language.tree` over one map from parameters to terms or numbers; R_m and D are numbers.
 
     Its methods raise InputError, with the line, for a division by 0 that is reached at some values, and for what is
@@ -130,17 +130,8 @@ class Encoder(Walker):
     def visit_Not(self, node):
         return no((yield node.part))
 
-    def visit_Vector(self, node):
-        return tuple((yield from self.each(node.terms)))
-
-    def visit_Item(self, node):
-        return (yield node.vector)[node.index]
-
-    def visit_Affine(self, node):
-        vector = yield node.vector
-        if isinstance(node.weights, str) or isinstance(node.bias, str):
-            self.refuse(node, f"an array of unknown weights has no {self.WORLD}")
-        return tuple(_weighted(row, vector, bias) for row, bias in zip(node.weights, node.bias, strict=True))
+    def weighted(self, weights, vector, bias):
+        return _weighted(weights, vector, bias)
 
     def product(self, node, left, right):
         """left·right, of linear terms, one of which is a number; node: for messages."""
