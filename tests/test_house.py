@@ -25,7 +25,7 @@ def test_tests_import_no_tests():
 
 def test_the_engine_names_no_definition():
     pattern = re.compile(
-        r"^\s*(?:from|import) ccmatic\.(models|properties|templates|proofs|signals|synthesized|examples)", re.M
+        r"^\s*(?:from|import) ccmatic\.(models|properties|templates|proofs|synthesized|examples)", re.M
     )
     assert {str(f): found for f in files(ENGINE) if (found := pattern.findall(f.read_text()))} == {}
 

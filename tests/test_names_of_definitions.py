@@ -14,7 +14,9 @@ STUDIES = ("tradeoff", "tradeoffs")
 NAMES = {"C_L", "C_U", "C_Llambda", "qdel_L", "qdel_U", "q_U"}.union(
     *(definitions.shipped(kind) for kind in ("models", "properties", "templates", "proofs", "synthesized"))
 )
-SIGNALS = {name for kind in ("observations", "rewards", "actions") for name in definitions.shipped(f"signals.{kind}")}
+SIGNALS = {
+    name for kind in ("observations", "rewards", "actions") for name in definitions.shipped(f"models.signals.{kind}")
+}
 #: Formulas of learners are named by words of other meanings, too; `cubic` is the kernel's congestion control.
 NAMES |= SIGNALS - {"beliefs", "cubic", "power", "rate", "relative"}
 
@@ -55,7 +57,7 @@ def test_the_default_property_is_declared():
 
 def test_what_is_declared_is_shipped():
     assert {*definitions.chosen("synthesized", "PUBLISHED")} < {*definitions.shipped("synthesized")}
-    assert {definitions.chosen("signals", role) for role in ("DEFAULT", "RATE", "CUBIC", "ORCA")} < SIGNALS
+    assert {definitions.chosen("models.signals", role) for role in ("DEFAULT", "RATE", "CUBIC", "ORCA")} < SIGNALS
     assert {definitions.chosen("properties", role) for role in ("DEFAULT", "LEMMA")} < {
         *definitions.shipped("properties")
     }

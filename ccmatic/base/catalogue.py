@@ -16,9 +16,9 @@ KINDS = {
     "properties": (("properties",), ("PROPERTY",)),
     "proofs": (("proofs",), ("PROOF",)),
     "controllers": (definitions.CONTROLLERS, ("rate", "send")),
-    "observations": (("signals.observations",), ("observe",)),
-    "rewards": (("signals.rewards",), ("reward",)),
-    "actions": (("signals.actions",), ("act",)),
+    "observations": (("models.signals.observations",), ("observe",)),
+    "rewards": (("models.signals.rewards",), ("reward",)),
+    "actions": (("models.signals.actions",), ("act",)),
 }
 
 

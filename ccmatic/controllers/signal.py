@@ -16,8 +16,12 @@ from ccmatic.controllers.beliefs import shipped_beliefs
 from ccmatic.language import Local, Name, TermsReader, Vector, bare, names, replaced, value
 
 #: The folder of each kind of formula, by the function that a file there defines; and that of measures.
-FOLDERS = {"observe": "signals.observations", "reward": "signals.rewards", "act": "signals.actions"}
-MEASURES = "signals.measures"
+FOLDERS = {
+    "observe": "models.signals.observations",
+    "reward": "models.signals.rewards",
+    "act": "models.signals.actions",
+}
+MEASURES = "models.signals.measures"
 
 #: What a sender measures in a monitor interval: its length; the bytes sent, acknowledged and lost in it; the mean RTT
 #: of the bytes acknowledged, and the RTT of the last of them; the bytes in flight at its end. With BEFORE it is what

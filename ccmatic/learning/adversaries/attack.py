@@ -160,7 +160,7 @@ def _utilisation(attack, used, delays, known):
 
 def _naive(attack, used, delays, known):
     """CCLab's Eq. 3: less the reward of Orca's training."""
-    return -known.value(signal.load("reward", definitions.chosen("signals", "ORCA")).term)[0]
+    return -known.value(signal.load("reward", definitions.chosen("models.signals", "ORCA")).term)[0]
 
 
 REWARDS = {"utilisation": _utilisation, "naive": _naive}

@@ -40,5 +40,5 @@ def target(name, asked):
     word, _, file = name.partition(":")
     if word == "policy":
         return Target(name, *trained(policies.load(file), asked))
-    environment = Environment(asked, act=definitions.chosen("signals", "RATE"))
+    environment = Environment(asked, act=definitions.chosen("models.signals", "RATE"))
     return Target(name, environment, sender(name, environment))

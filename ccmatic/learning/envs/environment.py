@@ -51,9 +51,9 @@ class Environment:
     """
 
     asked: LinkOptions
-    observe: str = definitions.chosen("signals", "DEFAULT")
-    act: str = definitions.chosen("signals", "DEFAULT")
-    reward: object = definitions.chosen("signals", "DEFAULT")
+    observe: str = definitions.chosen("models.signals", "DEFAULT")
+    act: str = definitions.chosen("models.signals", "DEFAULT")
+    reward: object = definitions.chosen("models.signals", "DEFAULT")
     history: int = 10
     delay: int = 0
 

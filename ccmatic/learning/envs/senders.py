@@ -24,14 +24,14 @@ def sender(name, environment):
     """The RolloutPolicy of a sender: `constant:MBIT`, in Mbit/s; `oracle`, which sends at the rate of the link, a share
     of it if it has several flows; `cubic`, RFC 9438's; or a controller, by its path or the name of one that ccmatic
     ships. Raises InputError."""
-    if environment.act != definitions.chosen("signals", "RATE"):
+    if environment.act != definitions.chosen("models.signals", "RATE"):
         raise InputError(f"the sender '{name}' says rates; expected act='rate', not '{environment.act}'")
     word, _, number = name.partition(":")
     if word == "constant":
         return _constant(name, number)
     if word == "oracle":
         return RolloutPolicy(lambda links: (), _knows_the_link(environment.asked))
-    if word == definitions.chosen("signals", "CUBIC"):
+    if word == definitions.chosen("models.signals", "CUBIC"):
         return _untouched(signal.load("act", word))
     if is_stateful(find_program(name)[1]):
         model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)

@@ -66,7 +66,7 @@ class _Told(PolicyExport):
 def told():
     """The PolicyExport whose sender over UDP sends at the rates that `--policy COMMAND` writes, from when they come,
     and tells what it measured in each interval."""
-    default = definitions.chosen("signals", "DEFAULT")
+    default = definitions.chosen("models.signals", "DEFAULT")
     still = records.LayerRecord([[0.0]] * signal.load("observe", default).size, [0.0])
     names = dict.fromkeys(("observe", "act", "reward"), default)
     file = records.PolicyFile(query={}, seed=0, **names, history=1, delay=0, interval="1", layers=[still], curve=[])
