@@ -1,5 +1,6 @@
 """What ccmatic raises when its input, not its own code, is at fault."""
 
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 
@@ -10,19 +11,19 @@ class InputError(Exception):
     `message` says what was found and what was expected; `file` and `line` say where, if known.
     """
 
-    def __init__(self, message, file=None, line=None):
+    def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.file = file
         self.line = line
 
-    def __str__(self):
+    def __str__(self) -> str:
         where = "".join(f"{part}:" for part in (self.file, self.line) if part is not None)
         return f"{where} {self.message}" if where else self.message
 
 
 @contextmanager
-def located(file):
+def located(file: str | None) -> Iterator[None]:
     """Within this block an InputError that names no file is given this one."""
     try:
         yield
@@ -35,7 +36,7 @@ class Unreadable(InputError):
     """A file that is missing, or that cannot be read or written."""
 
 
-def shown(value, most=40):
+def shown(value: object, most: int = 40) -> str:
     """A value as text that is short enough for a message."""
     try:
         text = value if isinstance(value, str) else repr(value)
@@ -44,7 +45,7 @@ def shown(value, most=40):
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def suggest(found, known):
+def suggest(found: object, known: Collection[str]) -> str:
     """The sentence that names the known word nearest to `found`, else all known words."""
     near = get_close_matches(str(found), list(known), n=1)
     if near:
@@ -55,7 +56,7 @@ def suggest(found, known):
 class Disagreement(Exception):
     """Two solvers gave opposite answers. answers: what each said, by its name; `script` is the query as SMT-LIB 2."""
 
-    def __init__(self, answers, script):
+    def __init__(self, answers: Mapping[str, str], script: str) -> None:
         told = ", ".join(f"{name} says {answer}" for name, answer in answers.items())
         super().__init__(f"the solvers disagree: {told}")
         self.script = script

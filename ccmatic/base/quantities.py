@@ -1,6 +1,7 @@
 """Numbers, and quantities with units, as people write them: "3/10", "24mbit", "40ms", "2bdp"; read exactly."""
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Rational
 
@@ -19,7 +20,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:/\d+)?|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)",
 QUANTITY = re.compile(r"(\d{1,30}(?:\.\d{1,30})?|\d{1,30}/\d{1,30})\s*([a-z]*)", re.ASCII)
 
 
-def exact(value, digits=DIGITS):
+def exact(value: object, digits: int = DIGITS) -> Fraction:
     """The Fraction that a text such as "-3/10", "0.3" or "1e-3" says, or a whole number. Raises InputError, also where
     it has more than so many digits."""
     number = value
@@ -34,43 +35,44 @@ def exact(value, digits=DIGITS):
             number = _fraction(text) if abs(int(power or 0)) <= digits else None
     if number is not None and (not isinstance(number, Rational) or isinstance(number, bool)):
         raise InputError(f'found \'{shown(value)}\'; expected an exact number such as 3, "3/10" or "0.3"')
-    if number is None or max(abs(number.numerator), number.denominator) >= 10**digits:
+    fraction = None if number is None else Fraction(number)
+    if fraction is None or max(abs(fraction.numerator), fraction.denominator) >= 10**digits:
         raise InputError(f"found '{shown(value)}'; expected a number of at most {digits} digits")
-    return Fraction(number)
+    return fraction
 
 
-def _fraction(text):
+def _fraction(text: str) -> Fraction:
     try:
         return Fraction(text)
     except ZeroDivisionError:
         raise InputError(f"found '{text:.40}', which divides by 0; expected a number") from None
 
 
-def rate(text):
+def rate(text: str) -> Fraction:
     """Bytes per second, a Fraction above 0, of "24mbit", "1/2gbit", "1.5kbit". Raises InputError."""
     return _positive(_read(text, RATES, "a rate such as 24mbit"), text, "rate")
 
 
-def duration(text):
+def duration(text: str) -> Fraction:
     """Seconds, a Fraction of at least 0, of "40ms", "2.5s". Raises InputError."""
     return _read(text, DURATIONS, "a duration such as 40ms")
 
 
-def size(text, bdp):
+def size(text: str, bdp: Fraction | int) -> int:
     """Whole bytes, at least 1, rounded down, of "30000", "30kb", or "1/4bdp", where a BDP is `bdp` bytes. Raises
     InputError."""
     found = _read(text, {**SIZES, "bdp": Fraction(bdp)}, "a size such as 2bdp or 30000 (bytes)")
-    return int(_positive(found // 1, text, "size"))
+    return int(_positive(Fraction(found // 1), text, "size"))
 
 
-def _read(text, units, expected):
+def _read(text: str, units: Mapping[str, Fraction], expected: str) -> Fraction:
     found = QUANTITY.fullmatch(str(text).strip().lower())
     if not found or found[2] not in units:
         raise InputError(f"cannot read '{text}'; expected {expected}; units: {', '.join(filter(None, units))}")
     return _fraction(found[1]) * units[found[2]]
 
 
-def _positive(value, text, what):
+def _positive(value: Fraction, text: str, what: str) -> Fraction:
     if value <= 0:
         raise InputError(f"a {what} of '{text}'; expected more than 0")
     return value

@@ -10,13 +10,13 @@ class Unit:
     bytes_power: int = 0
     seconds_power: int = 0
 
-    def __mul__(self, other):
+    def __mul__(self, other: "Unit") -> "Unit":
         return Unit(self.bytes_power + other.bytes_power, self.seconds_power + other.seconds_power)
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: "Unit") -> "Unit":
         return Unit(self.bytes_power - other.bytes_power, self.seconds_power - other.seconds_power)
 
-    def __str__(self):
+    def __str__(self) -> str:
         name = _NAMES.get(self)
         if name is None:
             name = f"bytes^{self.bytes_power}·seconds^{self.seconds_power}"

@@ -257,7 +257,8 @@ class Moment:
                 one, other = self.term(left, index), self.term(right, index)
                 if op in ("==", "!="):
                     return equal(one, other) if op == "==" else no(equal(one, other))
-                return ORDER[op](one, other)  # type: ignore[no-any-return]
+                compared: Truth = ORDER[op](one, other)
+                return compared
             case Logic(op, conditions):
                 return _joined(op == "and", (self.truth(part, index) for part in conditions))
             case Not(part):

@@ -1,10 +1,12 @@
 """The files of programs: Python in the subset of the language, and networks."""
 
+from pathlib import Path
+
 from ccmatic.base import InputError, definitions, read_text
 from ccmatic.records import PolicyFile, read
 
 
-def find_program(name):
+def find_program(name: str | Path) -> tuple[Path, str]:
     """Find a controller's file and read the program in it.
 
     Args:
@@ -26,7 +28,7 @@ def find_program(name):
     return path, read_text(path)
 
 
-def _not_linear(path):
+def _not_linear(path: Path) -> InputError:
     """Why a trained policy is no program that solvers take."""
     policy = read(read_text(path), PolicyFile, str(path))
     word, _, envelope = policy.act.partition(":")

@@ -1,13 +1,15 @@
 """How large a controller may be, so that nothing that is done with one takes long, whoever wrote it."""
 
 import ast
+from collections.abc import Iterable
+from fractions import Fraction
 from math import lcm, log2
 from typing import NamedTuple
 
 from ccmatic.base import InputError
-from ccmatic.language.tree import parts
+from ccmatic.language.tree import Affine, Binary, Local, Number, Tree, parts
 from ccmatic.language.value import Names, Value
-from ccmatic.language.walker import Walker
+from ccmatic.language.walker import Visit, Walker
 
 #: Of a text: its characters, and the levels of nesting of its syntax.
 MAX_LENGTH, MAX_DEPTH = 2**20, 100
@@ -28,9 +30,9 @@ MAX_WRITTEN = 200
 _COUNTLESS = 10**9
 
 
-def too_deep(module):
+def too_deep(module: ast.Module) -> ast.AST | None:
     """A node of Python's syntax, an `ast.Module`, nested more than MAX_DEPTH levels deep, or None."""
-    level = [module]
+    level: list[ast.AST] = [module]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
     return next((node for node in level if hasattr(node, "lineno")), level[0] if level else None)
@@ -52,12 +54,12 @@ class Extent(NamedTuple):
     over: int = 1
 
     @property
-    def is_written_out(self):
+    def is_written_out(self) -> bool:
         """Whether text writes out what is assigned."""
         return self.leaves <= MAX_WRITTEN
 
     @property
-    def refusal(self):
+    def refusal(self) -> str | None:
         """Why a term is too large, in words; None if it is not."""
         if self.levels > MAX_LEVELS:
             return f"nested too deeply, with what is assigned written out, expected at most {MAX_LEVELS} levels"
@@ -68,21 +70,21 @@ class Extent(NamedTuple):
         return None
 
 
-class Extents(Walker):
+class Extents(Walker[Extent]):
     """The Extent of each tree."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.names, self.value = Names(), Value()
 
-    def visit_Number(self, node):
+    def visit_Number(self, node: Number) -> Extent:
         number = node.value
         return Extent(bits=max(1, abs(number.numerator).bit_length()), over=number.denominator)
 
-    def visit_Local(self, node):
+    def visit_Local(self, node: Local) -> Visit[Extent]:
         return (yield node.term)._replace(named=1)
 
-    def visit_Binary(self, node):
+    def visit_Binary(self, node: Binary) -> Visit[Extent]:
         left, right = (yield node.left), (yield node.right)
         both = _joined(left, right)
         match node.op:
@@ -97,16 +99,17 @@ class Extents(Walker):
         multiplied = {"terms": left.terms * right.terms, "named": left.named * right.named}
         return both._replace(bits=bits, over=over, **{name: min(n, _COUNTLESS) for name, n in multiplied.items()})
 
-    def divisor(self, tree, extent):
+    def divisor(self, tree: Tree, extent: Extent) -> Fraction | None:
         """The number that a divisor is; None if it is none that is worked out exactly, or a large one."""
         if self.names.walk(tree) or extent.refusal:
             return None
         try:
-            return self.value.walk(tree)
+            number: Fraction = self.value.walk(tree)
         except InputError:  # a root
             return None
+        return number
 
-    def visit_Affine(self, node):
+    def visit_Affine(self, node: Affine) -> Visit[Extent]:
         vector = yield node.vector
         rows = () if isinstance(node.weights, str) else node.weights
         numbers = [number for row in (*rows, () if isinstance(node.bias, str) else node.bias) for number in row]
@@ -121,33 +124,36 @@ class Extents(Walker):
             vector.over * lcm(*(number.denominator for number in numbers)),
         )
 
-    def visit_object(self, node):
+    def visit_object(self, node: Tree) -> Visit[Extent]:
         within = parts(node)
         return _joined(*(yield from self.each(within))) if within else Extent()
 
     visit_Function = visit_object
 
 
-def _joined(*extents):
+def _joined(*extents: Extent) -> Extent:
     leaves, levels, terms, named, bits, over = zip(*extents, strict=True)
-    counts = (min(sum(each), _COUNTLESS) for each in (terms, named))
-    return Extent(min(sum(leaves), _COUNTLESS), 1 + max(levels), *counts, max(bits), lcm(*over))
+    return Extent(_total(leaves), 1 + max(levels), _total(terms), _total(named), max(bits), lcm(*over))
+
+
+def _total(counts: Iterable[int]) -> int:
+    return min(sum(counts), _COUNTLESS)
 
 
 class Size:
     """The size of what has been read of a controller. Its methods say why it is too large, in words, or None."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.total = 0
         self.extents = Extents()
 
-    def grown(self, more=1):
+    def grown(self, more: int = 1) -> str | None:
         """So many more names, numbers or returns are read."""
         self.total += more
         if self.total > MAX_SIZE:
             return f"found a controller of more than {MAX_SIZE} names and numbers on all paths, expected fewer"
         return None
 
-    def ended(self, tree):
+    def ended(self, tree: Tree) -> str | None:
         """The term, or the condition, is whole, a tree."""
         return self.extents.walk(tree).refusal

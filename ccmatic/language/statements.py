@@ -1,9 +1,11 @@
 """The statements of a controller's Python: what kind each is."""
 
 import ast
+from collections.abc import Iterator
+from typing import TypeGuard
 
 
-def start_of(statement):
+def start_of(statement: ast.stmt) -> str | None:
     """The name in a statement `start = "NAME"`, of Python's syntax as all here; None for any other."""
     match statement:
         case ast.Assign(targets=[ast.Name(id="start")], value=ast.Constant(value=str(name))):
@@ -11,7 +13,7 @@ def start_of(statement):
     return None
 
 
-def observation_of(statement):
+def observation_of(statement: ast.stmt) -> tuple[str, str] | None:
     """The name and the file in a statement `NAME = observation("FILE")`; None for any other."""
     match statement:
         case ast.Assign(
@@ -22,7 +24,7 @@ def observation_of(statement):
     return None
 
 
-def assignment(statement):
+def assignment(statement: ast.stmt) -> tuple[str, ast.expr] | None:
     """The name and the expression of `name = expression` or `name += expression`; None for any other statement."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=node):
@@ -33,7 +35,7 @@ def assignment(statement):
     return None
 
 
-def is_constant(statement):
+def is_constant(statement: ast.stmt) -> TypeGuard[ast.Assign]:
     """Whether it names a number, or a term of numbers."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=node):
@@ -42,12 +44,12 @@ def is_constant(statement):
     return False
 
 
-def is_target(node):
+def is_target(node: ast.AST) -> TypeGuard[ast.Name]:
     """Whether it is a name that is assigned."""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
-def targets(module):
+def targets(module: ast.AST) -> Iterator[ast.Name]:
     """Yield the names in syntax that are assigned; those of comprehensions are not, as they mean nothing outside."""
     own = {
         id(name) for node in ast.walk(module) if isinstance(node, ast.comprehension) for name in ast.walk(node.target)
@@ -55,7 +57,7 @@ def targets(module):
     return (node for node in ast.walk(module) if is_target(node) and id(node) not in own)
 
 
-def after_docstring(statements):
+def after_docstring(statements: list[ast.stmt]) -> list[ast.stmt]:
     """The statements, without a docstring that stands first."""
     match statements:
         case [ast.Expr(value=ast.Constant(value=str())), *rest]:
@@ -63,13 +65,13 @@ def after_docstring(statements):
     return statements
 
 
-def always_returns(statement):
+def always_returns(statement: ast.stmt) -> bool:
     """Whether every path through it ends in a return."""
     if isinstance(statement, ast.If):
         return all(block and always_returns(block[-1]) for block in (statement.body, statement.orelse))
     return isinstance(statement, ast.Return)
 
 
-def first_line(statement):
+def first_line(statement: ast.AST) -> str:
     """What is written there, at first."""
     return ast.unparse(statement).splitlines()[0]

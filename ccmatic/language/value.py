@@ -1,17 +1,34 @@
 """What is known of a tree without a solver: the names that it reads, its exact value, its sign."""
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
-from ccmatic.language.tree import ARITHMETIC, EXTREMES, ORDER, parts
-from ccmatic.language.walker import VectorWalker, Walker, componentwise
+from ccmatic.language.tree import (
+    ARITHMETIC,
+    EXTREMES,
+    ORDER,
+    Binary,
+    Comparison,
+    Extreme,
+    If,
+    Logic,
+    Name,
+    Not,
+    Number,
+    Past,
+    Tree,
+    parts,
+)
+from ccmatic.language.walker import VectorWalker, Visit, Walker, componentwise
 
 
-def names(tree):
+def names(tree: Tree) -> frozenset[str]:
     """The set of names of the parameters that a tree reads."""
     return Names().walk(tree)
 
 
-def value(tree, values=None, file=None):
+def value(tree: Tree, values: Mapping[str, Any] | None = None, file: str | None = None) -> Any:
     """The exact value of a tree, as Python works it out: a Fraction, a bool, or a tuple of them for a vector.
 
     Args:
@@ -26,18 +43,18 @@ def value(tree, values=None, file=None):
     return Value(values, file).walk(tree)
 
 
-def sign(tree):
+def sign(tree: Tree) -> int:
     """1 if a term of numbers, R_m, step > 0 and D >= 0 is above 0, 0 if it is at least 0, -1 if neither is known."""
     return Sign().walk(tree)
 
 
-class Names(Walker):
+class Names(Walker[frozenset[str]]):
     """The set of names of the parameters that a tree reads."""
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: Name) -> frozenset[str]:
         return frozenset((node.name,))
 
-    def visit_object(self, node):
+    def visit_object(self, node: Tree) -> Visit[frozenset[str]]:
         return frozenset().union(*(yield from self.each(parts(node))))
 
     visit_Function = visit_object
@@ -48,61 +65,61 @@ class Value(VectorWalker):
 
     WORLD = "exact value"
 
-    def __init__(self, values=None, file=None):
+    def __init__(self, values: Mapping[str, Any] | None = None, file: str | None = None) -> None:
         super().__init__(file)
         self.values = values or {}
 
-    def visit_Number(self, node):
+    def visit_Number(self, node: Number) -> Fraction:
         return node.value
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: Name) -> Any:
         if node.name not in self.values:
             raise TypeError(f"no number: {node!r}")
         known = self.values[node.name]
         return Fraction(known) if type(known) is int else known  # as int / int is a float
 
-    def visit_Past(self, node):
+    def visit_Past(self, node: Past) -> Visit[Any]:
         return self.values[node.name][(yield node.back)]
 
-    def visit_Binary(self, node):
+    def visit_Binary(self, node: Binary) -> Visit[Any]:
         left, right = (yield node.left), (yield node.right)
         return componentwise(ARITHMETIC[node.op], left, right)
 
-    def visit_Comparison(self, node):
+    def visit_Comparison(self, node: Comparison) -> Visit[Any]:
         left, right = (yield node.left), (yield node.right)
         return ORDER[node.op](left, right)
 
-    def visit_Extreme(self, node):
+    def visit_Extreme(self, node: Extreme) -> Visit[Any]:
         terms = yield from self.each(node.terms)
         return componentwise(lambda *each: EXTREMES[node.pick](each), *terms)
 
-    def visit_Logic(self, node):
+    def visit_Logic(self, node: Logic) -> Visit[Any]:
         decisive = node.op == "or"
         for part in node.parts:
             if bool((yield part)) is decisive:
                 return decisive
         return not decisive
 
-    def visit_Not(self, node):
+    def visit_Not(self, node: Not) -> Visit[Any]:
         return not (yield node.part)
 
-    def visit_If(self, node):
+    def visit_If(self, node: If) -> Visit[Any]:
         return (yield (node.then if (yield node.test) else node.other))
 
-    def weighted(self, weights, vector, bias):
+    def weighted(self, weights: Any, vector: Any, bias: Any) -> Any:
         return sum((weight * x for weight, x in zip(weights, vector, strict=True)), bias)
 
 
-class Sign(Walker):
+class Sign(Walker[int]):
     """The sign of a term, as of `sign`."""
 
-    def visit_Number(self, node):
+    def visit_Number(self, node: Number) -> int:
         return (node.value > 0) - (node.value < 0)
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: Name) -> int:
         return {"R_m": 1, "step": 1, "D": 0}.get(node.name, -1)
 
-    def visit_Binary(self, node):
+    def visit_Binary(self, node: Binary) -> Visit[int]:
         left, right = (yield node.left), (yield node.right)
         match node.op:
             case "+":
@@ -111,10 +128,11 @@ class Sign(Walker):
                 return min(left, right)
         return -1
 
-    def visit_Extreme(self, node):
-        return EXTREMES[node.pick]((yield from self.each(node.terms)))
+    def visit_Extreme(self, node: Extreme) -> Visit[int]:
+        signs = yield from self.each(node.terms)
+        return max(signs) if node.pick == "max" else min(signs)
 
-    def visit_object(self, node):
+    def visit_object(self, node: Tree) -> int:
         return -1
 
     visit_Function = visit_object

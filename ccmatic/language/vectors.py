@@ -1,17 +1,18 @@
 """Vectors as their components: for back ends that have scalars only."""
 
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 
-from ccmatic.language.tree import Affine, Binary, Extreme, Function, If, Item, Local, Number, Vector, bare, parts
-from ccmatic.language.walker import Walker
+from ccmatic.language.tree import Affine, Binary, Extreme, Function, If, Item, Local, Number, Tree, Vector, bare, parts
+from ccmatic.language.walker import Visit, Walker
 
 
-def width(tree):
+def width(tree: Tree) -> int | None:
     """Return how many components a vector has; None for a scalar."""
     return _Width().walk(tree)
 
 
-def added(terms, line=None):
+def added(terms: Sequence[Tree], line: int | None = None) -> Tree:
     """Return the sum of terms, in halves, so that it is not nested deeply."""
     if len(terms) < 2:
         return terms[0] if terms else Number(Fraction(0))
@@ -19,43 +20,47 @@ def added(terms, line=None):
     return Binary("+", added(terms[:half], line), added(terms[half:], line), line)
 
 
-class _Width(Walker):
-    def visit_Vector(self, node):
+class _Width(Walker[int | None]):
+    def visit_Vector(self, node: Vector) -> int:
         return len(node.terms)
 
-    def visit_Affine(self, node):
+    def visit_Affine(self, node: Affine) -> int:
         return len(node.bias)
 
-    def visit_If(self, node):
+    def visit_If(self, node: If) -> Visit[int | None]:
         return (yield from self.any_of((node.then, node.other)))
 
-    def visit_Binary(self, node):
+    def visit_Binary(self, node: Tree) -> Visit[int | None]:
         return (yield from self.any_of(parts(node)))
 
     visit_Extreme = visit_Function = visit_Binary
 
-    def visit_object(self, node):
+    def visit_object(self, node: Tree) -> None:
         return None
 
-    def any_of(self, several):
+    def any_of(self, several: Iterable[Tree]) -> Visit[int | None]:
         return next((size for size in (yield from self.each(several)) if size is not None), None)
 
 
 class Components:
     """The components of vectors as scalar trees, one node for each, however often it is read."""
 
-    def __init__(self):
-        self._made, self._width = {}, _Width().walk
+    def __init__(self) -> None:
+        self._made: dict[tuple[Hashable, ...], tuple[Tree, Tree]] = {}
+        self._width = _Width().walk
 
-    def of(self, item):
+    def of(self, item: Item) -> Tree:
         """The tree of an Item."""
         return self.component(item.vector, item.index)
 
-    def all(self, vector):
+    def all(self, vector: Tree) -> list[Tree]:
         """The trees of all components of a vector."""
-        return [self._item(vector, index) for index in range(self._width(vector))]
+        width = self._width(vector)
+        if width is None:
+            raise TypeError(f"no vector: {vector!r}")
+        return [self._item(vector, index) for index in range(width)]
 
-    def component(self, vector, index):
+    def component(self, vector: Tree, index: int) -> Tree:
         """The tree of a component of a vector."""
         whole = bare(vector)
         if isinstance(whole, Vector):
@@ -66,12 +71,12 @@ class Components:
             self._made[key] = whole, Local(name, self._component(whole, index), getattr(whole, "line", None))
         return self._made[key][1]
 
-    def _component(self, vector, index):
+    def _component(self, vector: Tree, index: int) -> Tree:
         match vector:
-            case Affine(weights, inner, bias, line):
+            case Affine(tuple() as weights, inner, tuple() as bias, line):
                 pairs = zip(weights[index], self.all(inner), strict=True)
                 products = (Binary("*", Number(weight), term, line) for weight, term in pairs if weight)
-                return added([*products, Number(Fraction(bias[index]))], line)
+                return added([*products, Number(bias[index])], line)
             case Extreme(pick, several):
                 return Extreme(pick, tuple(self._item(each, index) for each in several))
             case Function(called, several, line):
@@ -82,13 +87,14 @@ class Components:
                 return If(test, self._item(then, index), self._item(other, index))
         raise TypeError(f"no vector: {vector!r}")
 
-    def _item(self, vector, index):
+    def _item(self, vector: Tree, index: int) -> Tree:
         """The same of a part: for later, so that no more is made than is read."""
         if self._width(vector) is None:
             return vector
-        if isinstance(bare(vector), Vector):
-            return bare(vector).terms[index]
-        key = "item", id(bare(vector)), index
+        whole = bare(vector)
+        if isinstance(whole, Vector):
+            return whole.terms[index]
+        key = "item", id(whole), index
         if key not in self._made:
-            self._made[key] = bare(vector), Item(vector, index)
+            self._made[key] = whole, Item(vector, index)
         return self._made[key][1]

@@ -9,17 +9,29 @@ from collections.abc import Callable, Generator, Iterable
 from functools import cache
 from itertools import repeat
 from types import GeneratorType
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn, TypeAlias, TypeVar
 
 from ccmatic.base import InputError
 
+T = TypeVar("T")
 
-class Walker:
+#: A method of a pass as a generator: it yields the parts whose results it needs, and returns its own result.
+Visit: TypeAlias = Generator[Any, T, T]
+
+
+def _replaceable(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let passes replace a method by one for the contexts that they have."""
+    return method
+
+
+class Walker(Generic[T]):
     """A pass over trees: a method `visit_CLASS(node, *context)` for each class of nodes that it knows.
 
     A method returns the result of its node, or is a generator: `result = yield part` gives the result of a part, and
     `result = yield part, *context` its result in another context. A class without a method falls back to the classes
     that it extends; one that has none at all is refused.
+
+    T is the type of the results.
 
     Args:
         file: The file that the tree was read from, for messages.
@@ -30,10 +42,10 @@ class Walker:
 
     def __init__(self, file: str | None = None) -> None:
         self.file = file
-        self._results: dict[Any, Any] = {}
+        self._results: dict[tuple[Any, ...], tuple[Any, T]] = {}
         self._open: list[tuple[Any, Any, Any]] = []
 
-    def walk(self, tree: Any, *context: Any) -> Any:
+    def walk(self, tree: Any, *context: Any) -> T:
         """Return the result for a tree, in a context of hashable values. The pass remembers it."""
         begun = len(self._open)
         request = (tree, *context)
@@ -52,7 +64,8 @@ class Walker:
                         request = request if type(request) is tuple else (request,)
                         break
                 else:
-                    return result
+                    whole: T = result
+                    return whole
         finally:
             del self._open[begun:]
 
@@ -62,7 +75,8 @@ class Walker:
         key = (id(node), *request[1:])
         if key in self._results:
             return self._results[key][1]
-        result = getattr(self, _method(type(self), type(node)))(*request)
+        classes: tuple[type, type] = type(self), type(node)
+        result = getattr(self, _method(*classes))(*request)
         if type(result) is GeneratorType:
             self._open.append((key, node, result))
             return _PENDING
@@ -73,20 +87,23 @@ class Walker:
         """Forget the results, since what they depend on has changed."""
         self._results = {}
 
-    def each(self, parts: Iterable[Any], *context: Any) -> Generator[Any, Any, list[Any]]:
+    def each(self, parts: Iterable[Any], *context: Any) -> Generator[Any, T, list[T]]:
         """The results of several parts, in a method: `results = yield from self.each(parts)`."""
         results = []
         for part in parts:
             results.append((yield part, *context))
         return results
 
-    def visit_Local(self, node: Any, *context: Any) -> Any:
+    @_replaceable
+    def visit_Local(self, node: Any, *context: Any) -> Visit[T]:
         return (yield node.term, *context)
 
-    def visit_Function(self, node: Any, *context: Any) -> Any:
+    @_replaceable
+    def visit_Function(self, node: Any, *context: Any) -> NoReturn:
         self.refuse(node, f"{node.name} has no {self.WORLD}")
 
-    def visit_object(self, node: Any, *context: Any) -> Any:
+    @_replaceable
+    def visit_object(self, node: Any, *context: Any) -> NoReturn:
         self.refuse(node, f"`{type(node).__name__}` has no {self.WORLD}")
 
     def refuse(self, node: Any, why: str) -> NoReturn:
@@ -96,20 +113,20 @@ class Walker:
         raise InputError(why, self.file, next((line for line in lines if line), None))
 
 
-class VectorWalker(Walker):
+class VectorWalker(Walker[Any]):
     """A pass whose result of a vector is the tuple of the results of its components."""
 
     def weighted(self, weights: Any, vector: Any, bias: Any) -> Any:
         """Return the sum of the weights times the components of a vector, plus a bias: an output of a layer."""
         raise NotImplementedError
 
-    def visit_Vector(self, node: Any) -> Any:
+    def visit_Vector(self, node: Any) -> Visit[Any]:
         return tuple((yield from self.each(node.terms)))
 
-    def visit_Item(self, node: Any) -> Any:
+    def visit_Item(self, node: Any) -> Visit[Any]:
         return (yield node.vector)[node.index]
 
-    def visit_Affine(self, node: Any) -> Any:
+    def visit_Affine(self, node: Any) -> Visit[Any]:
         vector = yield node.vector
         if isinstance(node.weights, str) or isinstance(node.bias, str):
             self.refuse(node, f"an array of unknown weights has no {self.WORLD}")

@@ -84,7 +84,7 @@ def _whole_steps(name: str, value: object, least: int) -> int:
     try:
         number = exact(value)
     except InputError:
-        number = -1
+        number = Fraction(-1)
     if number.denominator != 1 or not least <= number <= LONGEST:
         raise InputError(f"the {name} is {shown(value)}; expected a whole number of steps, {least} to {LONGEST}")
     return int(number)
