@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import click
+import pytest
 
 import ccmatic as cm
 from ccmatic.cli.commands import cli
@@ -54,3 +55,24 @@ def test_a_trace_is_exported_and_names_are_listed():
     content, notes = cm.export_trace(ROOT / "results/gallery/late_drain.json", "csv", rate="24mbit", rtt="40ms")
     assert content.count(b"\n") >= 7 and isinstance(notes, list)
     assert {entry.kind for entry in cm.list_names("models", "proofs")} == {"models", "proofs"}
+
+
+def test_controllers_are_verified_together_as_alone(tmp_path):
+    """`ccmatic verify` calls this, so that the network is encoded once for all."""
+    query = cm.Query(cm.Network("ccac", "infinite", 5), utilisation="1/2")
+    together = [*cm.verify_all(["always_double", "always_half"], query, smt2=tmp_path / "both.smt2")]
+    alone = [cm.verify(name, query, smt2=tmp_path / f"{name}.smt2") for name in ("always_double", "always_half")]
+    assert [each.verdict for each in together] == [each.verdict for each in alone]
+    assert [each.controller.name for each in together] == ["always_double", "always_half"]
+    both, *each = ((tmp_path / f"{name}.smt2").read_text() for name in ("both", "always_double", "always_half"))
+    assert both.count("(check-sat)") == sum(script.count("(check-sat)") for script in each) > 0
+    broken = alone[1]
+    assert cm.explain(broken.trace, report=broken.report) == cm.explain(broken.trace)
+
+
+def test_nothing_is_verified_before_all_controllers_are_read(tmp_path):
+    query = cm.Query(cm.Network("ccac", "infinite", 5), utilisation="1/2")
+    with pytest.raises(cm.InputError, match="always_half"):
+        cm.verify_all(["always_double", "always_halve"], query)
+    with pytest.raises(cm.InputError, match="cannot write"):
+        cm.verify_all(["always_double"], query, smt2=tmp_path / "none" / "q.smt2")

@@ -10,30 +10,31 @@ not do raises InputError. `solver` is a `cm.SolverOptions`: which of `z3`, `cvc5
 agree, or Disagreement is raised; the timeout of each question in seconds; and the seed.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ccmatic.analysis.widening import Widening, WideningReport
 from ccmatic.analysis.worst_case import Worst
 from ccmatic.api.given import Given as Given
 from ccmatic.api.given import load_controller
-from ccmatic.api.proofs import check, find_front, guarantee, prove, prove_by_shapes, reproduce_tradeoff
-from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
 from ccmatic.api.senders import attack, emulate, evaluate, export, fit, list_names, train
-from ccmatic.api.verdicts import estimate, explain, export_trace, replay, verify, worst
+from ccmatic.api.verdicts import estimate, explain, export_trace, replay, verify, verify_all, worst
 from ccmatic.base import InputError
 from ccmatic.controllers import Controller
 from ccmatic.explanation import Explanation
 from ccmatic.guarantees import Guarantee
-from ccmatic.proving import Attempt, Check, Proved
 from ccmatic.query import Network, Query
 from ccmatic.query import load as load_query
 from ccmatic.solving import SolverOptions
-from ccmatic.synthesis import CoverReport, Progress
 from ccmatic.traces import Trace
 from ccmatic.verification import Judgement, Report
 
 if TYPE_CHECKING:
+    from ccmatic.analysis.widening import Widening, WideningReport
+    from ccmatic.api.proofs import check, find_front, guarantee, prove, prove_by_shapes, reproduce_tradeoff
+    from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
     from ccmatic.learning.estimation import Estimate
+    from ccmatic.proving import Attempt, Check, Proved
+    from ccmatic.synthesis import CoverReport, Progress
 
 __all__ = [
     "Attempt",
@@ -80,14 +81,25 @@ __all__ = [
     "synthesise",
     "train",
     "verify",
+    "verify_all",
     "widen",
     "worst",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "Estimate":  # its package takes long to import
-        from ccmatic.learning.estimation import Estimate
+#: What takes long to import, and is imported when one of its names is first asked for.
+_LATE = {
+    "analysis.widening": ("Widening", "WideningReport"),
+    "api.proofs": ("check", "find_front", "guarantee", "prove", "prove_by_shapes", "reproduce_tradeoff"),
+    "api.searches": ("Synthesis", "check_cover", "check_widening", "read_run", "synthesise", "widen"),
+    "learning.estimation": ("Estimate",),
+    "proving": ("Attempt", "Check", "Proved"),
+    "synthesis": ("CoverReport", "Progress"),
+}
 
-        return Estimate
+
+def __getattr__(name: str) -> Any:
+    for package, names in _LATE.items():
+        if name in names:
+            return getattr(import_module(f"ccmatic.{package}"), name)
     raise AttributeError(f"module 'ccmatic.api' has no attribute '{name}'")

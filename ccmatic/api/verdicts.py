@@ -1,15 +1,15 @@
 """Verdicts on controllers, traces that show them, and what traces tell."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccmatic import explanation, trace_export, verification
+from ccmatic import __version__, explanation, trace_export, verification
 from ccmatic.analysis import worst_case
 from ccmatic.analysis.worst_case import Worst
 from ccmatic.api.given import Given, load_controller
-from ccmatic.base import InputError, quantities
+from ccmatic.base import InputError, quantities, write_text
 from ccmatic.explanation import Explanation
 from ccmatic.logic import isolated
 from ccmatic.query import Network, Query
@@ -25,6 +25,7 @@ def verify(
     controller: Given,
     query: Query,
     *,
+    smt2: str | Path | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Judgement:
     """Whether a controller ensures a query's property on every trace of its network.
@@ -32,12 +33,43 @@ def verify(
     The Judgement's `verdict` is `holds`, `violated` or `unknown` (out of time); its `trace` shows a violation, its
     `unmodelled` an execution that the published model leaves out and that breaks what holds on that model. Raises
     InputError for what is no controller of this network, or if the network has no execution; Disagreement. On networks
-    of windows the question is about packets smaller than C·R_m/5, unless a given condition compares `alpha`.
+    of windows the question is about packets smaller than C·R_m/5, unless a given condition compares `alpha`. smt2: as
+    of `verify_all`.
 
         cm.verify("cc_qdel", cm.load_query("g1_t5")).trace.plot()
     """
+    return next(verify_all([controller], query, smt2=smt2, solver=solver))
+
+
+def verify_all(
+    controllers: Sequence[Given],
+    query: Query,
+    *,
+    smt2: str | Path | None = None,
+    solver: SolverOptions = SolverOptions(),
+) -> Iterator[Judgement]:
+    """Verify several controllers on one network, which is encoded once for all that read the same beliefs.
+
+    Args:
+        controllers: The controllers. All are read before the first is verified.
+        query: The query; see `verify`.
+        smt2: The file that receives the questions about all controllers as SMT-LIB 2, before the first is verified.
+        solver: SolverOptions; the timeout is for each controller.
+
+    Returns:
+        An iterator over a Judgement for each controller, in their order, which verifies a controller when it is
+        advanced.
+
+    Raises:
+        InputError: A controller cannot be read, or the file cannot be written. While it is iterated over, as `verify`.
+        Disagreement: Two solvers disagree, while it is iterated over.
+    """
     query = query.of_small_packets()
-    return Judge(query, options=solver).judge(load_controller(controller, query))
+    judge, loaded = Judge(query, options=solver), [load_controller(each, query) for each in controllers]
+    if smt2 is not None:
+        script = "".join(judge.script(controller) for controller in loaded)
+        write_text(smt2, f"; ccmatic {__version__}\n(set-logic QF_LRA)\n{script}")
+    return map(judge.judge, loaded)
 
 
 @isolated
@@ -102,11 +134,14 @@ def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
 
 
 @isolated
-def explain(trace: Trace | str | Path, *, allow_code: bool = False) -> Explanation:
+def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> Explanation:
     """What a trace, or the one in a file, shows, in sentences with numbers: what of its property is not met and why
-    nothing excuses it, what the network did, whose rates these are. allow_code, and what it raises: as `replay`."""
+    nothing excuses it, what the network did, whose rates these are.
+
+    report: of the trace's replay, such as a Judgement has; None: the trace is replayed. allow_code, and what it raises:
+    as `replay`."""
     loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
-    return explanation.explain(loaded, verification.replay(loaded, None if loaded is trace else str(trace), allow_code))
+    return explanation.explain(loaded, report or replay(trace, allow_code=allow_code))
 
 
 def export_trace(

@@ -2,8 +2,7 @@
 
 import click
 
-from ccmatic import __version__
-from ccmatic.base import InputError, write_text
+from ccmatic.base import InputError
 from ccmatic.cli import options
 
 
@@ -51,29 +50,25 @@ from ccmatic.cli import options
 @options.as_json
 def verify(controllers, query_file, solver, smt2, save, plot, as_json, thresholds, **network):
     """Verify controllers against a property on a network: each holds, or a trace shows how the network breaks it."""
+    from ccmatic import api
     from ccmatic.cli import reports as report
-    from ccmatic.explanation import explain
     from ccmatic.traces import require
-    from ccmatic.verification import Judge
 
-    query = _query(query_file, network, thresholds).of_small_packets()
-    loaded = [query.controller(name) for name in controllers]
+    query = _query(query_file, network, thresholds)
+    loaded = [api.load_controller(name, query) for name in controllers]
     if plot:
         require()
-    judge = Judge(query, solver)
-    if smt2:
-        text = "".join(judge.script(controller) for controller in loaded)
-        write_text(smt2, f"; ccmatic {__version__}\n(set-logic QF_LRA)\n{text}")
+    judgements = api.verify_all(loaded, query, smt2=smt2, solver=solver)
     files = report.trace_files(save, loaded)
     outcomes = set()
-    for number, (name, controller, file) in enumerate(zip(controllers, loaded, files, strict=True), 1):
+    for number, (name, file) in enumerate(zip(controllers, files, strict=True), 1):
         with options.Waiting(f"{name}, {number} of {len(loaded)}"):
-            judgement = judge.judge(controller)
+            judgement = next(judgements)
         outcomes.add(judgement.verdict)
         trace = judgement.trace or judgement.unmodelled
         if trace and not report.saved(trace, file, query.model if plot else None):
             file = None
-        told = trace and explain(trace, judgement.report)
+        told = trace and api.explain(trace, report=judgement.report)
         if as_json:
             click.echo(report.judgement_json(name, judgement, file, told))
         else:

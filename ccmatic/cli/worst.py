@@ -43,11 +43,9 @@ def worst(controllers, of, model, buffer, horizon, period, save, as_json, solver
     several controllers each decides for a flow of the network; one alone decides for all."""
     from ccmatic import api
     from ccmatic.cli import reports as report
-    from ccmatic.explanation import explain
-    from ccmatic.query import Network
 
     jitter, delay = asked.pop("jitter"), asked.pop("delay") or "executions"
-    network = Network(*_sizes(model, buffer, horizon, period), jitter=jitter, delay=delay)
+    network = api.Network(*_sizes(model, buffer, horizon, period), jitter=jitter, delay=delay)
     named = " ".join(controllers)
     with options.Waiting(f"{named}, {of}") as waiting:
 
@@ -59,7 +57,7 @@ def worst(controllers, of, model, buffer, horizon, period, save, as_json, solver
     file, shown = Path(save) / f"{found.controller.name}-{name}.json", None
     if found.trace:
         file = file if report.saved(found.trace, file) else None
-        shown = explain(found.trace, found.report)
+        shown = api.explain(found.trace, report=found.report)
     if as_json:
         click.echo(report.worst_json(of, found, file, shown))
     else:
