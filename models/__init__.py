@@ -6,6 +6,9 @@ from ccmatic.base import Alias
 EMULATED, ASKED_OF_LOGS = "cbr_delay", ("cbr_delay", "ccac")
 WITHOUT_JITTER = "ideal"
 
+#: Models whose senders send at rates, and the same networks under senders by a window.
+BY_WINDOWS = {"ccac": "ccac_windows", "cbr_delay": "cbr_delay_windows", "ideal": "ideal_windows"}
+
 #: Names of models with parameters.
 ALIASES = {
     "ccac2021_two_flows": Alias(

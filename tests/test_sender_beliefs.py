@@ -120,7 +120,7 @@ def send(window{sends}):
 
 #: What is told, and where, of what SOURCE has with these changes.
 WRONG = {
-    "2: unknown parameter `q_U`, expected a belief or constant": {"reads": "q_U"},
+    "2: unknown parameter `q_U`, expected state, an observation, a belief or a constant": {"reads": "q_U"},
     "3: found `C_L[step]`, expected `C_L`, or state in which it was kept": {
         "reads": "C_L, step",
         "body": "window = C_L[step] * step",

@@ -1,10 +1,13 @@
 """Controllers with state as text: what is read of them, and what is refused, with its line."""
 
+import re
+
 import pytest
 
 from ccmatic.base import BYTES, CONDITION, InputError
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import Stateful, load, parse
+from ccmatic.query import make
 
 OBSERVATIONS = load_definition("models", "MODEL", "ccac2021").observations
 NAMES = ("aimd", "aimd_each_step", "bbr", "bbr_v1", "constant_window", "constant_window_paced", "copa", "cubic")
@@ -83,7 +86,7 @@ REFUSED = [
         4,
         "returns a window, a rate, or both on some paths only",
     ),
-    ("def rate(MSS, R_m):\n    return MSS / R_m\n", 1, "found function `rate`, expected one `update` and one `send`"),
+    ("def rate(MSS, R_m):\n    return MSS / R_m\n", 1, "it sends at a rate of beliefs (`rate`)"),
 ]
 
 
@@ -96,5 +99,43 @@ def test_mistakes_are_told_with_their_line(source, line, fragment):
 
 
 def test_without_a_model_of_windows_it_is_refused():
-    with pytest.raises(InputError, match="it sends by a window, as no sender does here; expected"):
+    with pytest.raises(InputError, match="senders of this model send at rates; expected"):
         parse(STATE + UPDATE + SEND)
+
+
+RATE = "def rate({}, MSS, R_m):\n    return MSS / R_m\n"
+
+
+@pytest.mark.parametrize("name", ["cwnd", "ssthresh", "inflight", "srtt", "acked", "lost"])
+def test_a_function_of_a_senders_own_numbers_is_shown_the_form_with_state(name):
+    with pytest.raises(InputError) as caught:
+        parse(RATE.format(name), "mine", "mine.py")
+    message = caught.value.message
+    assert (caught.value.file, caught.value.line) == ("mine.py", 1)
+    assert f"unknown parameter `{name}`" in message and "C_L, C_" in message
+    assert all(part in message for part in ("window: bytes = ", "def update(", "def send(", "docs/stateful.md"))
+
+
+@pytest.mark.parametrize("name, written", [("inflight", "sent - acked - lost"), ("rtt", "R_m + delay")])
+def test_what_a_sender_by_a_window_does_not_observe_is_told_in_what_it_does(name, written):
+    assert read(
+        updated(f"if {written} > 0:\n        window = MSS", parameters="window, sent, acked, lost, delay, MSS, R_m")
+    )
+    with pytest.raises(InputError, match=re.escape(f"for `{name}` write {written}")):
+        read(updated("window = MSS", parameters=f"{name}, MSS"))
+
+
+@pytest.mark.parametrize(
+    "model, source, other",
+    [
+        ("ccac", STATE + UPDATE + SEND, "ccac_windows"),
+        ("cbr_delay", STATE + UPDATE + SEND, "cbr_delay_windows"),
+        ("varying", STATE + UPDATE + SEND, "ccac_windows"),
+        ("ideal_windows", RATE.format("C_L"), "ideal"),
+        ("ccac2021:R=2", RATE.format("C_L"), "ccac"),
+    ],
+)
+def test_a_controller_of_the_other_kind_is_told_its_model(model, source, other):
+    query = make(model, "infinite", 5, property="avoids", thresholds={"what": "S[1] < 0"})
+    with pytest.raises(InputError, match=f"--model {other}$"):
+        query.controller(source)

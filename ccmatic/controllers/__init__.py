@@ -2,7 +2,7 @@
 
 from ccmatic.controllers import signal
 from ccmatic.controllers.beliefs import shipped_beliefs
-from ccmatic.controllers.controller import Controller, load, parse
+from ccmatic.controllers.controller import Controller, OtherKind, load, parse
 from ccmatic.controllers.given import given, sends_by_window
 from ccmatic.controllers.memory import Memory
 from ccmatic.controllers.order import require_order
@@ -12,6 +12,7 @@ from ccmatic.controllers.stateful import Stateful
 __all__ = [
     "Controller",
     "Memory",
+    "OtherKind",
     "Several",
     "Stateful",
     "begun_anywhere",

@@ -11,7 +11,19 @@ from ccmatic.compilers.text import listing
 from ccmatic.controllers.beliefs import shipped_beliefs
 from ccmatic.controllers.several import Several, parts
 from ccmatic.controllers.stateful import Stateful, parse_stateful
-from ccmatic.language import Between, Comparison, If, bare, comparisons, find_program, is_stateful, names, reader
+from ccmatic.language import (
+    WITH_STATE,
+    Between,
+    Comparison,
+    If,
+    bare,
+    comparisons,
+    find_program,
+    is_stateful,
+    names,
+    rate_line,
+    reader,
+)
 from ccmatic.logic import isolated, linear, real
 
 
@@ -144,9 +156,11 @@ def parse(source, name="controller", file=None, beliefs=None, observations=None)
     if several := parts(source):
         return Several(tuple(parse(part, each, file, beliefs, observations) for each, part in several))
     if observations:
+        if line := rate_line(source):
+            raise OtherKind(_AT_RATES, file, line)
         return parse_stateful(source, name, file, observations)
     if is_stateful(source):
-        raise InputError(_STATEFUL, file)
+        raise OtherKind(_STATEFUL, file)
     reserved = shipped_beliefs()
     parameters, body = reader.read(source, reserved if beliefs is None else beliefs, reserved, file)
     is_envelope = any(isinstance(tree, Between) for tree in _returns(body))
@@ -161,9 +175,18 @@ def load(name, beliefs=None, observations=None):
 
 
 _STATEFUL = (
-    "it sends by a window, as no sender does here; expected a function `rate` of beliefs, or a model of windows, such "
-    "as ccac2021 (docs/stateful.md)"
+    "it sends by a window (`send`), and senders of this model send at rates; "
+    "expected a function `rate` of beliefs, or a model of windows"
 )
+_AT_RATES = (
+    "it sends at a rate of beliefs (`rate`), and senders of this model send by a window; "
+    f"expected {WITH_STATE}, or a model of rates"
+)
+
+
+class OtherKind(InputError):
+    """A controller that sends by a window where senders send at rates, or the other way round."""
+
 
 _run = lru_cache(maxsize=1024)(run_exactly)
 

@@ -5,8 +5,8 @@ from ccmatic.language.files import find_program
 from ccmatic.language.limits import Extents
 from ccmatic.language.literals import Literals
 from ccmatic.language.rows import LIST
-from ccmatic.language.stateful import Declaration, add_beliefs, is_stateful, read_stateful, told_apart
-from ccmatic.language.statements import is_constant, observation_of
+from ccmatic.language.stateful import Declaration, add_beliefs, is_stateful, rate_line, read_stateful, told_apart
+from ccmatic.language.statements import WITH_STATE, is_constant, observation_of
 from ccmatic.language.terms import TermsReader, read_terms
 from ccmatic.language.tree import (
     ARITHMETIC,
@@ -49,6 +49,7 @@ __all__ = [
     "EXTREMES",
     "LIST",
     "ORDER",
+    "WITH_STATE",
     "Affine",
     "AnyOf",
     "Between",
@@ -92,6 +93,7 @@ __all__ = [
     "nodes",
     "observation_of",
     "parts",
+    "rate_line",
     "read_stateful",
     "read_terms",
     "read_window",

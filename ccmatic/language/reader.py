@@ -14,6 +14,7 @@ from ccmatic.language.limits import MAX_DEPTH, MAX_LENGTH, Size, too_deep
 from ccmatic.language.literals import Literals
 from ccmatic.language.rows import LIST, Row, RowReader
 from ccmatic.language.statements import (
+    WITH_STATE,
     after_docstring,
     always_returns,
     assignment,
@@ -94,6 +95,10 @@ class Reader(RowReader):
             if is_constant(statement):
                 self.check_target(statement, (*self.names, "rate"))
                 self.assign(statement)
+            elif isinstance(statement, ast.AnnAssign):
+                self.fail(
+                    statement, f"found `{first_line(statement)}`, expected {WITH_STATE}, or `def rate(...)` alone"
+                )
             elif statement not in functions and start_of(statement) is None:
                 expected = "only a docstring, `start = '…'`, constants such as `GAIN = 5 / 4`, and `def rate(...)`"
                 self.fail(statement, f"found `{first_line(statement)}`, expected {expected}")
@@ -101,7 +106,8 @@ class Reader(RowReader):
             raise InputError("found no function, expected `def rate(...)`", self.file, 1)
         for function in functions:
             if function.name != "rate":
-                self.fail(function, f"found function `{function.name}`, expected only `def rate(...)`")
+                expected = f"only `def rate(...)`, or {WITH_STATE}"
+                self.fail(function, f"found function `{function.name}`, expected {expected}")
         if len(functions) > 1:
             self.fail(functions[1], "found a second function `rate`, expected one")
         return self.function(functions[0])
@@ -139,12 +145,20 @@ class Reader(RowReader):
         names = []
         for argument in arguments.args:
             if argument.arg not in self.units:
-                text = f"unknown parameter `{argument.arg}`, expected a belief or constant"
-                self.fail(argument, f"{text}; {suggest(argument.arg, self.units)}")
+                self.fail(argument, self.unknown(argument.arg))
             if argument.arg in names:
                 self.fail(argument, f"found parameter `{argument.arg}` twice, expected once")
             names.append(argument.arg)
         return tuple(names)
+
+    def unknown(self, name):
+        """Why a parameter of this name is refused: what may be read, and, unless one of these is meant, that a sender's
+        own numbers are state."""
+        known = suggest(name, self.units)
+        text = f"unknown parameter `{name}`, expected a belief or constant; {known}"
+        if known.startswith("known"):
+            text += f"; what a sender counts or remembers, such as a window, is for a controller with {WITH_STATE}"
+        return text
 
     def check_block(self, statements):
         """Every statement is a `return`, an `if` or an assignment, and none stands where no path leads."""

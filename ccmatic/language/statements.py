@@ -4,6 +4,11 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
+#: What a controller with state is written as, for messages.
+WITH_STATE = (
+    "state such as `window: bytes = above(0)`, `def update(window, …)` and `def send(window)` (docs/stateful.md)"
+)
+
 
 def start_of(statement: ast.stmt) -> str | None:
     """The name in a statement `start = "NAME"`, of Python's syntax as all here; None for any other."""

@@ -4,6 +4,7 @@ import builtins
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -170,11 +171,23 @@ class Query:
 
     def controller(self, given: Any) -> Decides:
         """The controller that is meant (`controllers.given`), as this query's model lets it; or one for each flow."""
-        return self._fits(controllers.given(given, self.units(), self.model.observations))
+        with self._naming_the_other_model():
+            return self._fits(controllers.given(given, self.units(), self.model.observations))
 
     def read(self, source: str, name: str = "controller") -> Decides:
         """The controller that a source defines, likewise."""
         return self._fits(controllers.parse(source, name, beliefs=self.units(), observations=self.model.observations))
+
+    @contextmanager
+    def _naming_the_other_model(self) -> Iterator[None]:
+        """Say of a controller of the other kind on which model its senders are."""
+        try:
+            yield
+        except controllers.OtherKind as error:
+            pairs = definitions.chosen("models", "BY_WINDOWS")
+            others = {by_window: at_rates for at_rates, by_window in pairs.items()} if self.model.windows else pairs
+            name = others.get(str(self.network.model_name), next(iter(others.values())))
+            raise InputError(f"{error.message}: --model {name}", error.file, error.line) from None
 
     def _fits(self, controller: Decides) -> Decides:
         """It, unless there are not as many as flows."""

@@ -27,6 +27,17 @@ _MORE = {
     NUMBER: Number(Fraction(1)),
 }
 
+#: What senders by a window observe, by the names that other programs have for it.
+_WRITTEN = {
+    **dict.fromkeys(("inflight", "in_flight", "pipe", "packets_in_flight"), "sent - acked - lost"),
+    **dict.fromkeys(("rtt", "latest_rtt", "last_rtt"), "R_m + delay"),
+    **dict.fromkeys(("srtt", "smoothed_rtt"), "R_m + delay, or a mean of delays in state of unit `time`"),
+    **dict.fromkeys(("min_rtt", "base_rtt", "rtt_min"), "R_m, which is the least RTT"),
+    **dict.fromkeys(("mss", "SMSS", "segment_size"), "MSS"),
+    **dict.fromkeys(("delivered", "delivered_bytes"), "acked"),
+    **dict.fromkeys(("delivery_rate", "bandwidth", "btl_bw"), "ack_rate, or max_over(ack_rate, 4)"),
+}
+
 _INITIAL = "a number, anything(), above(a), between(a, b) or any_of(a, b, …)"
 
 
@@ -87,14 +98,24 @@ def read_stateful(source, observations, beliefs, file=None):
     return parsed(source, file, _StatefulReader(source, observations, beliefs, file).parts)
 
 
+def rate_line(source):
+    """The line of the function `rate` in a source that has neither `send` nor `update`; None if it has none."""
+    functions = {function.name: function.lineno for function in _functions(source)}
+    return None if functions.keys() & {"send", "update"} else functions.get("rate")
+
+
 def is_stateful(source):
     """Whether a source is one of these, and not a function of beliefs: it defines `send` or `update`."""
+    return any(function.name in ("send", "update") for function in _functions(source))
+
+
+def _functions(source):
+    """The functions of a source; none of what is no Python."""
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    functions = (statement for statement in module.body if isinstance(statement, ast.FunctionDef))
-    return any(function.name in ("send", "update") for function in functions)
+        return []
+    return [statement for statement in module.body if isinstance(statement, ast.FunctionDef)]
 
 
 class _StatefulReader(TermReader):
@@ -196,6 +217,15 @@ class _StatefulReader(TermReader):
                 self.fail(argument, f"`send` reads `{name}`, expected only state and constants; `update` may read it")
         self.read |= dict.fromkeys(name for name in found if name not in self.state)
         return found
+
+    def unknown(self, name):
+        """Why a parameter of this name is refused: what to write for it, or how state is declared."""
+        expected = f"unknown parameter `{name}`, expected state, an observation, a belief or a constant"
+        if name in _WRITTEN:
+            return f"{expected}; for `{name}` write {_WRITTEN[name]}"
+        known = suggest(name, self.units)
+        declared = "" if known.startswith("did") else f"; state is declared before, such as `{name}: bytes = above(0)`"
+        return f"{expected}; {known}{declared}"
 
     def enter(self, function):
         """Begin to read a function."""
