@@ -47,6 +47,8 @@ def test_parameters_override_those_of_an_alias():
         ("ccac:flows=2", "the model ccac has no parameter 'flows'"),
         ("ccac2021:flow=2", "no parameter 'flow'; did you mean 'flows'"),
         ("ccac2021:flows=9", "flows is 9; expected a whole number from 1 to 8"),
+        ("ccac2021:D=-1", "D is '-1'; expected a whole number, at least 0"),
+        ("ccac2021:most_queue=-1/2", "most_queue is '-1/2'; expected a number such as 3/2, at least 0"),
         ("ccac2021:flows=2,flows=3", "the parameter 'flows' stands twice"),
         ("ccac2021:flows=", "cannot read 'flows='"),
         ("ccac2021:waste=none", "waste is 'none'; expected one of composing, non-composing, constant-rate"),
@@ -59,6 +61,23 @@ def test_parameters_override_those_of_an_alias():
 def test_what_is_no_parameter_is_refused(name, message):
     with pytest.raises(InputError, match=message):
         model(name)
+
+
+def test_a_number_out_of_its_range_is_refused_where_the_name_is_read():
+    """A network of such a model had no execution, or was refused for its horizon."""
+    tried = set()
+    for model in definitions.every("models", "MODEL"):
+        for parameter, declared in model.parameters.items():
+            if "number" in declared.expected:
+                with pytest.raises(InputError, match=rf"^{parameter} is '?-1'?; expected "):
+                    model.with_parameters({parameter: "-1"})
+                tried.add(parameter)
+    assert {"flows", "R", "D", "most_queue", "least", "budget", "window", "variation"} <= tried
+
+
+def test_a_jitter_longer_than_any_trace_is_refused():
+    with pytest.raises(InputError, match="the jitter is 999; expected a whole number of steps, 0 to 998"):
+        cm.Network("ccac2021:D=999", "1", 1000)
 
 
 LAWS = """

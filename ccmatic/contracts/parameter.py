@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from ccmatic.base import InputError, exact, shown
@@ -29,14 +30,28 @@ class Parameter:
             raise InputError(f"{name} is '{shown(text)}'; expected {self.expected}") from None
 
 
-def whole(field: str) -> Parameter:
-    """Return a parameter that is a whole number."""
-    return Parameter(field, int, "a whole number")
+def whole(field: str, least: int | None = None) -> Parameter:
+    """Return a parameter that is a whole number, at least `least` if that is given."""
+    return Parameter(field, _at_least(least, int), f"a whole number{_from(least)}")
 
 
-def number(field: str) -> Parameter:
-    """Return a parameter that is a number, such as 3/2."""
-    return Parameter(field, exact, "a number such as 3/2")
+def number(field: str, least: Fraction | int | None = None) -> Parameter:
+    """Return a parameter that is a number, such as 3/2, at least `least` if that is given."""
+    return Parameter(field, _at_least(least, exact), f"a number such as 3/2{_from(least)}")
+
+
+def _at_least(least: Fraction | int | None, read: Callable[[str], Any]) -> Callable[[str], Any]:
+    def read_and_compare(text: str) -> Any:
+        value = read(text)
+        if least is not None and value < least:
+            raise ValueError(text)
+        return value
+
+    return read_and_compare
+
+
+def _from(least: Fraction | int | None) -> str:
+    return "" if least is None else f", at least {least}"
 
 
 def choice(field: str, values: Mapping[str, Any]) -> Parameter:

@@ -51,7 +51,7 @@ class Network:
             model_name, loaded = absolute(model), load_definition("models", "MODEL", model, allow_code=True)
         if model_name is None:
             raise InputError(f"the model is {shown(model)}; expected its name in models/ or the path of its file")
-        jitter = loaded.default_jitter if jitter is None else _whole_steps("jitter", jitter, 0)
+        jitter = _whole_steps("jitter", loaded.default_jitter if jitter is None else jitter, 0, LONGEST - 2)
         if loaded.default_jitter == 0 and jitter:
             raise InputError(f"the jitter is {jitter}; the {loaded.name} link has none, expected 0")
         if delay not in DELAYS:
@@ -80,11 +80,11 @@ def set_fields(made: object, **fields: Any) -> None:
         object.__setattr__(made, name, value)
 
 
-def _whole_steps(name: str, value: object, least: int) -> int:
+def _whole_steps(name: str, value: object, least: int, most: int = LONGEST) -> int:
     try:
         number = exact(value)
     except InputError:
         number = Fraction(-1)
-    if number.denominator != 1 or not least <= number <= LONGEST:
-        raise InputError(f"the {name} is {shown(value)}; expected a whole number of steps, {least} to {LONGEST}")
+    if number.denominator != 1 or not least <= number <= most:
+        raise InputError(f"the {name} is {shown(value)}; expected a whole number of steps, {least} to {most}")
     return int(number)

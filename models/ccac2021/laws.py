@@ -44,9 +44,9 @@ OPTIONS = {
 PARAMETERS = {
     "flows": whole("flows"),
     "R": whole("R"),
-    "D": whole("default_jitter"),
+    "D": whole("default_jitter", least=0),
     "composing": choice("waste", {"yes": Waste.COMPOSING, "no": Waste.NON_COMPOSING}),
-    "most_queue": number("most_queue"),
+    "most_queue": number("most_queue", least=0),
     **{name: choice(name, {option.value: option for option in options}) for name, options in OPTIONS.items()},
 }
 
