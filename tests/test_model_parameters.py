@@ -55,6 +55,8 @@ def test_parameters_override_those_of_an_alias():
         ("ccac2021:composing=no,waste=composing", "composing and waste of ccac2021 set the same"),
         ("varying:variation=1/2", "variation is 1/2; expected at least 1"),
         ("nowhere:flows=2", "there is no 'nowhere' in models"),
+        ("smooth_windows:D=1", "the model smooth_windows has no parameter 'D'"),
+        ("smooth_windows:composing=no", "the model smooth_windows has no parameter 'composing'"),
         ("two_flows:flow=3", "the model ccac2021 has no parameter 'flow'; did you mean 'flows'"),
     ],
 )

@@ -14,6 +14,9 @@ from ccmatic.base import InputError
 from ccmatic.contracts import BYTES, RATE, Column, number, whole
 from ccmatic.logic import every, is_min
 
+#: The fields of its base that its laws do not read: it has no jitter, and counts no tokens.
+_FIXED = ("default_jitter", "jitter", "waste", "slack")
+
 
 @dataclass(frozen=True)
 class Smooth(CCAC2021):
@@ -25,7 +28,8 @@ class Smooth(CCAC2021):
 
     name = "smooth_windows"
     parameters = MappingProxyType(
-        CCAC2021.parameters | {"least": number("least"), "budget": number("budget"), "window": whole("window")}
+        {name: parameter for name, parameter in CCAC2021.parameters.items() if parameter.field not in _FIXED}
+        | {"least": number("least"), "budget": number("budget"), "window": whole("window")}
     )
     begins: Start = Start.ANYWHERE
     delay: DelayMeasurement = DelayMeasurement.OPEN_AT_FIRST
