@@ -82,6 +82,21 @@ def test_a_jitter_longer_than_any_trace_is_refused():
         cm.Network("ccac2021:D=999", "1", 1000)
 
 
+def test_two_jitters_that_differ_are_refused():
+    """That of the name was dropped, and the answer was about another network than it names."""
+    with pytest.raises(InputError, match="the jitter is 1, and the model's name says D=2; expected one of the two"):
+        cm.Network("ccac2021:D=2", "1", 5, jitter=1)
+    network = cm.Network("ccac2021:D=2", "1", 5, jitter="2")
+    assert network.jitter == cm.Network("ccac2021:D=2", "1", 5).jitter == 2
+    with pytest.raises(InputError, match="D=2"):
+        cm.Query(network, "avoids", what="S[0] > A[0]").on(jitter=3)
+    assert cm.Network("ccac2021", "1", 5, jitter=3).jitter == 3
+    asked = ["--model", "ccac2021:D=2", "--jitter", "1", "--buffer", "1", "--horizon", "5"]
+    for command in (["verify", "constant_window", *asked], ["worst", "constant_window", *asked]):
+        code, _, said = cli.run(*command)
+        assert code == 2 and "D=2" in said and len(said.splitlines()) == 1
+
+
 LAWS = """
 
 from ccmatic.contracts import number

@@ -58,7 +58,7 @@ model = click.option(
 )
 buffer = click.option("--buffer", help="infinite, any, a number or '>=NUMBER', in C·R_m.")
 horizon = click.option("--horizon", help="Steps of a trace, T; a step is R_m.")
-jitter = click.option("--jitter", help="D, in steps.  [default: the model's]")
+jitter = click.option("--jitter", help="D, in steps; not beside another D in the model's name.  [default: the model's]")
 delay = click.option(
     "--delay",
     type=Names("ccmatic.query", "DELAYS"),

@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ccmatic.base import InputError, absolute, blamed, exact, shown, suggest
+from ccmatic.base import InputError, absolute, blamed, definitions, exact, shown, suggest
 from ccmatic.contracts import Buffer, Model, load_definition
 
 #: The most steps of a trace.
@@ -22,7 +22,8 @@ class Network:
     model: a name in models/, or the path of a file that defines a MODEL; kept as the Model.
     buffer: `infinite`, `any`, a size such as "1/2", or at least a size such as ">=1", in C·R_m; kept as a Buffer.
     horizon: steps of a trace, T, at least D + 2 and at most LONGEST; a step is R_m.
-    jitter: D, in steps; None: the model's. delay: one of DELAYS.
+    jitter: D, in steps; None: the model's. One that differs from a D in the model's name is refused.
+    delay: one of DELAYS.
     model_name: the name or absolute path that records give for the model; only beside a Model need it be said.
 
         Network("ccac", buffer="any", horizon=11)
@@ -54,6 +55,8 @@ class Network:
         jitter = _whole_steps("jitter", loaded.default_jitter if jitter is None else jitter, 0, LONGEST - 2)
         if loaded.default_jitter == 0 and jitter:
             raise InputError(f"the jitter is {jitter}; the {loaded.name} link has none, expected 0")
+        if jitter != loaded.default_jitter and (setting := _setting_of_jitter(loaded, model_name)):
+            raise InputError(f"the jitter is {jitter}, and the model's name says {setting}; expected one of the two")
         if delay not in DELAYS:
             raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
         buffer = buffer if isinstance(buffer, Buffer) else Buffer.parse(buffer)
@@ -72,6 +75,13 @@ class Network:
     def __repr__(self) -> str:
         about = f"{self.model_name!r}, buffer={str(self.buffer)!r}, horizon={self.horizon}, jitter={self.jitter}"
         return f"Network({about}, delay={self.delay!r})"
+
+
+def _setting_of_jitter(model: Model, name: str) -> str | None:
+    """The text in a model's name that sets its jitter, such as D=2; None if there is none."""
+    _, texts = definitions.split("models", name)
+    fields = {parameter: declared.field for parameter, declared in model.parameters.items()}
+    return next((f"{key}={text}" for key, text in texts.items() if fields.get(key) == "default_jitter"), None)
 
 
 def set_fields(made: object, **fields: Any) -> None:
