@@ -100,14 +100,14 @@ def test_a_policy_in_an_envelope_stays_in_it_under_attack(tmp_path):
     @jax.jit
     def play():
         def interval(state, _):
-            allowed = rates(attack.target.environment.envelope, state.target.known.bounds)
+            allowed = rates(attack.target.environment.envelope, state.target.knowledge.bounds)
             state, *_ = attack.watched(state, up_and_down(state, jnp.zeros((2, 1)), None))
-            return state, (*allowed, state.target.known.now.sent)
+            return state, (*allowed, state.target.knowledge.now.sent)
 
-        return jax.lax.scan(interval, attack.reset(jax.random.key(0), 2)[1], None, attack.asked.steps)[1]
+        return jax.lax.scan(interval, attack.reset(jax.random.key(0), 2)[1], None, attack.options.steps)[1]
 
     least, most, sent = map(np.asarray, play())
-    assert (sent >= np.floor(least)).all() and (sent <= np.maximum(most, attack.asked.packet)).all()
+    assert (sent >= np.floor(least)).all() and (sent <= np.maximum(most, attack.options.packet)).all()
     assert (least < most).mean() > 0.9
 
 

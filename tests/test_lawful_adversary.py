@@ -53,10 +53,10 @@ def test_what_is_held_back_is_what_was_chosen():
     class Held(Environment):
         def reset(self, key, n):
             links, state = super().reset(key, n)
-            return links._replace(held=jnp.repeat(found.held, attack.asked.slots, axis=0)), state
+            return links._replace(held=jnp.repeat(found.held, attack.options.slots, axis=0)), state
 
     made = attack.target.environment
-    episode = rollout(Held(made.asked, act=made.act), attack.target.policy, jax.random.key(0), 2)
+    episode = rollout(Held(made.options, act=made.act), attack.target.policy, jax.random.key(0), 2)
     assert episode.seen.served.sum((0, 1)) / episode.links.capacity.sum((0, 1)) == pytest.approx(found.used.mean())
     assert np.std(episode.seen.released[40:, 0, 0]) > 0.2 * episode.links.capacity[0, 0]
     assert not lawful(episode).broken

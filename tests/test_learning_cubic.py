@@ -26,7 +26,7 @@ MEMORY = signal.shared_memory()
 
 @jax.jit
 def act(memory, known):
-    return CUBIC.act(memory, LINKS, SimpleNamespace(known=known), None)
+    return CUBIC.act(memory, LINKS, SimpleNamespace(knowledge=known), None)
 
 
 class Path:
@@ -34,20 +34,20 @@ class Path:
 
     def __init__(self):
         self.memory = CUBIC.begin(LINKS)
-        self.known = first(*(jnp.full((1, 1), RTT, jnp.float32),) * 2, LINKS.packet, MEMORY)
+        self.knowledge = first(*(jnp.full((1, 1), RTT, jnp.float32),) * 2, LINKS.packet, MEMORY)
         self.window = self.decide()
 
     def decide(self):
         """The window in packets, from the rate."""
-        self.memory, rate = act(self.memory, self.known)
-        return float(rate[0, 0]) * float(self.known.now.rtt_end[0, 0]) / PACKET
+        self.memory, rate = act(self.memory, self.knowledge)
+        return float(rate[0, 0]) * float(self.knowledge.now.rtt_end[0, 0]) / PACKET
 
     def goes_on(self, lost=0, delay=0.0):
         """The window after another RTT, which took so many seconds longer."""
         rtt, sent = (np.full((1, 1), value, np.float32) for value in (RTT + delay, self.window * PACKET))
         acked = sent - lost * PACKET
-        now = self.known.now._replace(seconds=rtt, sent=sent, acked=acked, lost=sent - acked, rtt=rtt, rtt_end=rtt)
-        self.known = self.known.after(now._replace(out=sent), MEMORY)
+        now = self.knowledge.now._replace(seconds=rtt, sent=sent, acked=acked, lost=sent - acked, rtt=rtt, rtt_end=rtt)
+        self.knowledge = self.knowledge.after(now._replace(out=sent), MEMORY)
         self.window = self.decide()
         return self.window
 
@@ -126,7 +126,7 @@ def test_a_multiplier_of_one_is_cubic_interval_by_interval(tmp_path):
     asked = LinkOptions(**{**SHORT, "rate": [8, 64]}, links="changing", period=0.4, steps=150)
     alone = Environment(asked, act="rate")
     played = (alone, sender("cubic", alone)), trained(multiplying(tmp_path, 0), asked)
-    by_itself, multiplied = (rollout(*each, jax.random.key(3), 4).known.now for each in played)
+    by_itself, multiplied = (rollout(*each, jax.random.key(3), 4).knowledge.now for each in played)
     assert by_itself.lost.sum() > 0
     for name in ("sent", "acked", "lost"):
         np.testing.assert_array_equal(getattr(multiplied, name), getattr(by_itself, name))
@@ -135,7 +135,7 @@ def test_a_multiplier_of_one_is_cubic_interval_by_interval(tmp_path):
 def test_a_multiplier_doubles_the_window_from_which_cubic_goes_on(tmp_path):
     """What is sent at first: nothing is heard of the first ten packets, twice as many, when the next are sent."""
     environment, who = trained(multiplying(tmp_path, 1), LinkOptions(**SHORT, steps=60))
-    known = rollout(environment, who, jax.random.key(1), 1).known
+    known = rollout(environment, who, jax.random.key(1), 1).knowledge
     sent = known.now.sent[:3, 0, 0] / PACKET
     assert environment.bounds == (-2.0, 2.0)
     assert sent[0] == 20 and known.registers["window"][1, 0, 0] == 40 + known.now.acked[1, 0, 0] / PACKET
@@ -148,13 +148,13 @@ def test_a_multiplier_doubles_the_window_from_which_cubic_goes_on(tmp_path):
 def test_a_window_that_is_multiplied_by_little_is_one_of_two_packets(tmp_path):
     """What is sent in the next intervals, while nothing is heard of the first ones."""
     environment, who = trained(multiplying(tmp_path, -2), LinkOptions(**SHORT, steps=3))
-    assert rollout(environment, who, jax.random.key(1), 1).known.now.sent[:, 0, 0].max() / PACKET <= 3
+    assert rollout(environment, who, jax.random.key(1), 1).knowledge.now.sent[:, 0, 0].max() / PACKET <= 3
 
 
 def test_packet_by_packet_cubic_goes_on_from_the_multiplied_window():
     packets = Packets(Environment(LinkOptions(**SHORT, steps=5), act="cubic"))
     links, state, _ = packets.reset(1)
     for _ in range(2):
-        before = float(state.known.registers["window"][0, 0])
+        before = float(state.knowledge.registers["window"][0, 0])
         state, *_ = packets.step(links, state, np.ones((1, 1)))
-        assert float(state.known.now.sent[0, 0]) == pytest.approx(2 * before * PACKET, abs=PACKET)
+        assert float(state.knowledge.now.sent[0, 0]) == pytest.approx(2 * before * PACKET, abs=PACKET)

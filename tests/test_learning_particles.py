@@ -27,7 +27,7 @@ def episode():
     environment = Environment(LINKS, act="rate", reward="ltp_particles")
 
     def act(memory, links, state, seen):
-        rate = ROUND[state.interval % len(ROUND)] * state.known.capacity
+        rate = ROUND[state.interval % len(ROUND)] * state.knowledge.capacity
         return memory, rate.T
 
     return rollout(environment, RolloutPolicy(lambda links: (), act), random.key(1), 64)
@@ -39,7 +39,7 @@ def ends(state):
 
 
 def test_particles_of_many_links_do_as_those_of_one(episode):
-    known, found = episode.known, []
+    known, found = episode.knowledge, []
     measures = (known.measure(name) for name in ("throughput", "loss_rate", "sending_rate_before"))
     rtt, throughput, loss, sent = (np.asarray(column)[:, 0, 0] for column in (known.now.rtt_end, *measures))
     for seed in range(12):
@@ -52,9 +52,9 @@ def test_particles_of_many_links_do_as_those_of_one(episode):
 
 
 def test_the_reward_is_less_the_wider_particles_and_beliefs_are(episode):
-    delay, own, others = (np.asarray(width) for width in episode.known.particles.widths())
+    delay, own, others = (np.asarray(width) for width in episode.knowledge.particles.widths())
     assert all((width >= 0).all() for width in (delay, own, others)) and delay.max() > 0 and own.max() > 0
-    less = np.asarray(episode.known.measure("relative_power")) - np.swapaxes(episode.reward, 1, 2)
+    less = np.asarray(episode.knowledge.measure("relative_power")) - np.swapaxes(episode.reward, 1, 2)
     np.testing.assert_allclose(less, 0.2 * (10 * delay + 0.2 * own + 0.2 * others), atol=1e-5)
 
 
@@ -69,5 +69,5 @@ def test_beliefs_are_formed_where_they_are_rewarded():
     environment = Environment(LINKS, observe="ltp", act="ltp", reward="ltp_beliefs")
     links, state = environment.reset(random.key(1), 2)
     state, _, reward = environment.step(links, state, jnp.zeros((2, 1)))
-    assert state.known.bounds is not None and state.known.particles is None
-    assert (np.asarray(reward.T) < np.asarray(state.known.measure("relative_power"))).all()
+    assert state.knowledge.bounds is not None and state.knowledge.particles is None
+    assert (np.asarray(reward.T) < np.asarray(state.knowledge.measure("relative_power"))).all()

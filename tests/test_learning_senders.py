@@ -30,9 +30,9 @@ def played(name, **options):
 def test_senders_use_a_link_as_they_do(name, least, most):
     """The least utilisation, and the most queueing delay in R_m."""
     episode = played(name, buffer_bdp=1)
-    now, capacity = episode.known.now, episode.links.capacity[0] / episode.links.slot
+    now, capacity = episode.knowledge.now, episode.links.capacity[0] / episode.links.slot
     late = slice(60, None)
-    assert least <= (episode.known.measure("throughput")[late].mean((0, 1)) / capacity).min() <= 1.001
+    assert least <= (episode.knowledge.measure("throughput")[late].mean((0, 1)) / capacity).min() <= 1.001
     assert (now.rtt[late].mean() - 0.032) / 0.032 <= most + 1e-3
     assert not lawful(episode, windows=5).broken
 
@@ -41,7 +41,7 @@ def test_senders_use_a_link_as_they_do(name, least, most):
 @pytest.mark.parametrize("name", ["aimd", "bbr", "bbr_v1", "copa", "cubic", "illinois", "lp", "rocc", "cc_probe_slow"])
 def test_every_other_sender_runs(name):
     episode = played(name, buffer_bdp=2)
-    throughput = np.asarray(episode.known.measure("throughput"))
+    throughput = np.asarray(episode.knowledge.measure("throughput"))
     assert np.isfinite(throughput).all() and throughput[60:].mean() > 1e5
     assert not lawful(episode, windows=5).broken
 
@@ -53,10 +53,10 @@ def test_an_action_is_a_choice_that_an_envelope_leaves():
 
     def chosen(action):
         always = stateless(lambda seen: np.full(seen.shape[:2], action, np.float32))
-        return rollout(environment, always, jax.random.key(1), 2).known.now.sent
+        return rollout(environment, always, jax.random.key(1), 2).knowledge.now.sent
 
     own = Environment(asked, act="rate")
-    assert (chosen(-5) == rollout(own, sender("cc_qdel_wide", own), jax.random.key(1), 2).known.now.sent).all()
+    assert (chosen(-5) == rollout(own, sender("cc_qdel_wide", own), jax.random.key(1), 2).knowledge.now.sent).all()
     assert (chosen(1) >= chosen(-1)).mean() > 0.6 and (chosen(1) != chosen(-1)).any()
 
 
@@ -75,7 +75,9 @@ def test_a_controller_with_a_law_follows_it_and_not_its_bounds(tmp_path):
     """Also where the bounds are not assumed to hold: after so many steps the window is the law's."""
     (tmp_path / "follows.py").write_text(FOLLOWS)
     environment = Environment(LinkOptions(steps=12, rate=32, rtt=32, first=0.5), act="rate")
-    sent = rollout(environment, sender(str(tmp_path / "follows.py"), environment), jax.random.key(1), 2).known.now.sent
+    sent = rollout(
+        environment, sender(str(tmp_path / "follows.py"), environment), jax.random.key(1), 2
+    ).knowledge.now.sent
     assert float(sent[8].mean() / sent[2].mean()) > 3
 
 
@@ -123,7 +125,7 @@ def test_a_sender_knows_what_was_acknowledged_to_the_byte():
     memory, total = policy.begin(links), np.zeros((1, n), np.int64)
     step = jax.jit(lambda memory, state: _step(environment, policy, links, memory, state))
     for _ in range(asked.steps):
-        total += np.asarray(state.known.now.acked, np.int64)
+        total += np.asarray(state.knowledge.now.acked, np.int64)
         memory, state = step(memory, state)
     acked = memory[1]["acked"]
     assert (np.float64(acked.high[0]) + np.float64(acked.low[0]) == total).all() and total.min() > 2**25

@@ -44,6 +44,6 @@ def test_learners_that_are_played_together_are_told_apart(tmp_path):
     rates = []
     for name in ("ltp_particles", "ltp_beliefs", "ltp_no_probe"):
         episode, seeds = defined["played"](given, name, LinkOptions(rate=100, rtt=30, steps=4, first=1), 2)
-        assert seeds == 1 and episode.reward.shape[1] == 6 and episode.known.now.sent.shape == (4, 1, 2)
-        rates.append(episode.known.now.sent[-1].mean())
+        assert seeds == 1 and episode.reward.shape[1] == 6 and episode.knowledge.now.sent.shape == (4, 1, 2)
+        rates.append(episode.knowledge.now.sent[-1].mean())
     assert rates[0] < rates[1] < rates[2]

@@ -178,7 +178,7 @@ def test_no_policy_uses_less_than_what_is_known_of_its_action(tmp_path):
         attack = adversaries.attack(
             {"target": f"policy:{tmp_path}/made.json"}, {"steps": 40, "budget": 2, "window": 10}
         )
-        of, state = made["outcomes"](attack.target.name, attack.asked, before)
+        of, state = made["outcomes"](attack.target.name, attack.options, before)
         every = made["smoothed"](before, np.array([*product((1.0, np.nan, 96.0), repeat=8)]))
         none, least = made["never_below"](attack.target.environment, state), 100 * min(of(every)[0])
         assert 0 < none < least + 0.1

@@ -67,7 +67,7 @@ def saying_rates(group):
 
     def act(memory, links, state, seen):
         memory, action = policy.act(memory, links, state, seen)
-        return memory, state.known._replace(action=action.T).value(formula.term, rate=state.rate).T
+        return memory, state.knowledge._replace(action=action.T).value(formula.term, rate=state.rate).T
 
     return RolloutPolicy(policy.begin, act)
 

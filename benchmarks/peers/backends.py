@@ -35,7 +35,7 @@ def fluid(name, buffer):
     asked = LinkOptions(rate=RATE, rtt=RTT, buffer_bdp=float(buffer), interval=steps, steps=count, first=1)
     environment = Environment(asked, act="rate")
     episode = rollout(environment, sender(name, environment), jax.random.key(0), 1)
-    now = jax.tree.map(lambda column: np.float64(column[count * WARM_UP // SECONDS :, 0, 0]), episode.known.now)
+    now = jax.tree.map(lambda column: np.float64(column[count * WARM_UP // SECONDS :, 0, 0]), episode.knowledge.now)
     delays, order = now.rtt * 1000 - RTT, np.argsort(now.rtt)
     share = np.cumsum(now.acked[order]) / now.acked.sum()
     return [

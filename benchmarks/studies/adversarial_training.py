@@ -88,7 +88,7 @@ def of_links(who, asked, n):
     """Of each of some policies, or of a sender by its name, played on n links as asked for: the mean share of the link,
     queueing delay in ms and share lost, and the worst link's."""
     episode = played(who, asked, n)
-    now, links = episode.known.now, episode.links
+    now, links = episode.knowledge.now, episode.links
     acked, lost = (column[:, 0].astype(np.float64) for column in (now.acked, now.lost))
     heard, total = np.maximum(1, acked.sum(0) + lost.sum(0)), np.maximum(1, acked.sum(0))
     share = acked.sum(0) / links.capacity.sum(0, dtype=np.float64)
@@ -172,7 +172,7 @@ def adversarial(given):
             found = each.played()
             worst = np.lexsort((found.used, -np.minimum(found.delay, each.attack.threshold)))
             for name, link in zip(names, worst, strict=False):
-                adversaries.written(folder, name, found.rates[:, link], each.attack.asked)
+                adversaries.written(folder, name, found.rates[:, link], each.attack.options)
         yield files
 
 

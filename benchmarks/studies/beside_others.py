@@ -63,13 +63,13 @@ def _run(environment, listener, key, links):
             memory, state, rate = carry
             memory, _ = listener.act(memory, made, state, environment.observation(state))
             changes, chosen = luck
-            rate = jnp.where(changes < 1 / 8, 2 * chosen * state.known.capacity, rate)
+            rate = jnp.where(changes < 1 / 8, 2 * chosen * state.knowledge.capacity, rate)
             after, *_ = environment.step(made, state, rate.T)
-            return (memory, after, rate), (memory[0], state.known.now)
+            return (memory, after, rate), (memory[0], state.knowledge.now)
 
-        luck = jax.random.uniform(key, (environment.asked.steps, 2, *made.rtt.shape))
+        luck = jax.random.uniform(key, (environment.options.steps, 2, *made.rtt.shape))
         _, (remembered, now) = jax.lax.scan(interval, (listener.begin(made), state, state.rate), luck)
-        return remembered, now, state.known.capacity * made.slot
+        return remembered, now, state.knowledge.capacity * made.slot
 
     return jax.tree.map(np.asarray, run(key))
 

@@ -117,7 +117,7 @@ def main():
     print("sender           |change| of the window, bytes, log(1 + |change|)             paper")
     rates = np.stack([each.trace()[0] for each in against[0]], axis=1)
     for each in [group[0].attack.target.name for group in against] + others:
-        changes = smoothness(each, against[0][0].attack.asked, rates)
+        changes = smoothness(each, against[0][0].attack.options, rates)
         paper = "  ".join(f"{value:7.2f}" for value in SMOOTHNESS.get(named(each), ()))
         print(f"{named(each):<16} {'  '.join(map(spread, changes))}  {paper}", flush=True)
 
@@ -159,7 +159,7 @@ def smoothness(name, asked, rates):
         _, state = tried.reset(jax.random.key(0), rates.shape[1])
 
         def interval(state, _):
-            rtt = state.target.known.now.rtt_end
+            rtt = state.target.knowledge.now.rtt_end
             state, *_ = tried.watched(state, decide(state, None, None))
             return state, (state.target.rate * rtt)[0]
 

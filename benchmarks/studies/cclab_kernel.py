@@ -29,12 +29,12 @@ def main():
     at_random = adversaries.baseline(first).rates[:, :RANDOM]
     rates = np.column_stack([at_random, *(each.trace()[0] for each in trained)])
     names = [f"random-{number}" for number in range(RANDOM)] + [f"{target}-0" for target in given.targets]
-    fluids = {name: fluid(name, first.asked, rates) for name in given.senders}
+    fluids = {name: fluid(name, first.options, rates) for name in given.senders}
     traces = given.folder / "traces"
     traces.mkdir(exist_ok=True)
     for number, name in enumerate(names):
-        file = adversaries.written(traces, name, rates[:, number], first.asked)
-        cells = [f"{each}: {told(*fluids[each][number])} | {kernel(each, file, first.asked)}" for each in fluids]
+        file = adversaries.written(traces, name, rates[:, number], first.options)
+        cells = [f"{each}: {told(*fluids[each][number])} | {kernel(each, file, first.options)}" for each in fluids]
         print(f"{name:<10}", "   ".join(cells), flush=True)
 
 

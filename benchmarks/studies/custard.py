@@ -48,7 +48,7 @@ def told(episode, seeds, where=True):
     rows = []
     for seed in range(seeds):
         here = np.flatnonzero((owner == seed) & where)
-        now = jax.tree.map(lambda column: column[half:][..., here].astype(np.float64), episode.known.now)  # noqa: B023
+        now = jax.tree.map(lambda column: column[half:][..., here].astype(np.float64), episode.knowledge.now)  # noqa: B023
         served = episode.links.capacity[-len(now.acked) :, here].sum(dtype=np.float64)
         acked, lost = now.acked.sum(), now.lost.sum()
         throughput, rtt = acked / now.seconds[:, 0].sum() / MBIT, (now.acked * now.rtt).sum() / max(acked, 1) * 1000
@@ -162,7 +162,7 @@ def jain(acked):
 
 def fair(episode, seeds):
     """Jain's index of what flows got in the later half: of each of so many seeds the mean of its links."""
-    acked = episode.known.now.acked[len(episode.reward) // 2 :].sum(0, dtype=np.float64)
+    acked = episode.knowledge.now.acked[len(episode.reward) // 2 :].sum(0, dtype=np.float64)
     return jain(acked).reshape(seeds, -1).mean(1)
 
 

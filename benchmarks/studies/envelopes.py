@@ -138,7 +138,7 @@ def got(run, sender):
 def of_fluids(policy):
     """(mean reward, share of the link that was used, mean RTT in ms, share lost) on benign links as fluids."""
     played = episode([policy], LinkOptions(**LINKS, steps=400), 256)
-    now, served = played.known.now, played.links.capacity.astype(np.float64).sum()
+    now, served = played.knowledge.now, played.links.capacity.astype(np.float64).sum()
     acked, lost = now.acked.astype(np.float64), now.lost.sum(dtype=np.float64)
     rtt = (acked * now.rtt).sum() / acked.sum() * 1000
     return float(played.reward.mean()), float(acked.sum() / served), float(rtt), float(lost / (lost + acked.sum()))

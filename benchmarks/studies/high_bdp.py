@@ -71,7 +71,7 @@ def played(who, flows, links=1, **others):
     steps = SECONDS * 1000 // RTT
     first = flows * FIRST / RATE
     asked = LinkOptions(rate=RATE, rtt=RTT, buffer_bdp=1, flows=flows, steps=steps, first=first, **others)
-    now = jax.tree.map(np.float64, trained.played(who, asked, links).known.now)
+    now = jax.tree.map(np.float64, trained.played(who, asked, links).knowledge.now)
     acked, lost = now.acked.sum(1), now.lost.sum(1)
     rate = acked / now.seconds[:, 0] / MBIT
     rtt = np.average(now.rtt, axis=1, weights=now.acked + 1e-9) * 1000

@@ -148,7 +148,7 @@ def regions(given):
             episode, seeds = trained.played("oracle", asked, 100), 1
         else:
             episode, seeds = trained.episode(policies(given, cell["who"], where), asked, 100), given.seeds
-        reward = np.asarray(episode.known.measure("relative_power")).mean((0, 1))
+        reward = np.asarray(episode.knowledge.measure("relative_power")).mean((0, 1))
         return {"reward": reward.reshape(seeds, -1).mean(1).tolist()}
 
     made = [{"where": where, "who": who} for where in given.regions for who in (*given.learners, "oracle")]
@@ -191,7 +191,7 @@ def league(given):
         times = given.seeds * len(alike(given, cell["who"])) if cell["who"] in given.learners else 1
         asked = Repeated(steps=200, times=times, **{**region("large"), **shared})
         episode, seeds = played(given, cell["who"], asked, cell["links"])
-        now = jax.tree.map(lambda column: column[len(column) // 2 :].astype(np.float64), episode.known.now)
+        now = jax.tree.map(lambda column: column[len(column) // 2 :].astype(np.float64), episode.knowledge.now)
         acked, lost = now.acked.sum(0), now.lost.sum(0)
         delay, loss = (now.acked * now.rtt).sum(0) / np.maximum(acked, 1), lost / np.maximum(acked + lost, 1)
         power = acked.sum(0) / delay.mean(0) * (1 - 40 * loss.mean(0))
@@ -218,9 +218,9 @@ def fairness(given):
         asked = LinkOptions(flows=3, steps=1500, starts=cell["starts"], **{**LINK, **links[cell["link"]]})
         episode, seeds = played(given, cell["who"], asked, 10)
         half = len(episode.reward) // 2
-        acked = episode.known.now.acked[half:].sum((0, 1), dtype=np.float64)
+        acked = episode.knowledge.now.acked[half:].sum((0, 1), dtype=np.float64)
         used = acked / episode.links.capacity[half:].sum(0, dtype=np.float64)
-        lost = episode.known.now.lost[half:].sum((0, 1), dtype=np.float64)
+        lost = episode.knowledge.now.lost[half:].sum((0, 1), dtype=np.float64)
         each = {"used": used, "lost": lost / (acked + lost)}
         kept = {name: share.reshape(seeds, -1).mean(1).tolist() for name, share in each.items()}
         return {"jain": fair(episode, seeds).tolist(), **kept}
@@ -259,7 +259,7 @@ def _beside_cubic(given, names, cubics, rtt):
         environment, count = Environment(asked, act="rate"), 1
         first = sender(names[0], environment)
     episode = rollout(environment, trained.beside(first, sender("cubic", environment)), jax.random.key(1), 4 * count)
-    acked = episode.known.now.acked[1000:].sum(0, dtype=np.float64).reshape(1 + cubics, count, -1).sum(2)
+    acked = episode.knowledge.now.acked[1000:].sum(0, dtype=np.float64).reshape(1 + cubics, count, -1).sum(2)
     return (acked[0] / acked[1:].mean(0)).tolist()
 
 
@@ -291,7 +291,7 @@ def particles(given):
             rewarded = known._replace(particles=them).value(signal.load("reward", "ltp_particles").term)
             return them, rewarded - known.measure("relative_power")
 
-        return jax.lax.scan(step, begin_particles(jax.random.key(seed), rtt, count), episode.known)[1]
+        return jax.lax.scan(step, begin_particles(jax.random.key(seed), rtt, count), episode.knowledge)[1]
 
     thousand = np.asarray(probe(1000, 1))
     for count in (100, 300, 1000):
@@ -307,7 +307,7 @@ def oscillation(given):
     def find(cell):
         asked = LinkOptions(flows=cell["flows"], steps=600, rate=120, rtt=80, buffer_bdp=1)
         episode, seeds = played(given, cell["who"], asked, 8)
-        now = jax.tree.map(lambda column: column[300:].astype(np.float64), episode.known.now)
+        now = jax.tree.map(lambda column: column[300:].astype(np.float64), episode.knowledge.now)
         window = (now.sent / now.seconds * now.rtt).transpose(2, 1, 0)  # links, flows, intervals
         smooth = np.apply_along_axis(lambda one: np.convolve(one, np.full(16, 1 / 16), "same"), 2, window)
         part = slice(16, -16)

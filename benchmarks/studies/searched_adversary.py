@@ -77,7 +77,7 @@ def outcomes(name, asked, before):
     def interval(state, rate):
         start = state.interval
         state, _, served = attack.watched(state, attack.wanting(rate)[None, None])
-        now = state.target.known.now
+        now = state.target.knowledge.now
         waited = (now.rtt - state.links.rtt * state.links.slot)[0]
         return state, jnp.stack(
             [served[0], state.links.capacity[start, 0], now.acked[0, 0], now.acked[0, 0] * waited[0]]
@@ -128,7 +128,7 @@ def compared(trained, step, delayed):
     """What each way of choosing rates reaches from a step of an adversary's trace, and what is known to be the least:
     shares of the link, in percent; and seconds."""
     trace, _ = trained.trace()
-    before, asked = trace[:step], trained.attack.asked
+    before, asked = trace[:step], trained.attack.options
     of, state = outcomes(trained.attack.target.name, asked, before)
     rng = np.random.default_rng(step)
     used, delays = of(smoothed(before, rng.uniform(LOW, HIGH, (RANDOM, STEPS))))

@@ -110,7 +110,7 @@ def test_a_controller_with_it_sends_on_learners_links(folder):
     from ccmatic.learning import Environment, LinkOptions, rollout, sender
 
     environment = Environment(LinkOptions(rate=24, rtt=20, buffer_bdp=4, steps=60), act="rate")
-    known = rollout(environment, sender("yielding.py", environment), jax.random.key(1), 1).known
+    known = rollout(environment, sender("yielding.py", environment), jax.random.key(1), 1).knowledge
     assert known.now.rtt[30:].max() < 0.06 and known.measure("throughput")[30:].mean() > 0.8 * 24 * 125_000
 
 

@@ -71,16 +71,16 @@ class Attack:
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise InputError(f"{name} is {shown(value)}; expected a whole number, at least 1")
-        if max(self.history, self.runs) * self.asked.steps > MOST_INTERVALS:
-            found = f"{shown(self.runs)} runs of {self.asked.steps} steps, with a history of {shown(self.history)}"
-            raise InputError(f"{found}; expected at most {MOST_INTERVALS} intervals of either")
+        if max(self.history, self.runs) * self.options.steps > MOST_INTERVALS:
+            size = f"{shown(self.runs)} runs of {self.options.steps} steps, with a history of {shown(self.history)}"
+            raise InputError(f"{size}; expected at most {MOST_INTERVALS} intervals of either")
         if isinstance(self.penalty, bool) or not isinstance(self.penalty, int | float) or not 0 <= self.penalty < 1e6:
             raise InputError(f"penalty is {shown(self.penalty)}; expected a number, at least 0, such as 10")
 
     @property
-    def asked(self):
-        """Which links."""
-        return self.target.asked
+    def options(self):
+        """The LinkOptions."""
+        return self.target.options
 
     @property
     def features(self):
@@ -97,7 +97,7 @@ class Attack:
         first."""
         links, target = self.target.environment.reset(key, n)
         return links, AttackState(
-            chosen=self.level.begin(self.asked, links),
+            chosen=self.level.begin(self.options, links),
             target=target,
             memory=self.target.policy.begin(links),
             delays=jnp.zeros((LONG, n)),
@@ -116,51 +116,53 @@ class Attack:
 
     def watched(self, state, action):
         """One interval: (AttackState, reward (n, 1), bytes served (n))."""
-        chosen = self.level.choose(self.asked, state.chosen, state.interval, jnp.clip(action[:, 0], -1, 1))
+        chosen = self.level.choose(self.options, state.chosen, state.interval, jnp.clip(action[:, 0], -1, 1))
         links = chosen.links
         memory, target, seen = self.target.step(links, state.memory, state.target, chosen.wrong)
-        known = target.known
-        waits = known.measure("smoothed_rtt") - known.measure("least_rtt")
+        knowledge = target.knowledge
+        waits = knowledge.measure("smoothed_rtt") - knowledge.measure("least_rtt")
         delays = jnp.concatenate([waits[:1], state.delays[:-1]])
         served = seen.served.sum(0)
-        capacity = jax.lax.dynamic_slice_in_dim(links.capacity, state.interval * self.asked.slots, self.asked.slots)
-        reward = self.rewarded(served / jnp.maximum(capacity.sum(0), 1), delays, known)
-        vector = jnp.stack([*self.level.told(self.asked, chosen), *self._network(links, known, delays[0])], axis=-1)
+        capacity = jax.lax.dynamic_slice_in_dim(links.capacity, state.interval * self.options.slots, self.options.slots)
+        reward = self.rewarded(served / jnp.maximum(capacity.sum(0), 1), delays, knowledge)
+        vector = jnp.stack(
+            [*self.level.observed(self.options, chosen), *self._network(links, knowledge, delays[0])], axis=-1
+        )
         history = jnp.concatenate([state.history[:, :, 1:], vector[:, None, None]], axis=2)
         return AttackState(chosen, target, memory, delays, history), reward[:, None], served
 
-    def rewarded(self, used, delays, known):
+    def rewarded(self, used, delays, knowledge):
         """(n), of the share of the link that was used, (n), the last queueing delays, (LONG, n) the latest first, and
-        what the target Known."""
-        return REWARDS[self.reward](self, used, delays, known)
+        the target's Knowledge."""
+        return REWARDS[self.reward](self, used, delays, knowledge)
 
     def wanting(self, rates):
         """The actions that want these rates, Mbit/s."""
-        low, high = self.asked.rate.ends
+        low, high = self.options.rate.ends
         return (rates - low) / (high - low) * 2 - 1
 
     def totals(self, links, state):
         """As Environment.totals, of the target."""
         return self.target.environment.totals(state.links, state.target)
 
-    def _network(self, links, known, delay):
-        now, high = known.now, self.asked.rate.ends[1] * MBIT
+    def _network(self, links, knowledge, delay):
+        now, high = knowledge.now, self.options.rate.ends[1] * MBIT
         rtt = links.rtt[0] * links.slot
-        throughput, loss, least_rtt = (known.measure(name)[0] for name in ("throughput", "loss_rate", "least_rtt"))
+        throughput, loss, least_rtt = (knowledge.measure(name)[0] for name in ("throughput", "loss_rate", "least_rtt"))
         late = (now.rtt_end[0] - least_rtt) / rtt
         return [throughput / high, now.out[0] / (high * rtt), delay / rtt, late, loss]
 
 
-def _utilisation(attack, used, delays, known):
+def _utilisation(attack, used, delays, knowledge):
     """CCLab's Eq. 7: less the share that is used, and less a penalty (Eq. 6) for what the long mean of the queueing
     delay is below the threshold, or the short one (Eq. 5)."""
     least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
     return -used - attack.penalty * jnp.maximum(0, 1 - least / jnp.maximum(attack.threshold, 1e-6))
 
 
-def _naive(attack, used, delays, known):
+def _naive(attack, used, delays, knowledge):
     """CCLab's Eq. 3: less the reward of Orca's training."""
-    return -known.value(signal.load("reward", definitions.chosen("models.signals", "ORCA")).term)[0]
+    return -knowledge.value(signal.load("reward", definitions.chosen("models.signals", "ORCA")).term)[0]
 
 
 REWARDS = {"utilisation": _utilisation, "naive": _naive}

@@ -31,28 +31,29 @@ class Bandwidth:
 
     features, follows_links = 2, False
 
-    def begin(self, asked, links):
+    def begin(self, options, links):
         """The Chosen before the first interval; kept: changes of the rate, (window, n) the latest first."""
-        return Chosen(links, links.capacity[0] / links.slot, jnp.zeros((asked.window, len(links.slot))))
+        return Chosen(links, links.capacity[0] / links.slot, jnp.zeros((options.window, len(links.slot))))
 
     def unharmed(self, key, n):
         """Actions, (n, 1), of those that a sender has without an adversary: any rate is as likely to be wanted."""
         return anything(key, n)
 
-    def choose(self, asked, before, interval, action):
+    def choose(self, options, before, interval, action):
         """The Chosen of an action, (n). before: the Chosen of the interval before."""
-        low, high = asked.rate.ends
+        low, high = options.rate.ends
         wanted = MBIT * (low + (action + 1) / 2 * (high - low))
-        rate, changes = smoothed(before.rate, before.kept, wanted, asked.budget * MBIT)
-        links, slots = before.links, asked.slots
+        rate, changes = smoothed(before.rate, before.kept, wanted, options.budget * MBIT)
+        links, slots = before.links, options.slots
         rows = jnp.broadcast_to(jnp.floor(rate * links.slot).astype(jnp.int32), (slots, *rate.shape))
         capacity = jax.lax.dynamic_update_slice_in_dim(links.capacity, rows, interval * slots, 0)
         return Chosen(links._replace(capacity=capacity), rate, changes)
 
-    def told(self, asked, chosen):
-        """What is observed of it, (n) each: the rate, and what can be added to it, of the most that was asked for."""
-        high = asked.rate.ends[1]
-        room = asked.window * asked.budget - chosen.kept[:-1].sum(0) / MBIT
+    def observed(self, options, chosen):
+        """Return what an adversary observes of a Chosen, (n) each: the rate, and how much it may still grow, as shares
+        of the largest rate of the options."""
+        high = options.rate.ends[1]
+        room = options.window * options.budget - chosen.kept[:-1].sum(0) / MBIT
         return [chosen.rate / MBIT / high, room / high]
 
 
@@ -68,7 +69,7 @@ class LeastRtt:
         if isinstance(self.within, bool) or not isinstance(self.within, int | float) or not 0 < self.within < 1:
             raise InputError(f"within is {shown(self.within)}; expected a number between 0 and 1, such as 0.05")
 
-    def begin(self, asked, links):
+    def begin(self, options, links):
         """As Bandwidth.begin; kept: the last action, (n)."""
         none = jnp.zeros(len(links.slot))
         return Chosen(links, links.capacity[0] / links.slot, none, none + 1)
@@ -77,14 +78,14 @@ class LeastRtt:
         """As Bandwidth.unharmed: nothing is wrong."""
         return jnp.zeros((n, 1))
 
-    def choose(self, asked, before, interval, action):
+    def choose(self, options, before, interval, action):
         """As Bandwidth.choose."""
         links = before.links
-        served = jax.lax.dynamic_slice_in_dim(links.capacity, interval * asked.slots, asked.slots)
+        served = jax.lax.dynamic_slice_in_dim(links.capacity, interval * options.slots, options.slots)
         return Chosen(links, served.mean(0) / links.slot, action, 1 + self.within * action)
 
-    def told(self, asked, chosen):
-        """As Bandwidth.told: the action."""
+    def observed(self, options, chosen):
+        """As Bandwidth.observed: the action."""
         return [chosen.kept]
 
 
@@ -95,7 +96,7 @@ class Jitter:
 
     features, follows_links = 1, True
 
-    def begin(self, asked, links):
+    def begin(self, options, links):
         """As Bandwidth.begin; kept: the share that is held, (n)."""
         return Chosen(links, links.capacity[0] / links.slot, jnp.zeros(len(links.slot)))
 
@@ -103,15 +104,15 @@ class Jitter:
         """As Bandwidth.unharmed: any share is as likely."""
         return anything(key, n)
 
-    def choose(self, asked, before, interval, action):
+    def choose(self, options, before, interval, action):
         """As Bandwidth.choose."""
-        links, share, slots = before.links, (action + 1) / 2, asked.slots
+        links, share, slots = before.links, (action + 1) / 2, options.slots
         rows = jnp.broadcast_to(share, (slots, *share.shape))
         held = jax.lax.dynamic_update_slice_in_dim(links.held, rows, interval * slots, 0)
         return Chosen(links._replace(held=held), before.rate, share)
 
-    def told(self, asked, chosen):
-        """As Bandwidth.told: the share."""
+    def observed(self, options, chosen):
+        """As Bandwidth.observed: the share."""
         return [chosen.kept]
 
 

@@ -33,18 +33,18 @@ def play(attack, decide, n, seed=0):
 
         def interval(state, key):
             state, _, served = attack.watched(state, decide(state, attack.observation(state), key))
-            now = state.target.known.now
+            now = state.target.knowledge.now
             waited = now.rtt - links.rtt * links.slot
             return state, (state.chosen.rate / MBIT, served, now.acked[0], now.lost[0], waited[0])
 
-        state, each = jax.lax.scan(interval, state, jax.random.split(key, attack.asked.steps))
-        return (state.links.capacity, *each), state.links.held
+        state, outcomes = jax.lax.scan(interval, state, jax.random.split(key, attack.options.steps))
+        return (state.links.capacity, *outcomes), state.links.held
 
-    found, held = jax.jit(episode)(jax.random.key(seed))
-    capacity, rates, served, acked, lost, waited = map(np.asarray, found)
+    results, held = jax.jit(episode)(jax.random.key(seed))
+    capacity, rates, served, acked, lost, waited = map(np.asarray, results)
     heard = np.maximum(1, acked.sum(0) + lost.sum(0))
     mean = (acked * waited).sum(0) / np.maximum(1, acked.sum(0))
-    used, held = served.sum(0) / capacity.sum(0), None if held is None else np.asarray(held[:: attack.asked.slots])
+    used, held = served.sum(0) / capacity.sum(0), None if held is None else np.asarray(held[:: attack.options.slots])
     return Played(rates, used, mean, _late(acked, waited), lost.sum(0) / heard, held)
 
 
@@ -67,10 +67,10 @@ def following(attack, rates):
     return lambda state, seen, key: actions[state.interval][:, None]
 
 
-def worst(found, threshold):
+def worst(episodes, threshold):
     """The number of the episode in a Played that uses least of those whose mean queueing delay is a threshold at least,
     seconds; where none is, that of the longest delay. And whether there is one."""
-    allowed = np.flatnonzero(found.delay >= threshold)
+    allowed = np.flatnonzero(episodes.delay >= threshold)
     if not len(allowed):
-        return int(np.argmax(found.delay)), False
-    return int(allowed[np.argmin(found.used[allowed])]), True
+        return int(np.argmax(episodes.delay)), False
+    return int(allowed[np.argmin(episodes.used[allowed])]), True

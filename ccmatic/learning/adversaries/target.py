@@ -16,9 +16,9 @@ class Target:
     policy: RolloutPolicy
 
     @property
-    def asked(self):
-        """Which links."""
-        return self.environment.asked
+    def options(self):
+        """The LinkOptions."""
+        return self.environment.options
 
     def step(self, links, memory, state, wrong=None):
         """One interval: what it remembers next, the EnvironmentState after it, and the SlotOutcome of each slot. wrong:
@@ -30,15 +30,15 @@ class Target:
         return memory, state, seen
 
 
-def target(name, asked):
-    """The Target of this name on links as asked for: `policy:FILE`, of a trained policy, or as of `learning.sender`.
-    Raises InputError."""
-    if asked.flows != 1:
-        raise InputError(f"{asked.flows} flows; expected one, the target's")
+def target(name, options):
+    """Return the Target of this name on the links of `options`: `policy:FILE` for a trained policy, else a name as of
+    `learning.sender`. Raises InputError."""
+    if options.flows != 1:
+        raise InputError(f"{options.flows} flows; expected one, the target's")
     if name == "oracle":
         raise InputError("the oracle knows what rate will be chosen; expected a sender that does not")
     word, _, file = name.partition(":")
     if word == "policy":
-        return Target(name, *trained(policies.load(file), asked))
-    environment = Environment(asked, act=definitions.chosen("models.signals", "RATE"))
+        return Target(name, *trained(policies.load(file), options))
+    environment = Environment(options, act=definitions.chosen("models.signals", "RATE"))
     return Target(name, environment, sender(name, environment))

@@ -27,18 +27,18 @@ def attack(options, links, threshold=0.0):
     """The Attack that two sections of a query ask for: [adversary], and [environment] with options of LinkOptions.
     threshold: seconds. Raises InputError."""
     level = _level(options)
-    known = [each.name for each in fields(LinkOptions) if each.init and (each.name != "links" or level.follows_links)]
+    names = [each.name for each in fields(LinkOptions) if each.init and (each.name != "links" or level.follows_links)]
     for name in links:
-        if name not in known:
-            raise InputError(f"unknown option '{name}' of an attack's links; {suggest(name, known)}")
+        if name not in names:
+            raise InputError(f"unknown option '{name}' of an attack's links; {suggest(name, names)}")
     if "target" not in options:
         raise InputError('[adversary] has no target; expected a sender\'s name, such as target = "cubic"')
     ours = {key: value for key, value in LINKS.items() if key != "buffer" or "buffer_bdp" not in links}
-    asked = LinkOptions(**{"links": "smooth", **ours, **links})
-    if isinstance(level, Jitter) and not asked.jitter.ends[0]:
+    link_options = LinkOptions(**{"links": "smooth", **ours, **links})
+    if isinstance(level, Jitter) and not link_options.jitter.ends[0]:
         raise InputError("the jitter of a link may be 0; expected more, of which an adversary at 'jitter' chooses")
     given = {key: options[key] for key in ("reward", "penalty", "history", "runs") if key in options}
-    return Attack(target(options["target"], asked), threshold=threshold, level=level, **given)
+    return Attack(target(options["target"], link_options), threshold=threshold, level=level, **given)
 
 
 def _level(options):
@@ -76,9 +76,9 @@ class Adversary:
 
     def trace(self):
         """The rates of the `worst` episode, (steps) Mbit/s, and whether there is one with the threshold's delay."""
-        found = self.played()
-        number, constrained = worst(found, self.attack.threshold)
-        return found.rates[:, number], constrained
+        episodes = self.played()
+        number, constrained = worst(episodes, self.attack.threshold)
+        return episodes.rates[:, number], constrained
 
 
 def load(path):

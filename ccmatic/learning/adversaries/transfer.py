@@ -25,7 +25,7 @@ def transfer(adversaries, senders, folder=None):
     are to be tried on what they choose, or where two of their traces would go to one file."""
     first = adversaries[0].attack
     for each in adversaries:
-        if (each.attack.asked, each.attack.level) != (first.asked, first.level):
+        if (each.attack.options, each.attack.level) != (first.options, first.level):
             raise InputError(
                 f"the adversaries against {first.target.name} and {each.attack.target.name} are of other "
                 "links or another level; expected adversaries of the same, one after the other"
@@ -48,13 +48,13 @@ def _traces(adversaries, senders, folder):
     first = adversaries[0].attack
     names = list(dict.fromkeys([each.attack.target.name for each in adversaries] + list(senders)))
     for name in names:
-        yield _line(name, baseline(Attack(target(name, first.asked), "naive", runs=first.runs)))
+        yield _line(name, baseline(Attack(target(name, first.options), "naive", runs=first.runs)))
     chosen = [each.trace() for each in adversaries]
     rates = np.stack([trace for trace, _ in chosen], axis=1)
-    found = [play(*along(name, first.asked, rates), len(chosen)) for name in names]
+    episodes = [play(*along(name, first.options, rates), len(chosen)) for name in names]
     for number, (adversary, (trace, constrained)) in enumerate(zip(adversaries, chosen, strict=True)):
-        file = written(folder, _stem(adversary), trace, first.asked)
-        for name, every in zip(names, found, strict=True):
+        file = written(folder, _stem(adversary), trace, first.options)
+        for name, every in zip(names, episodes, strict=True):
             here = jax.tree.map(lambda column, number=number: column[..., number], every)
             yield _line(name, here, adversary, constrained, file)
 
@@ -64,10 +64,10 @@ def _stem(adversary):
     return f"{Path(adversary.attack.target.name).stem}-{adversary.file.seed}"
 
 
-def along(name, asked, rates):
+def along(name, options, rates):
     """The Attack on a sender, by its name, and what decides in it, on links at given rates, (steps, n) Mbit/s, one
     after the other, whatever they change by: a trace keeps the budget by itself."""
-    attack = Attack(target(name, replace(asked, budget=asked.rate.ends[1], window=1)), "naive")
+    attack = Attack(target(name, replace(options, budget=options.rate.ends[1], window=1)), "naive")
     return attack, following(attack, rates)
 
 
@@ -76,23 +76,23 @@ def _measured(adversaries):
     for attack in {each.attack.target.name: each.attack for each in adversaries}.values():
         yield _line(attack.target.name, baseline(attack))
     for adversary in adversaries:
-        found = adversary.played()
-        constrained = bool(found.delay.mean() >= adversary.attack.threshold)
-        yield _line(adversary.attack.target.name, found, adversary, constrained)
+        played = adversary.played()
+        constrained = bool(played.delay.mean() >= adversary.attack.threshold)
+        yield _line(adversary.attack.target.name, played, adversary, constrained)
 
 
-def _line(sender, found, adversary=None, constrained=True, file=None):
-    used, delay, p95, lost = (float(np.mean(each)) for each in (found.used, found.delay, found.p95, found.lost))
+def _line(sender, played, adversary=None, constrained=True, file=None):
+    used, delay, p95, lost = (float(np.mean(each)) for each in (played.used, played.delay, played.p95, played.lost))
     about = (None, None) if adversary is None else (adversary.attack.target.name, adversary.file.seed)
     return AttackLine(sender, *about, used, delay * 1000, p95 * 1000, lost, constrained, file)
 
 
-def written(folder, name, rates, asked):
+def written(folder, name, rates, options):
     """The path of the link trace of rates in Mbit/s, one for each interval: an opportunity at the millisecond in which
     its last byte can be served, rounded up."""
     if folder is None:
         return None
-    interval = float(asked.interval) * asked.rtt.ends[0] / 1000
+    interval = float(options.interval) * options.rtt.ends[0] / 1000
     served = np.concatenate(([0], np.cumsum(rates * MBIT * interval)))
     last_bytes = np.arange(1, int(served[-1] / OPPORTUNITY) + 1) * OPPORTUNITY
     seconds = np.interp(last_bytes, served, np.arange(len(served)) * interval)

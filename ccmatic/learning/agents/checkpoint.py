@@ -24,28 +24,29 @@ def write(path, agent, about, curve):
     write_bytes(path, content.getvalue())
 
 
-def read(path, agent, about):
-    """Give an agent what is in a file; the TrainingLines so far, none if there is no file. Raises InputError for a file
-    that is of something else."""
+def restore(path, agent, about):
+    """Restore an agent from a checkpoint, and return the TrainingLines so far: none if there is no file.
+
+    Raises InputError if the file is no checkpoint of this training."""
     if not Path(path).exists():
         return []
     try:
         with opened(path) as stored, zipfile.ZipFile(stored) as archive:
             if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
                 raise ValueError("its parts are packed")
-            told = json.loads(archive.read("about.json"))
+            contents = json.loads(archive.read("about.json"))
             expected = agent.state()
-            found = {name: serialization.from_bytes(state, archive.read(name)) for name, state in expected.items()}
-            _check_shapes(expected, found)
+            networks = {name: serialization.from_bytes(state, archive.read(name)) for name, state in expected.items()}
+            _check_shapes(expected, networks)
     except (OSError, KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"no checkpoint of this training ({error}); remove it to begin anew", str(path)) from None
-    if told["about"] != about:
+    if contents["about"] != about:
         raise InputError("a checkpoint of another query or seed; remove it, or choose another --out", str(path))
-    agent.restore(found)
-    return [records.convert(line, records.TrainingLine, str(path)) for line in told["curve"]]
+    agent.restore(networks)
+    return [records.convert(line, records.TrainingLine, str(path)) for line in contents["curve"]]
 
 
-def _check_shapes(expected, found):
-    shapes = [[np.shape(leaf) for leaf in jax.tree.leaves(tree)] for tree in (expected, found)]
+def _check_shapes(expected, stored):
+    shapes = [[np.shape(leaf) for leaf in jax.tree.leaves(tree)] for tree in (expected, stored)]
     if shapes[0] != shapes[1]:
         raise ValueError("its networks have other sizes")

@@ -44,7 +44,7 @@ class Agent(ABC):
 
     @abstractmethod
     def learn(self, seed: int) -> None:
-        """Play one episode of `training.environment.asked.steps` intervals on the links, and learn from it.
+        """Play one episode of `training.environment.options.steps` intervals on the links, and learn from it.
 
         Args:
             seed: The seed of all that is random in this episode.

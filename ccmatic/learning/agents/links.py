@@ -13,7 +13,7 @@ class Links(Wrapper):
     """n links of an Environment, an episode at a time. sums: of the episode so far, what `measures` reads."""
 
     observation_space, action_space = property(lambda self: self._spaces[0]), property(lambda self: self._spaces[1])
-    num_envs = property(lambda self: self._backend.n * self.environment.asked.flows)
+    num_envs = property(lambda self: self._backend.n * self.environment.options.flows)
     device = property(lambda self: self._device)
 
     def __init__(self, environment, n, device):
@@ -39,7 +39,7 @@ class Links(Wrapper):
     def measures(self):
         """Of the episode: (mean reward, share of what the links could serve that was acknowledged, mean RTT in ms)."""
         reward, acked, served, waited = (float(total) for total in self.sums)
-        return reward / self.environment.asked.steps, acked / served, waited / max(acked, 1) * 1000
+        return reward / self.environment.options.steps, acked / served, waited / max(acked, 1) * 1000
 
     def state(self):
         """There is none but the observation."""

@@ -14,7 +14,7 @@ from ccmatic.learning.envs import LEARNED, Environment, LinkOptions, make_enviro
 
 
 @dataclass(frozen=True)
-class AgentAsked:
+class AgentSection:
     """The section [agent].
 
     Attributes:
@@ -59,7 +59,7 @@ class Training:
     sections: dict[str, Any]
     environment: Environment | adversaries.Attack
     algorithm: type[Agent]
-    agent: AgentAsked
+    agent: AgentSection
 
     @property
     def attacks(self):
@@ -69,11 +69,11 @@ class Training:
     @property
     def lag(self):
         """After how many intervals that of an action is heard of: those in R_m; what a link does is felt at once."""
-        return 0 if self.attacks else int(1 / self.environment.asked.interval)
+        return 0 if self.attacks else int(1 / self.environment.options.interval)
 
 
 #: The keys of [agent] that all algorithms have.
-COMMON = tuple(field.name for field in fields(AgentAsked) if field.name != "options")
+COMMON = tuple(field.name for field in fields(AgentSection) if field.name != "options")
 
 KNOWN = {
     "environment": (*LEARNED, *(field.name for field in fields(LinkOptions) if field.init)),
@@ -87,8 +87,8 @@ def load(file):
     sections, text = load_toml(file)
     for section, keys in sections.items():
         if section not in KNOWN or not isinstance(keys, dict):
-            found = f"unknown section [{section}]" if isinstance(keys, dict) else f"'{section}' is a value"
-            raise InputError(f"{found}; {suggest(section, KNOWN)}", str(file), line_of(text, section))
+            problem = f"unknown section [{section}]" if isinstance(keys, dict) else f"'{section}' is a value"
+            raise InputError(f"{problem}; {suggest(section, KNOWN)}", str(file), line_of(text, section))
         for key in keys if section != "agent" else ():
             _require_known(section, key, KNOWN[section], file, text)
     with located(str(file)):
@@ -108,13 +108,13 @@ def load(file):
     return training
 
 
-def _require_known(section, key, known, file, text):
-    if key not in known:
-        raise InputError(f"unknown key '{key}' in [{section}]; {suggest(key, known)}", str(file), line_of(text, key))
+def _require_known(section, key, names, file, text):
+    if key not in names:
+        raise InputError(f"unknown key '{key}' in [{section}]; {suggest(key, names)}", str(file), line_of(text, key))
 
 
 def _agent(section, file, text):
-    """The class of the algorithm, and the AgentAsked, of the section [agent]."""
+    """The class of the algorithm, and the AgentSection, of the section [agent]."""
     name = section.get("algorithm", algorithms.DEFAULT)
     algorithm = algorithms.find(name)
     own = _options(algorithm)
@@ -126,7 +126,7 @@ def _agent(section, file, text):
             _require_known("agent", key, (*COMMON, *own), file, text)
     options = algorithm.Options(**{key: section[key] for key in own if key in section})
     common = {key: section[key] for key in COMMON if key in section}
-    return algorithm, AgentAsked(**{**common, "algorithm": name}, options=options)
+    return algorithm, AgentSection(**{**common, "algorithm": name}, options=options)
 
 
 def _options(algorithm):
@@ -142,16 +142,16 @@ def _made(sections):
 def _check_exported(environment):
     """What is learned can be sent by: `ccmatic.learning.policies` has all that it observes and does."""
     policies.exportable(environment.observe, environment.reward, None if environment.envelope else environment.act)
-    asked = environment.asked
-    if environment.envelope and asked.longest_delay > 1:
-        found = f"interval is {asked.interval} R_m, and R_m with jitter takes up to {asked.longest_delay:g} of it"
-        raise InputError(f"{found}; expected an interval as long, as the beliefs of an envelope's proof are of such")
+    options = environment.options
+    if environment.envelope and options.longest_delay > 1:
+        length = f"interval is {options.interval} R_m, and R_m with jitter takes up to {options.longest_delay:g} of it"
+        raise InputError(f"{length}; expected an interval as long, as the beliefs of an envelope's proof are of such")
     controllers.require_order(environment.envelope, jitter=1)
 
 
 def _check_length(training):
     """Something is recorded of an episode."""
-    steps = training.environment.asked.steps
+    steps = training.environment.options.steps
     if steps <= training.lag:
         expected = f"at least 1 and {training.lag} more until the first is heard of"
         raise InputError(f"steps is {steps}; expected {expected}, such as {4 + training.lag}")

@@ -41,8 +41,8 @@ class Late:
         if len(self._waiting) > self._lag:
             observations, actions, following, noted = self._waiting.popleft()
             vars(self).update(noted)
-            told = {"observations": observations, "actions": actions, "next_observations": following}
-            super().record_transition(**told, **others)
+            transition = {"observations": observations, "actions": actions, "next_observations": following}
+            super().record_transition(**transition, **others)
             super().post_interaction(timestep=others["timestep"], timesteps=others["timesteps"])
 
     def post_interaction(self, **when):
@@ -68,13 +68,13 @@ class SkrlAgent(Agent):
             model.init_state_dict(role=role, key=jax.random.fold_in(config.jax.key, 1) if role == "critic_2" else None)
         memory = RandomMemory(memory_size=kept, num_envs=links.num_envs, device=links.device)
         self.agent = self.KIND(training.lag, models=models, memory=memory, cfg=options, **spaces)
-        steps = {"timesteps": training.environment.asked.steps, "headless": True, "disable_progressbar": True}
+        steps = {"timesteps": training.environment.options.steps, "headless": True, "disable_progressbar": True}
         self._trainer = SequentialTrainer(
             env=links, agents=self.agent, cfg={**steps, "close_environment_at_exit": False}
         )
 
     @abstractmethod
-    def make(self, links, asked, spaces):
+    def make(self, links, section, spaces):
         """Return (models by role, options of skrl's agent, how many intervals its memory has)."""
 
     @property

@@ -16,21 +16,31 @@ from ccmatic.learning.agents.links import Links
 EVERY = 5
 
 
-def train(training, seed, out, told=lambda line: None):
-    """Train what is asked for, and write its policy, or adversary, to the file `out`. seed: of all that is random.
-    told: is given a TrainingLine after each episode. While it lasts OUT.checkpoint keeps what was learned, from which
-    the same call goes on. Raises InputError."""
-    asked, kept = training.agent, Path(f"{out}.checkpoint")
+def train(training, seed, out, listener=lambda line: None):
+    """Train the agent of a Training, and write its policy, or adversary, to the file `out`.
+
+    Until the training ends, OUT.checkpoint keeps what the agent has learned; the same call resumes from there.
+
+    Args:
+        training: The Training.
+        seed: The seed of all that is random.
+        out: The file of the policy or the adversary.
+        listener: Receives a TrainingLine after each episode.
+
+    Raises:
+        InputError: The checkpoint is of another training, or a file cannot be written.
+    """
+    section, kept = training.agent, Path(f"{out}.checkpoint")
     about = {"query": training.sections, "seed": seed}
-    links = Links(training.environment, asked.parallel, asked.device)
+    links = Links(training.environment, section.parallel, section.device)
     agent = training.algorithm(training, links, seed)
-    curve = checkpoint.read(kept, agent, about)
+    curve = checkpoint.restore(kept, agent, about)
     began, written = time.monotonic() - (curve[-1].seconds if curve else 0), time.monotonic()
-    for episode in range(len(curve), asked.episodes):
+    for episode in range(len(curve), section.episodes):
         links.seed, choices = _seeds(seed, episode)
         agent.learn(choices)
-        curve.append(_line(links, agent, episode, asked.episodes, time.monotonic() - began))
-        told(curve[-1])
+        curve.append(_line(links, agent, episode, section.episodes, time.monotonic() - began))
+        listener(curve[-1])
         if time.monotonic() - written > EVERY:
             checkpoint.write(kept, agent, about, curve)
             written = time.monotonic()
@@ -49,7 +59,7 @@ def _line(links, agent, episode, episodes, seconds):
     if not np.isfinite([reward, deviation]).all():
         what = f"reward is {reward:g}, and the deviation of its actions {deviation:g}"
         raise InputError(f"in episode {episode + 1} the mean {what}; expected numbers: choose another reward or rate")
-    intervals = (episode + 1) * links.environment.asked.steps * links.num_envs
+    intervals = (episode + 1) * links.environment.options.steps * links.num_envs
     rounded = (round(value, 4) for value in (seconds, reward, utilisation, rtt, deviation))
     return records.TrainingLine(episode + 1, episodes, intervals, *rounded)
 
@@ -64,7 +74,7 @@ def _file(training, seed, agent, curve):
             query=training.sections, seed=seed, threshold=environment.threshold, layers=layers, curve=curve
         )
     names = {name: getattr(environment, name) for name in ("observe", "act", "reward", "history", "delay")}
-    interval = str(environment.asked.interval)
+    interval = str(environment.options.interval)
     return policies.with_guarantees(
         records.PolicyFile(query=training.sections, seed=seed, **names, interval=interval, layers=layers, curve=curve)
     )

@@ -66,9 +66,9 @@ class Packets(Simulated):
 
     def __init__(self, environment):
         self.environment = environment
-        if environment.asked.flows != 1:
-            raise InputError(f"{environment.asked.flows} flows packet by packet; expected one")
-        for each in environment.asked.mix:
+        if environment.options.flows != 1:
+            raise InputError(f"{environment.options.flows} flows packet by packet; expected one")
+        for each in environment.options.mix:
             if not isinstance(each, capacity.Constant | capacity.Changing):
                 name = type(each).__name__.lower()
                 raise InputError(f"{name} links packet by packet; expected constant or changing ones")
@@ -87,18 +87,18 @@ class Packets(Simulated):
     def step(self, links, state, action):
         """As Fluid.step."""
         state = self._act(links, state, jnp.asarray(action, jnp.float32))
-        now = self._send(float(state.rate[0, 0]), int(state.interval), state.known.now)
-        known, history, reward = self._learn(state.known, state.history, now)
-        state = EnvironmentState(state.interval + 1, state.rate, None, known, history)
+        now = self._send(float(state.rate[0, 0]), int(state.interval), state.knowledge.now)
+        knowledge, history, reward = self._learn(state.knowledge, state.history, now)
+        state = EnvironmentState(state.interval + 1, state.rate, None, knowledge, history)
         return state, self._observe(state), reward
 
     def _begin(self, links, seed):
-        asked = self.environment.asked
-        packet, slots = asked.packet, asked.slots
+        options = self.environment.options
+        packet, slots = options.packet, options.slots
         self._seconds = float(links.slot[0]) * slots
-        each = np.asarray(links.capacity)[:, 0].reshape(asked.steps, slots).sum(1) / packet
-        unit = 1 if np.ptp(each) < 1 else max(1, ceil(each.max() / MULTIPLES))
-        self._capacity = np.maximum(1, np.round(each / unit).astype(int)) * unit
+        packets = np.asarray(links.capacity)[:, 0].reshape(options.steps, slots).sum(1) / packet
+        unit = 1 if np.ptp(packets) < 1 else max(1, ceil(packets.max() / MULTIPLES))
+        self._capacity = np.maximum(1, np.round(packets / unit).astype(int)) * unit
         rtt, held = float(links.rtt[0, 0]) / slots, float(links.jitter[0]) / slots
         self._path = Path(
             definitions.chosen("models", "EMULATED"),
@@ -107,14 +107,14 @@ class Packets(Simulated):
             jitter=ceil(rtt + held),
             buffer=max(packet, int(links.buffer[0])),
         )
-        jitter = _holding(rtt, held, asked.pattern)
+        jitter = _holding(rtt, held, options.pattern)
         rates = {Fraction(int(count) * packet) for count in self._capacity}
         self._simulation = Simulation(self._path, seed, jitter=jitter, rates=rates)
-        self._loss, self._carry, self._unlucky, self._told = float(links.loss[0]), 0.0, [0], (0, 0)
+        self._loss, self._carry, self._unlucky, self._totals = float(links.loss[0]), 0.0, [0], (0, 0)
 
     def _send(self, rate, interval, before):
         """Send at a rate, bytes per second, for an interval; the Interval that was measured."""
-        simulation, packet = self._simulation, self.environment.asked.packet
+        simulation, packet = self._simulation, self.environment.options.packet
         if interval and self._capacity[interval] != self._capacity[interval - 1]:
             simulation.change_rate(Fraction(int(self._capacity[interval]) * packet))
         budget = self._carry + rate * self._seconds / packet
@@ -124,9 +124,9 @@ class Packets(Simulated):
         simulation.send(count - unlucky)
         self._unlucky.append(self._unlucky[-1] + unlucky)
         seen = simulation.observation
-        known = seen.delivered, seen.lost + packet * self._unlucky[-2]
-        acked, lost = (new - old for new, old in zip(known, self._told, strict=True))
-        self._told = known
+        totals = seen.delivered, seen.lost + packet * self._unlucky[-2]
+        acked, lost = (new - old for new, old in zip(totals, self._totals, strict=True))
+        self._totals = totals
         end = before.rtt_end if seen.delay is None or not acked else _one(float(seen.delay) * self._seconds)
         rtt = (before.rtt_end + end) / 2 if acked else before.rtt
         counts = [_one(value) for value in (count * packet, acked, lost)]

@@ -14,7 +14,7 @@ from ccmatic.trace_export import OPPORTUNITY, Opportunities, Schedule
 class Constant:
     """One rate for the whole episode."""
 
-    def rates(self, asked, rate, slot, luck):
+    def rates(self, options, rate, slot, luck):
         """(T, n) bytes per second in each slot. rate: (n) of each link; slot: (n) seconds; luck: (T, n) from 0 to 1."""
         return jnp.broadcast_to(rate, luck.shape)
 
@@ -27,10 +27,10 @@ class Changing:
 
     period: float
 
-    def rates(self, asked, rate, slot, luck):
+    def rates(self, options, rate, slot, luck):
         """As Constant.rates."""
         turn = jnp.floor(jnp.arange(len(luck))[:, None] * slot / self.period).astype(jnp.int32)
-        return jnp.where(turn == 0, rate, asked.rate.at(jnp.take_along_axis(luck, turn, axis=0)) * MBIT)
+        return jnp.where(turn == 0, rate, options.rate.at(jnp.take_along_axis(luck, turn, axis=0)) * MBIT)
 
 
 def smoothed(rate, changes, wanted, budget):
@@ -49,9 +49,9 @@ class Smooth:
     budget: float
     window: int
 
-    def rates(self, asked, rate, slot, luck):
+    def rates(self, options, rate, slot, luck):
         """As Constant.rates."""
-        low, high = (end * MBIT for end in asked.rate.ends)
+        low, high = (end * MBIT for end in options.rate.ends)
 
         def step(carry, luck):
             after, changes = smoothed(*carry, low + luck * (high - low), self.budget * MBIT)
@@ -68,13 +68,13 @@ class Mahimahi:
     file: str
     opportunities: Opportunities
 
-    def rates(self, asked, rate, slot, luck):
+    def rates(self, options, rate, slot, luck):
         """As Constant.rates."""
-        found = self.opportunities
-        by = jnp.array([found.by(ms) for ms in range(found.period + 1)], jnp.float32)
-        ends = luck[0] * found.period + jnp.arange(len(luck) + 1)[:, None] * slot * 1000
-        cycle, within = jnp.divmod(ends, found.period)
-        count = cycle * len(found.milliseconds) + by[within.astype(jnp.int32)]
+        trace = self.opportunities
+        by = jnp.array([trace.by(ms) for ms in range(trace.period + 1)], jnp.float32)
+        ends = luck[0] * trace.period + jnp.arange(len(luck) + 1)[:, None] * slot * 1000
+        cycle, within = jnp.divmod(ends, trace.period)
+        count = cycle * len(trace.milliseconds) + by[within.astype(jnp.int32)]
         return jnp.diff(count, axis=0) * OPPORTUNITY / slot
 
 
@@ -91,9 +91,9 @@ class Exported:
     file: str
     schedule: Schedule = field(compare=False)
 
-    def rates(self, asked, rate, slot, luck):
+    def rates(self, options, rate, slot, luck):
         """As Constant.rates."""
-        return jnp.broadcast_to(self.tables(len(luck), asked.per_rtt)[0][:, None] / slot, luck.shape)
+        return jnp.broadcast_to(self.tables(len(luck), options.per_rtt)[0][:, None] / slot, luck.shape)
 
     def tables(self, slots, per_rtt):
         """Bytes admitted and released in each slot, of which there are so many in R_m: two (T) arrays of whole

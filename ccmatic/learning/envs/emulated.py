@@ -34,7 +34,7 @@ class Emulated:
 
     def __init__(self, environment):
         emulation.require()
-        _check(environment.asked)
+        _check(environment.options)
         self.environment, self.faults = environment, None
         self._reset = jax.jit(partial(environment.reset, n=1))
         self._act, self._learn = jax.jit(environment.acted), jax.jit(environment.learn)
@@ -48,7 +48,7 @@ class Emulated:
         links, state = self._reset(jax.random.key(seed))
         state = state._replace(queues=None)
         self.faults, self._seed = None, seed
-        self._learn(state.known, state.history, state.known.now)  # so that it is compiled before time counts
+        self._learn(state.knowledge, state.history, state.knowledge.now)  # so that it is compiled before time counts
         return links, state, self._observe(state)
 
     def step(self, links, state, action):
@@ -56,11 +56,11 @@ class Emulated:
         state = self._act(links, state, np.asarray(action, np.float32))
         if self._run is None:
             self._begin(links)
-        self._told.say(int(np.asarray(state.rate)[0, 0]))
-        passed, now = self._told.heard(self._run, state.known.now)
-        known, history, reward = self._learn(state.known, state.history, now)
-        state = EnvironmentState(np.int32(state.interval) + np.int32(passed), state.rate, None, known, history)
-        if state.interval >= self.environment.asked.steps:
+        self._flow.say(int(np.asarray(state.rate)[0, 0]))
+        passed, now = self._flow.heard(self._run, state.knowledge.now)
+        knowledge, history, reward = self._learn(state.knowledge, state.history, now)
+        state = EnvironmentState(np.int32(state.interval) + np.int32(passed), state.rate, None, knowledge, history)
+        if state.interval >= self.environment.options.steps:
             self.faults = self._run.finished().faults
             self.close()
         return state, self._observe(state), reward
@@ -71,29 +71,29 @@ class Emulated:
         self._run = None
 
     def _begin(self, links):
-        asked = self.environment.asked
-        step = round(float(links.slot[0]) * asked.slots * SECOND)
-        self._told = CommandedFlow(step)
-        seconds = asked.steps * step / SECOND + AFTER
-        flows = [FlowRequest("learner", self._told)]
-        self._run = self._stack.enter_context(started(_link(asked, links, self._seed), flows, seconds))
+        options = self.environment.options
+        step = round(float(links.slot[0]) * options.slots * SECOND)
+        self._flow = CommandedFlow(step)
+        seconds = options.steps * step / SECOND + AFTER
+        flows = [FlowRequest("learner", self._flow)]
+        self._run = self._stack.enter_context(started(_link(options, links, self._seed), flows, seconds))
 
 
-def _check(asked):
-    kinds = [type(each).__name__.lower() for each in asked.mix]
+def _check(options):
+    kinds = [type(each).__name__.lower() for each in options.mix]
     wrong = [kind for kind in kinds if kind not in ("constant", "changing")]
-    for found, expected in (
-        (asked.flows != 1 and f"{asked.flows} flows", "one"),
+    for problem, expected in (
+        (options.flows != 1 and f"{options.flows} flows", "one"),
         (wrong and f"{wrong[0]} links", "constant or changing ones"),
-        (asked.loss.ends[1] and "random losses", "none"),
-        (asked.jitter.ends[1] and asked.pattern != "uniform" and f"the pattern '{asked.pattern}'", "uniform"),
-        (asked.packet != MTU and f"packets of {asked.packet} bytes", str(MTU)),
+        (options.loss.ends[1] and "random losses", "none"),
+        (options.jitter.ends[1] and options.pattern != "uniform" and f"the pattern '{options.pattern}'", "uniform"),
+        (options.packet != MTU and f"packets of {options.packet} bytes", str(MTU)),
     ):
-        if found:
-            raise InputError(f"{found} over the emulator; expected {expected}")
+        if problem:
+            raise InputError(f"{problem} over the emulator; expected {expected}")
 
 
-def _link(asked, links, seed):
+def _link(options, links, seed):
     """The Link to emulate."""
     slot = float(links.slot[0])
     bits = np.round(np.asarray(links.capacity)[:, 0] * 8 / slot).astype(int)
@@ -120,14 +120,14 @@ class CommandedFlow:
     def prepare(self, context):
         """As ccmatic.emulation.flows says."""
         folder = context.folder / "learner"
-        exporting.write(policies.told(), "udp", folder)
+        exporting.write(policies.commanded(), "udp", folder)
         sender, receiver = build_udp(folder)
-        told, tells = folder / "told", folder / "tells"
-        for pipe in (told, tells):
+        rates, measures = folder / "rates", folder / "measures"
+        for pipe in (rates, measures):
             os.mkfifo(pipe)
-        self._out, self._in = os.open(told, os.O_RDWR), os.open(tells, os.O_RDWR)
+        self._out, self._in = os.open(rates, os.O_RDWR), os.open(measures, os.O_RDWR)
         options = ["--packet", context.link.mtu, "--duration", context.seconds + 60, "--step", self._step]
-        options += ["--policy", f"cat {told} & exec cat > {tells}"]
+        options += ["--policy", f"cat {rates} & exec cat > {measures}"]
         try:
             yield Commands([receiver, context.port], [sender, *options, context.address, context.port])
         finally:
@@ -141,17 +141,17 @@ class CommandedFlow:
     def heard(self, run, before):
         """(how many intervals are over since it was heard last, one at least; the Interval that they are). run: within
         which it sends; before: the Interval before. Raises InputError if it says nothing."""
-        known, end = max(1, len(self._rows)), time.monotonic() + PATIENCE
-        while len(self._rows) <= known:
+        count, end = max(1, len(self._rows)), time.monotonic() + PATIENCE
+        while len(self._rows) <= count:
             run.follow()
             self._read()
             if time.monotonic() > end:
                 raise InputError(f"the sender has said nothing for {PATIENCE} s")
-        rows = {name: np.array([row[name] for row in self._rows[known - 1 :]]) for name in self._rows[0]}
+        rows = {name: np.array([row[name] for row in self._rows[count - 1 :]]) for name in self._rows[0]}
         passed = round((rows["time_ns"][-1] - rows["time_ns"][0]) / self._step)
-        each = np.diff(rows["acked"])
+        acknowledged = np.diff(rows["acked"])
         sent, acked, lost = (int(rows[name][-1] - rows[name][0]) for name in ("sent", "acked", "lost"))
-        rtt = _one(np.average(rows["rtt_ns"][1:], weights=each) / SECOND) if acked else before.rtt
+        rtt = _one(np.average(rows["rtt_ns"][1:], weights=acknowledged) / SECOND) if acked else before.rtt
         rtt_end = _one(rows["rtt_end_ns"][-1] / SECOND) if acked else before.rtt_end
         counts = map(_one, (passed * self._step / SECOND, sent, acked, lost))
         return passed, Interval(*counts, rtt, rtt_end, _one(np.asarray(before.out) + sent - acked - lost))

@@ -20,14 +20,17 @@ from ccmatic.learning.estimation import beliefs, particles
 
 
 class EnvironmentState(NamedTuple):
-    """An episode under way. interval: how many intervals are over. rate: (f, n) of the next one, unless an action
-    changes it, bytes per second. queues: the links'. known: signals.Known. history: (n, f, k + d, features), the
-    latest last. wrong: (n) times what it is senders take the least RTT for; None: for what it is."""
+    """The state of an episode.
+
+    interval: how many intervals are over. rate: (f, n) bytes per second of the next interval, unless an action changes
+    it. queues: the queues of the links. knowledge: signals.Knowledge. history: (n, f, k + d, features), the latest
+    last. wrong: (n) senders take the least RTT for so many times its value; None: they measure it right.
+    """
 
     interval: Array
     rate: Array
     queues: Any
-    known: signals.Known
+    knowledge: signals.Knowledge
     history: Array
     wrong: Array | None = None
 
@@ -41,16 +44,16 @@ def window(of_envelope):
 class Environment:
     """What is learned in.
 
-    asked:   which links, an LinkOptions.
+    options: the LinkOptions of its links.
     observe, act, reward: formulas (docs/signals.md), by a name that ccmatic ships or by the path of a file, which is
-             made absolute. A reward may be a function of a signals.Known. Or act is `envelope:NAME`, of a controller
-             that leaves a choice: -1 is its least rate, 1 its most.
+             made absolute. A reward may be a function of a signals.Knowledge. Or act is `envelope:NAME`, of a
+             controller that leaves a choice: -1 is its least rate, 1 its most.
     history: k, vectors of an observation. delay: d, how many intervals old the latest of them is, beyond what the path
              takes.
     Raises InputError.
     """
 
-    asked: LinkOptions
+    options: LinkOptions
     observe: str = definitions.chosen("models.signals", "DEFAULT")
     act: str = definitions.chosen("models.signals", "DEFAULT")
     reward: object = definitions.chosen("models.signals", "DEFAULT")
@@ -125,25 +128,25 @@ class Environment:
     def reset(self, key, n):
         """n links and their first EnvironmentState: (Links, EnvironmentState). key: of jax.random; of the links and all
         that is random."""
-        links, rate = self.asked.draw(key, n)
-        queues = self.link.begin(links, self.asked.longest, self.asked.longest_rtt, self.asked.longest_jitter)
+        links, rate = self.options.draw(key, n)
+        queues = self.link.begin(links, self.options.longest, self.options.longest_rtt, self.options.longest_jitter)
         rtt = links.rtt * links.slot
         luck = jax.random.key_data(jax.random.fold_in(key, n))
-        known = signals.first(
+        knowledge = signals.first(
             self.seconds(links),
             rtt,
             links.packet,
             self.memory,
-            bounds=beliefs.of_links(links, self.asked.slots, self.horizon) if self.believes else None,
+            bounds=beliefs.of_links(links, self.options.slots, self.horizon) if self.believes else None,
             particles=None if signal.PARTICLES.keys().isdisjoint(self._inputs) else particles.begin(luck, rtt),
             capacity=jnp.broadcast_to(jnp.mean(links.capacity, axis=0) / links.slot, rtt.shape),
         )
-        history = jnp.zeros((n, self.asked.flows, self.history + self.delay, self.features))
-        return links, EnvironmentState(jnp.int32(0), rate, queues, known, history)
+        history = jnp.zeros((n, self.options.flows, self.history + self.delay, self.features))
+        return links, EnvironmentState(jnp.int32(0), rate, queues, knowledge, history)
 
     def seconds(self, links):
         """How long an interval is, (f, n)."""
-        return jnp.broadcast_to(links.slot * self.asked.slots, links.rtt.shape)
+        return jnp.broadcast_to(links.slot * self.options.slots, links.rtt.shape)
 
     def observation(self, state):
         """(n, f, size) of an EnvironmentState."""
@@ -158,37 +161,37 @@ class Environment:
         """As `step`, and then the SlotOutcome of each slot, the slots first."""
         state = self.acted(links, state, action)
         queues, now, seen = self.send(links, state)
-        known, history, reward = self.learn(state.known, state.history, now)
-        state = EnvironmentState(state.interval + 1, state.rate, queues, known, history)
+        knowledge, history, reward = self.learn(state.knowledge, state.history, now)
+        state = EnvironmentState(state.interval + 1, state.rate, queues, knowledge, history)
         return state, self.observation(state), reward, seen
 
     def totals(self, links, state):
         """Of the last interval, over all flows and links: bytes acknowledged, those that could be served, and seconds
         that the first took, summed up over bytes."""
-        slots = self.asked.slots
+        slots = self.options.slots
         served = jax.lax.dynamic_slice_in_dim(links.capacity, (state.interval - 1) * slots, slots)
-        now = state.known.now
+        now = state.knowledge.now
         return now.acked.sum(), served.sum(dtype=jnp.float32), (now.acked * now.rtt).sum()
 
     def acted(self, links, state, action):
         """The EnvironmentState with the rate of the next interval, by an action (n, f): at least a packet in it, at
         most as much as is counted. A flow that has not come yet stays as it is, and its action is 0."""
-        most = MANY / (self.asked.flows * self.asked.slots * 4)
-        here = links.start <= state.interval * self.asked.slots
-        known = state.known._replace(action=jnp.where(here, action.T, 0))
+        most = MANY / (self.options.flows * self.options.slots * 4)
+        here = links.start <= state.interval * self.options.slots
+        knowledge = state.knowledge._replace(action=jnp.where(here, action.T, 0))
         if self.envelope is None:
-            asked = known.value(self.formula("act").term, rate=state.rate)
+            wanted = knowledge.value(self.formula("act").term, rate=state.rate)
         else:
-            low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, known.bounds))
-            asked = (low + (jnp.clip(action.T, -1, 1) + 1) / 2 * (high - low)) / known.now.seconds
-        rate = jnp.clip(asked, links.packet / (links.slot * self.asked.slots), most / links.slot)
-        return state._replace(rate=jnp.where(here, rate, state.rate), known=known)
+            low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, knowledge.bounds))
+            wanted = (low + (jnp.clip(action.T, -1, 1) + 1) / 2 * (high - low)) / knowledge.now.seconds
+        rate = jnp.clip(wanted, links.packet / (links.slot * self.options.slots), most / links.slot)
+        return state._replace(rate=jnp.where(here, rate, state.rate), knowledge=knowledge)
 
     def send(self, links, state):
         """Send at the rates of an EnvironmentState for an interval: the Queues after it, the signals.Interval that was
         measured, and the SlotOutcome of each slot, the slots first."""
-        known, slots = state.known, self.asked.slots
-        queues, end, waited, sent, each = state.queues, known.now.rtt_end, 0, 0, []
+        knowledge, slots = state.knowledge, self.options.slots
+        queues, end, waited, sent, outcomes = state.queues, knowledge.now.rtt_end, 0, 0, []
         for slot in range(slots):
             t = state.interval * slots + slot
             here = (links.start <= t) & (t < links.stop)
@@ -197,31 +200,33 @@ class Environment:
             last = jnp.where(seen.acked > 0, (links.rtt + seen.delay) * links.slot, end)
             waited += seen.acked * (end + last) / 2
             end, sent = last, sent + sending
-            each.append(seen)
-        every = jax.tree.map(lambda *slots: jnp.stack(slots), *each)
+            outcomes.append(seen)
+        every = jax.tree.map(lambda *slots: jnp.stack(slots), *outcomes)
         acked, lost = jnp.sum(every.acked, axis=0), jnp.sum(every.lost, axis=0)
-        rtt = jnp.where(acked > 0, waited / jnp.maximum(acked, 1), known.now.rtt)
+        rtt = jnp.where(acked > 0, waited / jnp.maximum(acked, 1), knowledge.now.rtt)
         floats = (jnp.float32(bytes_) for bytes_ in (sent, acked, lost))
-        now = signals.Interval(self.seconds(links), *floats, rtt, end, known.now.out + sent - acked - lost)
+        now = signals.Interval(self.seconds(links), *floats, rtt, end, knowledge.now.out + sent - acked - lost)
         return queues, now, every
 
-    def learn(self, known, history, now):
+    def learn(self, knowledge, history, now):
         """What a sender knows after an interval, with the history and the reward (n, f)."""
-        known = known.after(now, self.memory)
-        reward, vector = self._told(known)
-        return known, jnp.concatenate([history[:, :, 1:], vector], axis=2), reward.T
+        knowledge = knowledge.after(now, self.memory)
+        reward, vector = self._outcome(knowledge)
+        return knowledge, jnp.concatenate([history[:, :, 1:], vector], axis=2), reward.T
 
     def misled(self, state, wrong):
         """The EnvironmentState as it is to a sender that takes the least RTT for (n) times what it is, now that it has
         measured the latest interval. (A formula's own registers stay as they are.)"""
-        registers = state.known.registers
-        known = state.known._replace(registers=registers | {signal.LEAST_RTT: registers[signal.LEAST_RTT] * wrong})
-        vector = jnp.where(state.interval > 0, self._told(known)[1], state.history[:, :, -1:])
+        registers = state.knowledge.registers
+        knowledge = state.knowledge._replace(
+            registers=registers | {signal.LEAST_RTT: registers[signal.LEAST_RTT] * wrong}
+        )
+        vector = jnp.where(state.interval > 0, self._outcome(knowledge)[1], state.history[:, :, -1:])
         history = jnp.concatenate([state.history[:, :, :-1], vector], axis=2)
-        return state._replace(known=known, history=history, wrong=wrong)
+        return state._replace(knowledge=knowledge, history=history, wrong=wrong)
 
-    def _told(self, known):
-        """Of what is known after an interval: the reward (f, n), and the latest vector (n, f, 1, features)."""
-        reward = self.reward(known) if callable(self.reward) else known.value(self.formula("reward").term)
-        vector = known.value(self.formula("observe").term, reward=reward)
+    def _outcome(self, knowledge):
+        """Return the reward (f, n), and the latest vector of observations (n, f, 1, features), from a Knowledge."""
+        reward = self.reward(knowledge) if callable(self.reward) else knowledge.value(self.formula("reward").term)
+        vector = knowledge.value(self.formula("observe").term, reward=reward)
         return reward, jnp.swapaxes(vector, 0, 1)[:, :, None]

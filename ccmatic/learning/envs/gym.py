@@ -40,11 +40,11 @@ def spaces(environment):
     return Box(-np.inf, np.inf, (environment.size,), np.float32), Box(low, high, (1,), np.float32)
 
 
-def measured(links, known):
+def measured(links, knowledge):
     """What is measured in an interval, by name: arrays (n, f)."""
-    throughput, loss = (known.measure(name) for name in ("throughput", "loss_rate"))
-    found = {"throughput_mbit": throughput / MBIT, "rtt_ms": known.now.rtt * 1000, "loss": loss}
-    return {name: np.asarray(value).T for name, value in found.items()}
+    throughput, loss = (knowledge.measure(name) for name in ("throughput", "loss_rate"))
+    values = {"throughput_mbit": throughput / MBIT, "rtt_ms": knowledge.now.rtt * 1000, "loss": loss}
+    return {name: np.asarray(value).T for name, value in values.items()}
 
 
 def whole(reward):
@@ -75,22 +75,22 @@ class LinkEnv(gymnasium.Env):
         """As Gymnasium says."""
         super().reset(seed=seed)
         self._links, self._state, observation = self._backend.reset(_drawn(self))
-        return np.asarray(observation)[0, 0], self._told()
+        return np.asarray(observation)[0, 0], self._info()
 
     def step(self, action):
         """As Gymnasium says; an episode is truncated after `steps` intervals."""
         action = np.asarray(action).reshape(1, 1)
         self._state, observation, reward = self._backend.step(self._links, self._state, action)
-        truncated = bool(self._state.interval >= self.environment.asked.steps)
-        return np.asarray(observation)[0, 0], float(whole(reward)[0, 0]), False, truncated, self._told()
+        truncated = bool(self._state.interval >= self.environment.options.steps)
+        return np.asarray(observation)[0, 0], float(whole(reward)[0, 0]), False, truncated, self._info()
 
     def close(self):
         """As Gymnasium says."""
         self._backend.close()
 
-    def _told(self):
-        told = {name: float(value[0, 0]) for name, value in measured(self._links, self._state.known).items()}
-        return told if self._backend.faults is None else {**told, "faults": self._backend.faults}
+    def _info(self):
+        info = {name: float(value[0, 0]) for name, value in measured(self._links, self._state.knowledge).items()}
+        return info if self._backend.faults is None else {**info, "faults": self._backend.faults}
 
 
 class LinkVectorEnv(VectorEnv):
@@ -113,25 +113,25 @@ class LinkVectorEnv(VectorEnv):
     def reset(self, *, seed=None, options=None):
         """As Gymnasium says."""
         super().reset(seed=seed)
-        return self._begin(), self._told()
+        return self._begin(), self._info()
 
     def step(self, actions):
         """As Gymnasium says."""
         self._state, observation, reward = self._backend.step(self._links, self._state, actions)
-        observation, told = np.asarray(observation)[:, 0], self._told()
-        over = np.full(self.num_envs, int(self._state.interval) >= self.environment.asked.steps)
+        observation, info = np.asarray(observation)[:, 0], self._info()
+        over = np.full(self.num_envs, int(self._state.interval) >= self.environment.options.steps)
         if over[0]:
-            told |= {"final_obs": observation, "_final_obs": over}
+            info |= {"final_obs": observation, "_final_obs": over}
             observation = self._begin()
-        return observation, whole(reward)[:, 0], np.zeros(self.num_envs, bool), over, told
+        return observation, whole(reward)[:, 0], np.zeros(self.num_envs, bool), over, info
 
     def _begin(self):
         self._links, self._state, observation = self._backend.reset(_drawn(self))
         return np.asarray(observation)[:, 0]
 
-    def _told(self):
-        each = {name: value[:, 0] for name, value in measured(self._links, self._state.known).items()}
-        return each | {f"_{name}": np.ones(self.num_envs, bool) for name in each}
+    def _info(self):
+        info = {name: value[:, 0] for name, value in measured(self._links, self._state.knowledge).items()}
+        return info | {f"_{name}": np.ones(self.num_envs, bool) for name in info}
 
 
 class LinkParallelEnv(ParallelEnv):
@@ -142,10 +142,10 @@ class LinkParallelEnv(ParallelEnv):
 
     def __init__(self, render_mode=None, device=None, **options):
         self.environment, self.render_mode = make_environment(options), render_mode
-        self.possible_agents = [f"flow_{number}" for number in range(self.environment.asked.flows)]
-        each = {agent: spaces(self.environment) for agent in self.possible_agents}
-        self.observation_spaces = {agent: observation for agent, (observation, _) in each.items()}
-        self.action_spaces = {agent: action for agent, (_, action) in each.items()}
+        self.possible_agents = [f"flow_{number}" for number in range(self.environment.options.flows)]
+        by_agent = {agent: spaces(self.environment) for agent in self.possible_agents}
+        self.observation_spaces = {agent: observation for agent, (observation, _) in by_agent.items()}
+        self.action_spaces = {agent: action for agent, (_, action) in by_agent.items()}
         self.agents = []
         self._backend = Fluid(self.environment, device=device)
         self._random = np.random.default_rng()
@@ -165,7 +165,7 @@ class LinkParallelEnv(ParallelEnv):
             self._random = np.random.default_rng(seed)
         self._links, self._state, observation = self._backend.reset(int(self._random.integers(2**31)))
         self.agents = self._here()
-        return self._each(np.asarray(observation)[0], self.agents), self._told(self.agents)
+        return self._each(np.asarray(observation)[0], self.agents), self._info(self.agents)
 
     def step(self, actions):
         """As PettingZoo says. The actions of flows that are not there change nothing."""
@@ -173,26 +173,26 @@ class LinkParallelEnv(ParallelEnv):
         for agent, chosen in actions.items():
             action[0, self.possible_agents.index(agent)] = np.asarray(chosen).item()
         self._state, observation, reward = self._backend.step(self._links, self._state, action)
-        over = bool(self._state.interval >= self.environment.asked.steps)
+        over = bool(self._state.interval >= self.environment.options.steps)
         here = self._here()
-        told = [agent for agent in self.possible_agents if agent in self.agents or agent in here]
-        terminated = {agent: agent not in here for agent in told}
-        truncated = {agent: over and agent in here for agent in told}
+        present = [agent for agent in self.possible_agents if agent in self.agents or agent in here]
+        terminated = {agent: agent not in here for agent in present}
+        truncated = {agent: over and agent in here for agent in present}
         self.agents = [] if over else here
-        rewards = {agent: float(value) for agent, value in self._each(whole(reward)[0], told).items()}
-        return self._each(np.asarray(observation)[0], told), rewards, terminated, truncated, self._told(told)
+        rewards = {agent: float(value) for agent, value in self._each(whole(reward)[0], present).items()}
+        return self._each(np.asarray(observation)[0], present), rewards, terminated, truncated, self._info(present)
 
     def _here(self):
         """The agents whose flows send in the coming interval, or in the last one."""
-        last = min(int(self._state.interval), self.environment.asked.steps - 1)
-        start, end = (number * self.environment.asked.slots for number in (last, last + 1))
+        last = min(int(self._state.interval), self.environment.options.steps - 1)
+        start, end = (number * self.environment.options.slots for number in (last, last + 1))
         come, gone = np.asarray(self._links.start)[:, 0] < end, np.asarray(self._links.stop)[:, 0] <= start
         return [agent for agent, here in zip(self.possible_agents, come & ~gone, strict=True) if here]
 
-    def _told(self, agents):
-        values = {name: value[0] for name, value in measured(self._links, self._state.known).items()}
-        each = {name: self._each(value, agents) for name, value in values.items()}
-        return {agent: {name: float(value[agent]) for name, value in each.items()} for agent in agents}
+    def _info(self, agents):
+        values = {name: value[0] for name, value in measured(self._links, self._state.knowledge).items()}
+        by_agent = {name: self._each(value, agents) for name, value in values.items()}
+        return {agent: {name: float(value[agent]) for name, value in by_agent.items()} for agent in agents}
 
     def _each(self, values, agents):
         return {agent: values[self.possible_agents.index(agent)] for agent in agents}
@@ -200,8 +200,8 @@ class LinkParallelEnv(ParallelEnv):
 
 def _alone(options):
     made = make_environment(options)
-    if made.asked.flows != 1:
-        raise InputError(f"{made.asked.flows} flows; expected one here: several are agents of a LinkParallelEnv")
+    if made.options.flows != 1:
+        raise InputError(f"{made.options.flows} flows; expected one here: several are agents of a LinkParallelEnv")
     return made
 
 

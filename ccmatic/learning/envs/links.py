@@ -226,16 +226,16 @@ def _interval(given):
     return interval
 
 
-def _mix(asked):
+def _mix(options):
     """The kinds of links and their ratios."""
-    given = asked.links if isinstance(asked.links, dict) else {asked.links: 1}
+    given = options.links if isinstance(options.links, dict) else {options.links: 1}
     if not given:
         raise InputError("links is empty; expected a kind of link at least")
-    found = {}
+    mix = {}
     for name, ratio in given.items():
         if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 0 <= ratio <= 1:
             raise InputError(f"the ratio of {name} links is {ratio!r}; expected a number from 0 to 1")
-        found[capacity.kind(name, asked.period, asked.budget, asked.window)] = ratio
-    if abs(sum(found.values()) - 1) > 1e-6:
-        raise InputError(f"the ratios of links sum up to {sum(found.values()):g}; expected 1")
-    return {each: ratio for each, ratio in found.items() if ratio}
+        mix[capacity.kind(name, options.period, options.budget, options.window)] = ratio
+    if abs(sum(mix.values()) - 1) > 1e-6:
+        raise InputError(f"the ratios of links sum up to {sum(mix.values()):g}; expected 1")
+    return {each: ratio for each, ratio in mix.items() if ratio}

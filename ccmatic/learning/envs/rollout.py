@@ -33,11 +33,11 @@ def stateless(decide):
 
 
 class Episode(NamedTuple):
-    """What happened on n links. known: the signals.Known after each interval, with the intervals first. reward: (steps,
+    """What happened on n links. knowledge: the signals.Knowledge after each interval, intervals first. reward: (steps,
     n, f). seen: the SlotOutcome of each slot, the slots first."""
 
     links: Links
-    known: signals.Known
+    knowledge: signals.Knowledge
     reward: jax.Array
     seen: SlotOutcome
 
@@ -52,10 +52,12 @@ def rollout(environment, policy, key, n):
             memory, state = carry
             memory, action = policy.act(memory, links, state, environment.observation(state))
             state, _, reward, seen = environment.watched(links, state, action)
-            return (memory, state), (state.known, reward, seen)
+            return (memory, state), (state.knowledge, reward, seen)
 
-        _, (known, reward, seen) = jax.lax.scan(interval, (policy.begin(links), state), None, environment.asked.steps)
-        return Episode(links, known, reward, jax.tree.map(jnp.concatenate, seen))
+        _, (knowledge, reward, seen) = jax.lax.scan(
+            interval, (policy.begin(links), state), None, environment.options.steps
+        )
+        return Episode(links, knowledge, reward, jax.tree.map(jnp.concatenate, seen))
 
     return jax.tree.map(np.asarray, jax.jit(play)(key))
 

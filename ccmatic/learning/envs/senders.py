@@ -30,20 +30,20 @@ def sender(name, environment):
     if word == "constant":
         return _constant(name, number)
     if word == "oracle":
-        return RolloutPolicy(lambda links: (), _knows_the_link(environment.asked))
+        return RolloutPolicy(lambda links: (), _knows_the_link(environment.options))
     if word == definitions.chosen("models.signals", "CUBIC"):
         return _untouched(signal.load("act", word))
     if is_stateful(find_program(name)[1]):
         model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
-        return remembering(load(name, observations=model.observations), environment.asked)
-    return _believing(load(name), environment.asked)
+        return remembering(load(name, observations=model.observations), environment.options)
+    return _believing(load(name), environment.options)
 
 
-def trained(policy, asked):
-    """The Environment in which a policies.Policy observes, acts and is rewarded as in its training, on links as asked
-    for; and its RolloutPolicy there, whose actions are clipped as there."""
+def trained(policy, options):
+    """The Environment in which a policies.Policy observes, acts and is rewarded as in its training, with the links of
+    `options`; and its RolloutPolicy there, whose actions are clipped as there."""
     learned = {each: getattr(policy.file, each) for each in ("observe", "act", "reward", "history", "delay")}
-    environment = Environment(asked, **learned)
+    environment = Environment(options, **learned)
 
     def action(seen):
         return jnp.clip(policies.outputs(policy.layers, seen)[..., 0], *environment.bounds)
@@ -61,11 +61,11 @@ def _constant(name, number):
     return RolloutPolicy(lambda links: (), lambda memory, links, state, seen: (memory, jnp.full(seen.shape[:2], rate)))
 
 
-def _knows_the_link(asked):
+def _knows_the_link(options):
     def act(memory, links, state, seen):
-        start = state.interval * asked.slots
-        bytes_ = jnp.sum(jax.lax.dynamic_slice_in_dim(links.capacity, start, asked.slots), axis=0)
-        return memory, jnp.broadcast_to((bytes_ / asked.slots / links.slot / asked.flows)[:, None], seen.shape[:2])
+        start = state.interval * options.slots
+        bytes_ = jnp.sum(jax.lax.dynamic_slice_in_dim(links.capacity, start, options.slots), axis=0)
+        return memory, jnp.broadcast_to((bytes_ / options.slots / links.slot / options.flows)[:, None], seen.shape[:2])
 
     return act
 
@@ -79,38 +79,38 @@ def _untouched(formula):
         return signals.first_values(own, links.rtt * links.slot, links.packet)
 
     def act(memory, links, state, seen):
-        known = state.known._replace(registers=state.known.registers | memory, action=0.0)
-        memory = known.next_values(own)
-        known = known._replace(registers=known.registers | memory)
-        return memory, known.value(formula.term).T
+        knowledge = state.knowledge._replace(registers=state.knowledge.registers | memory, action=0.0)
+        memory = knowledge.next_values(own)
+        knowledge = knowledge._replace(registers=knowledge.registers | memory)
+        return memory, knowledge.value(formula.term).T
 
     return RolloutPolicy(begin, act)
 
 
-def _believing(controller, asked):
+def _believing(controller, options):
     """A controller of beliefs: a step is an interval. It has no other controller at first, whatever it says.
 
     An envelope sends the least that it leaves.
     """
 
     def act(bounds, links, state, seen):
-        after = bounds.learned(state.known)
+        after = bounds.learned(state.knowledge)
         bounds = jax.tree.map(lambda new, old: jnp.where(state.interval > 0, new, old), after, bounds)
         low, _ = rates(controller, bounds)
-        return bounds, (low / state.known.now.seconds).T
+        return bounds, (low / state.knowledge.now.seconds).T
 
-    return RolloutPolicy(lambda links: beliefs.of_links(links, asked.slots, window(controller.is_envelope)), act)
+    return RolloutPolicy(lambda links: beliefs.of_links(links, options.slots, window(controller.is_envelope)), act)
 
 
-def remembering(controller, asked):
+def remembering(controller, options):
     """The RolloutPolicy of a controller with state, which it remembers first: a step is an interval. It sends its
     window in the RTT that it measured last, or at its rate where that is less; no timeout fires. Raises InputError
     where R_m is no whole number of intervals."""
-    if asked.slots != 1:
+    if options.slots != 1:
         raise InputError(f"{controller.name} needs R_m to be whole intervals; expected an interval of 1, 1/2, 1/3 …")
-    rtt = asked.per_rtt
-    jitter = ceil(asked.jitter.ends[1] / asked.rtt.ends[0] * rtt)
-    fixed = {"R_m": float(rtt), "D": float(jitter), "step": 1.0, "MSS": float(asked.packet)}
+    rtt = options.per_rtt
+    jitter = ceil(options.jitter.ends[1] / options.rtt.ends[0] * rtt)
+    fixed = {"R_m": float(rtt), "D": float(jitter), "step": 1.0, "MSS": float(options.packet)}
     update = as_sent(controller.update)
     past = [round(float(Values(fixed).of(each.back))) for each in _pasts(update)]
     kept = max([0, *past]) + rtt + 1
@@ -124,16 +124,16 @@ def remembering(controller, asked):
         return state, {name: Counted.of(column) if name in _COUNTED else column for name in _KEPT}
 
     def act(memory, links, state, seen):
-        now, (remembered, counted) = state.known.now, memory
+        now, (remembered, counted) = state.knowledge.now, memory
         wrong = 1.0 if state.wrong is None else state.wrong
         waited = jnp.maximum(0, (now.rtt_end - links.rtt * links.slot * wrong) / now.seconds)
         latest = {name: _back(counted[name], 0) + getattr(now, name) for name in _COUNTED}
         latest |= {"delay": jnp.floor(waited + 1e-4), "waited": waited, "measured": jnp.where(now.acked > 0, 1.0, 0.0)}
         counted = {name: jax.tree.map(_then, counted[name], latest[name]) for name in counted}
         taken = {**fixed, "R_m": fixed["R_m"] * wrong}
-        known = {**taken, **remembered, **_observed(counted, now, state.interval, rtt), "second": 1 / now.seconds}
-        in_law = {**known, "delay": known["waited"]}
-        values = Values(known, Values(fixed), Values(in_law, Values(fixed)))
+        observed = {**taken, **remembered, **_observed(counted, now, state.interval, rtt), "second": 1 / now.seconds}
+        in_law = {**observed, "delay": observed["waited"]}
+        values = Values(observed, Values(fixed), Values(in_law, Values(fixed)))
         after = values.becomes(update, remembered)
         after = {name: where(state.interval > 0, after[name], remembered[name]) for name in remembered}
         sent = Values({**taken, **after, "line_rate": jnp.inf})

@@ -10,7 +10,7 @@ from jax import Array
 
 from ccmatic.compilers.arrays import Values
 from ccmatic.controllers import shipped_beliefs, signal
-from ccmatic.learning.estimation.beliefs import Bounds
+from ccmatic.learning.estimation.beliefs import Beliefs
 from ccmatic.learning.estimation.particles import Particles
 
 
@@ -31,8 +31,8 @@ class Interval(NamedTuple):
     out: Array
 
 
-class Known(NamedTuple):
-    """What a sender knows.
+class Knowledge(NamedTuple):
+    """What a sender knows after an interval.
 
     now, before: the latest Interval, and the one before. registers: what it remembers, by name. action: the latest one;
     packet: bytes of one. bounds, particles: what it believes; None where no formula reads that. capacity: the mean rate
@@ -44,17 +44,19 @@ class Known(NamedTuple):
     registers: dict[str, Array]
     action: Array
     packet: Array
-    bounds: Bounds | None = None
+    bounds: Beliefs | None = None
     particles: Particles | None = None
     capacity: Array | None = None
 
     def after(self, now, memory):
         """What the sender knows after another Interval. memory: groups of registers, as of a Signal."""
-        known = self._replace(now=now, before=self.now)
+        knowledge = self._replace(now=now, before=self.now)
         for group in memory:
-            known = known._replace(registers=known.registers | known.next_values(group))
+            knowledge = knowledge._replace(registers=knowledge.registers | knowledge.next_values(group))
         learners = {"bounds": self.bounds, "particles": self.particles}
-        return known._replace(**{name: each.learned(known) for name, each in learners.items() if each is not None})
+        return knowledge._replace(
+            **{name: learner.learned(knowledge) for name, learner in learners.items() if learner is not None}
+        )
 
     def next_values(self, group, **others):
         """What a group of registers becomes after the latest interval, by name. others: as of `value`."""
@@ -71,12 +73,12 @@ class Known(NamedTuple):
 
 
 def first(seconds, rtt, packet, memory=(), **believed):
-    """What is Known before the first interval: R_m. seconds, rtt: (f, n), the length of an interval and R_m; packet:
-    bytes. memory: groups of registers, as of a Signal. believed: as in Known."""
+    """Return the Knowledge before the first interval: R_m. seconds, rtt: (f, n), the length of an interval and R_m;
+    packet: bytes. memory: groups of registers, as of a Signal. believed: the fields of Knowledge that are beliefs."""
     none = jnp.zeros_like(rtt)
     nothing = Interval(seconds, none, none, none, rtt, rtt, none)
     registers = {name: value for group in memory for name, value in first_values(group, rtt, packet).items()}
-    return Known(nothing, nothing, registers, none, packet, **believed)
+    return Knowledge(nothing, nothing, registers, none, packet, **believed)
 
 
 def first_values(group, rtt, packet):
@@ -91,39 +93,39 @@ _FIXED = {name: float(value) for name, value in signal.IN_SECONDS.items()}
 class _Names(dict):
     """The values of the names that a term reads, each worked out when it is read."""
 
-    def __init__(self, known, others):
-        super().__init__(_FIXED | known.registers | others)
-        self._known = known
+    def __init__(self, knowledge, others):
+        super().__init__(_FIXED | knowledge.registers | others)
+        self._knowledge = knowledge
 
     def __missing__(self, name):
-        known, before = self._known, name.removesuffix(signal.BEFORE)
+        knowledge, before = self._knowledge, name.removesuffix(signal.BEFORE)
         if name in Interval._fields:
-            return getattr(known.now, name)
+            return getattr(knowledge.now, name)
         if before in Interval._fields:
-            return getattr(known.before, before)
+            return getattr(knowledge.before, before)
         if name in _OTHERS:
-            return _OTHERS[name](known)
+            return _OTHERS[name](knowledge)
         return self._belief(name)
 
     def _belief(self, name):
         """A belief, of which the unit of time is an interval, in seconds."""
-        value, seconds = self._known.bounds.named()[name], self._known.now.seconds
+        value, seconds = self._knowledge.bounds.named()[name], self._knowledge.now.seconds
         power = shipped_beliefs()[name].seconds_power
         return value * seconds if power > 0 else value / seconds if power < 0 else value
 
 
 def _width(place):
-    return lambda known: known.particles.widths()[place]
+    return lambda knowledge: knowledge.particles.widths()[place]
 
 
-#: What else a term may read, functions of what is Known. Flows are the last axis but one.
+#: What else a term may read, as functions of a Knowledge. Flows are the last axis but one.
 _OTHERS = {
-    "MSS": lambda known: known.packet,
-    "R_m": lambda known: known.measure(signal.LEAST_RTT),
-    "action": lambda known: known.action,
-    "capacity": lambda known: known.capacity,
-    "throughput_sum": lambda known: jnp.sum(known.measure("throughput"), axis=-2, keepdims=True),
-    "throughput_deviation": lambda known: jnp.std(known.measure("throughput"), axis=-2, keepdims=True),
+    "MSS": lambda knowledge: knowledge.packet,
+    "R_m": lambda knowledge: knowledge.measure(signal.LEAST_RTT),
+    "action": lambda knowledge: knowledge.action,
+    "capacity": lambda knowledge: knowledge.capacity,
+    "throughput_sum": lambda knowledge: jnp.sum(knowledge.measure("throughput"), axis=-2, keepdims=True),
+    "throughput_deviation": lambda knowledge: jnp.std(knowledge.measure("throughput"), axis=-2, keepdims=True),
     "delay_width": _width(0),
     "own_width": _width(1),
     "others_width": _width(2),

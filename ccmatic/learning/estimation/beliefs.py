@@ -31,7 +31,7 @@ def _beliefs():
     }
 
 
-class Bounds(NamedTuple):
+class Beliefs(NamedTuple):
     """Beliefs at the end of an interval, which is a step; (f, n), in bytes and steps. A belief is an attribute too.
 
     p: the place of that step in its window, -1 before the first interval. D: in steps, all that acknowledgements may be
@@ -67,9 +67,9 @@ class Bounds(NamedTuple):
         first = {name: values.get(name, value) for name, value in self.first.items()}
         return self._replace(latest=self.latest | values, first=first)
 
-    def learned(self, known):
-        """Those after the latest interval of a signals.Known."""
-        now, before = known.now, known.before
+    def learned(self, knowledge):
+        """Return the Beliefs after the latest interval of a signals.Knowledge."""
+        now, before = knowledge.now, knowledge.before
         last = jnp.floor(now.rtt_end / now.seconds + HAIR)
         first = jnp.ceil(before.rtt_end / now.seconds - HAIR)
         return self.after(now.sent, now.acked, now.lost, last, first)
@@ -175,7 +175,7 @@ def _timed_out(belief, window, values):
 
 
 def begin(D, packet, horizon=HORIZON):
-    """The Bounds of senders that know nothing of their links, but that a packet goes through in a step. D: (f, n)
+    """The Beliefs of senders that know nothing of their links, but that a packet goes through in a step. D: (f, n)
     steps. packet: bytes. horizon: steps of a window and the one before it."""
     none, column = jnp.zeros(D.shape, jnp.float32), jnp.zeros((horizon, *D.shape), jnp.float32)
     beliefs, programs = _beliefs()
@@ -190,9 +190,9 @@ def begin(D, packet, horizon=HORIZON):
         {place: none.astype(bool) if each.pick == "any" else none for place, each in enumerate(need.runs)}
         for need in programs.values()
     )
-    return Bounds(jnp.int32(-1), D, none + packet, latest, first, columns, runs)
+    return Beliefs(jnp.int32(-1), D, none + packet, latest, first, columns, runs)
 
 
 def of_links(links, slots, horizon=HORIZON):
-    """The Bounds at first on Links whose intervals have so many slots; horizon: as `begin`."""
+    """The Beliefs at first on Links whose intervals have so many slots; horizon: as `begin`."""
     return begin(jnp.ceil((links.rtt + links.jitter) / slots - HAIR), links.packet.astype(jnp.float32), horizon)

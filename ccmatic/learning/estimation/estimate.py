@@ -31,27 +31,27 @@ def estimates(trace, network):
     for t in range(1, trace.horizon):
         window = _window(network.model, trace, max(0, t + 1 - network.horizon), t + 1)
         try:
-            found = possible(network, window, C)
+            bounds = possible(network, window, C)
         except InputError as error:
             raise InputError(f"by the end of step {t}: {error.message}") from None
-        C = found.C
-        yield Estimate(t, found, {name: column[t] for name, column in beliefs.items()})
+        C = bounds.C
+        yield Estimate(t, bounds, {name: column[t] for name, column in beliefs.items()})
 
 
 def network_of(trace, model=None, buffer=None, jitter=None, horizon=None, allow_code=False):
     """The Network of a trace, or another where names and numbers, as people write them, say so; horizon: as in
     `estimates`, all steps by default. allow_code: whether the trace may name a model whose code is run. Raises
     InputError."""
-    asked = trace.query
+    query = trace.query
     if model is None:
-        loaded, name = load_definition("models", "MODEL", asked["model"], allow_code), asked["model"]
+        loaded, name = load_definition("models", "MODEL", query["model"], allow_code), query["model"]
     else:
         loaded, name = load_definition("models", "MODEL", model, True), absolute(model)
     return Network(
         loaded,
-        asked["buffer"] if buffer is None else buffer,
+        query["buffer"] if buffer is None else buffer,
         trace.horizon if horizon is None else horizon,
-        asked["jitter"] if jitter is None else jitter,
+        query["jitter"] if jitter is None else jitter,
         "executions",
         name,
     )

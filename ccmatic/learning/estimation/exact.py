@@ -116,15 +116,15 @@ class _Search:
         finally:
             self._checker.pop()
 
-    def range(self, numerator, denominator, known=ANY):
+    def range(self, numerator, denominator, claimed=ANY):
         """The Range of a quotient whose denominator is above 0 in each solution; known: one that the conditions say."""
-        least = self._most(-numerator, denominator, None if known.least is None else -known.least)
-        return Range(None if least is None else -least, self._most(numerator, denominator, known.most))
+        least = self._most(-numerator, denominator, None if claimed.least is None else -claimed.least)
+        return Range(None if least is None else -least, self._most(numerator, denominator, claimed.most))
 
-    def _most(self, numerator, denominator, known):
+    def _most(self, numerator, denominator, claimed):
         """The least upper bound, or None: that of a case, until nothing is above."""
-        if known is not None and self.reaches(numerator >= denominator * known):
-            return known
+        if claimed is not None and self.reaches(numerator >= denominator * claimed):
+            return claimed
         bound, case = None, self.case
         while case:
             bound = greatest(numerator, denominator, case.below, case.zero)

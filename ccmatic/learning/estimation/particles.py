@@ -38,32 +38,32 @@ class Particles(NamedTuple):
     most_rtt: Array
     key: Array
 
-    def learned(self, known):
-        """Those after the latest interval of a signals.Known."""
-        now = known.now
-        measures = (known.measure(name) for name in ("throughput", "loss_rate", "sending_rate_before"))
-        told = Measurement(*(column[..., None] for column in (now.rtt_end, *measures)))
-        most_rtt = jnp.maximum(self.most_rtt, told.rtt)
+    def learned(self, knowledge):
+        """Return the Particles after the latest interval of a signals.Knowledge."""
+        now = knowledge.now
+        measures = (knowledge.measure(name) for name in ("throughput", "loss_rate", "sending_rate_before"))
+        measurement = Measurement(*(column[..., None] for column in (now.rtt_end, *measures)))
+        most_rtt = jnp.maximum(self.most_rtt, measurement.rtt)
         key, drawn = jax.random.split(self.key)
         heard = (now.acked > 0)[..., None] & (self.last.throughput > 0) & (self.last.sent > 0)
-        after = self._filtered(drawn, known, told, most_rtt)
+        after = self._filtered(drawn, knowledge, measurement, most_rtt)
         state = jax.tree.map(lambda new, old: jnp.where(heard, new, old), after, self.state)
-        return Particles(state, told, most_rtt, key)
+        return Particles(state, measurement, most_rtt, key)
 
-    def _filtered(self, key, known, told, most_rtt):
+    def _filtered(self, key, knowledge, measurement, most_rtt):
         count = self.state.own.shape[-1]
         luck = jax.random.uniform(key, (10, *self.state.own.shape))
-        factor = told.sent / jnp.maximum(self.last.sent, 1)
-        gradient, seconds = one.GRADIENT * (2 * luck[0] - 1), known.now.seconds[..., None]
+        factor = measurement.sent / jnp.maximum(self.last.sent, 1)
+        gradient, seconds = one.GRADIENT * (2 * luck[0] - 1), knowledge.now.seconds[..., None]
         now = one.moved(self.state, factor, gradient, seconds)
-        least_rtt = known.measure("least_rtt")[..., None]
+        least_rtt = knowledge.measure("least_rtt")[..., None]
         longest = now.delay >= most_rtt - least_rtt
         before = _twice(self.state, self.state.full, self.state.full)
         now = _twice(now, longest, jnp.zeros_like(longest))
         last = self.last._replace(throughput=jnp.maximum(self.last.throughput, 1))
         jitter = [one.LOSS_JITTER * jnp.concatenate([luck[i], luck[i + 1]], axis=-1) for i in (1, 3)]
-        extremes = least_rtt, jnp.maximum(known.measure("highest_throughput")[..., None], 1)
-        discarded = one.gap_of_all(one.gaps(before, now, last, told, extremes, jitter))
+        extremes = least_rtt, jnp.maximum(knowledge.measure("highest_throughput")[..., None], 1)
+        discarded = one.gap_of_all(one.gaps(before, now, last, measurement, extremes, jitter))
         stays = jnp.concatenate([luck[5], luck[6]], axis=-1) >= discarded
         stays &= jnp.concatenate([jnp.ones_like(longest), longest], axis=-1)
         left = stays.sum(-1, keepdims=True)

@@ -17,7 +17,7 @@ PANELS = {
 COLOURS = (BELIEF, SENDER, PROBE, JITTER)
 
 
-def draw(found, model, path):
+def draw(estimates, model, path):
     """Draw Estimates of a model's beliefs to a file: PNG, SVG or PDF, by the name's suffix. Raises InputError."""
     with traces.figure(path, (8, 6.4)) as figure:
         panels = zip(PANELS.items(), figure.subplots(len(PANELS), sharex=True), strict=True)
@@ -25,15 +25,15 @@ def draw(found, model, path):
             axes.set_title(heading, loc="left", fontweight="bold")
             axes.spines[["top", "right"]].set_visible(False)
             axes.grid(color="#e6e6e6", linewidth=0.7)
-            _panel(axes, found, name, [belief.name for belief in model.beliefs if belief.unit == unit])
+            _panel(axes, estimates, name, [belief.name for belief in model.beliefs if belief.unit == unit])
             axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
         axes.set_xlabel("step")
 
 
-def _panel(axes, found, name, beliefs):
-    steps, ranges = [each.t for each in found], [getattr(each.possible, name) for each in found]
-    lines = {belief: [_drawn(each.declared[belief]) for each in found] for belief in beliefs}
-    least, most = [_drawn(each.least) for each in ranges], [_drawn(each.most) for each in ranges]
+def _panel(axes, estimates, name, beliefs):
+    steps, ranges = [estimate.t for estimate in estimates], [getattr(estimate.possible, name) for estimate in estimates]
+    lines = {belief: [_drawn(estimate.declared[belief]) for estimate in estimates] for belief in beliefs}
+    least, most = [_drawn(estimate.least) for estimate in ranges], [_drawn(estimate.most) for estimate in ranges]
     drawn = [value for column in (*lines.values(), least, most) for value in column if not isnan(value)]
     top = 1.1 * max(drawn, default=1)
     low, high = ([end if isnan(value) else value for value in column] for column, end in ((least, 0), (most, top)))

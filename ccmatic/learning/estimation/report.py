@@ -17,24 +17,27 @@ def line(estimate):
     return records.EstimateLine(estimate.t, **ranges, believed=believed)
 
 
-def text(found):
+def text(estimates):
     """A table, a row an Estimate: what is possible, then the beliefs."""
-    names = list(found[0].declared)
-    rows = [(each.t, *_ranges(each), *(_number(each.declared[name]) for name in names)) for each in found]
+    names = list(estimates[0].declared)
+    rows = [
+        (estimate.t, *_ranges(estimate), *(_number(estimate.declared[name]) for name in names))
+        for estimate in estimates
+    ]
     return "\n".join(aligned([("t", *QUANTITIES, *names), *rows]))
 
 
 def _ranges(estimate):
     for name in QUANTITIES:
-        found = getattr(estimate.possible, name)
-        if found.least is None:
+        bounds = getattr(estimate.possible, name)
+        if bounds.least is None:
             yield "any"
-        elif found.most is None:
-            yield f"≥ {_number(found.least)}"
-        elif found.least == found.most:
-            yield _number(found.least)
+        elif bounds.most is None:
+            yield f"≥ {_number(bounds.least)}"
+        elif bounds.least == bounds.most:
+            yield _number(bounds.least)
         else:
-            yield f"{_number(found.least)} … {_number(found.most)}"
+            yield f"{_number(bounds.least)} … {_number(bounds.most)}"
 
 
 def _number(value):

@@ -1,6 +1,6 @@
 """Trained policies: their files, their networks as programs, and their export. Nothing here needs JAX."""
 
-from ccmatic.learning.policies.export import GuidedExport, PolicyExport, export, exported, told, with_guarantees
+from ccmatic.learning.policies.export import GuidedExport, PolicyExport, commanded, export, exported, with_guarantees
 from ccmatic.learning.policies.formulas import exportable
 from ccmatic.learning.policies.onnx_file import write_onnx
 from ccmatic.learning.policies.policy import (
@@ -21,6 +21,7 @@ __all__ = [
     "PolicyExport",
     "arrays",
     "check_layers",
+    "commanded",
     "envelope",
     "export",
     "exportable",
@@ -29,7 +30,6 @@ __all__ = [
     "outputs",
     "program",
     "save",
-    "told",
     "with_guarantees",
     "write_onnx",
 ]

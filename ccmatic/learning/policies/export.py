@@ -56,21 +56,21 @@ class PolicyExport:
 
 
 @dataclass(frozen=True)
-class _Told(PolicyExport):
-    """Of a network that never changes the rate."""
+class _Commanded(PolicyExport):
+    """The export of a sender whose rates a command writes; its network never changes the rate."""
 
     def _values(self):
         return super()._values() | {"CCM_ENVELOPE": "1 /* of rates that are told */", "CCM_TOLD": 1}
 
 
-def told():
-    """The PolicyExport whose sender over UDP sends at the rates that `--policy COMMAND` writes, from when they come,
-    and tells what it measured in each interval."""
+def commanded():
+    """Return a PolicyExport whose sender over UDP sends at the rates that `--policy COMMAND` writes, each from when it
+    arrives. The sender writes what it measured in each interval."""
     default = definitions.chosen("models.signals", "DEFAULT")
     still = records.LayerRecord([[0.0]] * signal.load("observe", default).size, [0.0])
     names = dict.fromkeys(("observe", "act", "reward"), default)
     file = records.PolicyFile(query={}, seed=0, **names, history=1, delay=0, interval="1", layers=[still], curve=[])
-    return _Told(Policy(file, "told"))
+    return _Commanded(Policy(file, "told"))
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,10 @@ def exportable(observe, reward, act=None):
         needed.append(rewarded)
     if act is not None:
         needed.append(signal.load("act", act))
-    for each in needed:
-        for name in sorted(each.inputs - _INPUTS.keys() - _CONSTANTS.keys() - {"reward"}):
-            found = f"no policy is exported whose {each.kind} is '{each.name}': it reads `{name}`"
-            raise InputError(f"{found}, which no exported sender measures")
+    for needed_signal in needed:
+        for name in sorted(needed_signal.inputs - _INPUTS.keys() - _CONSTANTS.keys() - {"reward"}):
+            problem = f"no policy is exported whose {needed_signal.kind} is '{needed_signal.name}': it reads `{name}`"
+            raise InputError(f"{problem}, which no exported sender measures")
     return needed
 
 

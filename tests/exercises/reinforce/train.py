@@ -37,7 +37,7 @@ class Reinforce(agents.Agent):
 
     def __init__(self, training, links, seed):
         self._asked, self._links = training.agent, links
-        self._steps, self._lag = training.environment.asked.steps, training.lag
+        self._steps, self._lag = training.environment.options.steps, training.lag
         inputs = links.observation_space.shape[0]
         self._layers, self.deviation = begin(seed, inputs, *self._asked.layers), self._asked.deviation
         self._descend = jax.jit(jax.value_and_grad(loss))

@@ -6,15 +6,15 @@ from skrl.resources.preprocessors.jax import RunningStandardScaler
 from ccmatic.learning.agents.skrl_agents import QUIET
 
 
-def settings(asked, device):
+def settings(section, device):
     """Return skrl's options for the section [agent] of a query; values are scaled by their running deviation."""
-    own = asked.options
+    own = section.options
     return PPO_CFG(
         rollouts=own.rollout,
         learning_epochs=own.epochs,
         mini_batches=own.batches,
-        discount_factor=asked.gamma,
-        learning_rate=asked.learning_rate,
+        discount_factor=section.gamma,
+        learning_rate=section.learning_rate,
         value_preprocessor=RunningStandardScaler,
         value_preprocessor_kwargs={"size": 1, "device": device},
         experiment=QUIET,

@@ -70,12 +70,12 @@ class Agent(SkrlAgent):
     @classmethod
     def check(cls, training):
         """Updates are of whole rollouts, all that is recorded counts, and the policy to begin with fits."""
-        asked, own, steps = training.agent, training.agent.options, training.environment.asked.steps
+        section, own, steps = training.agent, training.agent.options, training.environment.options.steps
         recorded = steps - training.lag
         if recorded < own.rollout or recorded % own.rollout:
             expected = f"a multiple of rollout, {own.rollout}, and {training.lag} more until the first is heard of"
             raise InputError(f"steps is {steps}; expected {expected}, such as {4 * own.rollout + training.lag}")
-        if asked.parallel * own.rollout < own.batches:
+        if section.parallel * own.rollout < own.batches:
             raise InputError(f"batches is {own.batches}; expected no more than parallel times rollout")
         if own.initial is not None:
             _initial(training)
@@ -85,10 +85,13 @@ class Agent(SkrlAgent):
         if training.agent.options.initial is not None:
             give(self.agent.policy, _initial(training).layers)
 
-    def make(self, links, asked, spaces):
+    def make(self, links, section, spaces):
         """As SkrlAgent says."""
-        models = {"policy": Actor(asked.layers, asked.deviation, **spaces), "value": Critic(asked.layers, **spaces)}
-        return models, settings(asked, links.device), asked.options.rollout
+        models = {
+            "policy": Actor(section.layers, section.deviation, **spaces),
+            "value": Critic(section.layers, **spaces),
+        }
+        return models, settings(section, links.device), section.options.rollout
 
 
 def _initial(training):
@@ -99,7 +102,7 @@ def _initial(training):
     policy, environment = policies.load(file), training.environment
     sizes = [len(layer.bias) for layer in policy.file.layers[:-1]]
     actual = {"layers": sizes, "interval": policy.file.interval}
-    expected = {"layers": list(training.agent.layers), "interval": str(environment.asked.interval)}
+    expected = {"layers": list(training.agent.layers), "interval": str(environment.options.interval)}
     for name in ("observe", "act", "history", "delay"):
         actual[name], expected[name] = getattr(policy.file, name), getattr(environment, name)
     for name, value in actual.items():

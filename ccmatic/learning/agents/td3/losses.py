@@ -12,17 +12,17 @@ SMOOTHING = 0.2, 0.5
 SLOWER = 0.1
 
 
-def settings(asked, steps, most, device):
+def settings(section, steps, most, device):
     """Return skrl's options for the section [agent] of a query. steps: of an episode; most: the largest action."""
-    own = asked.options
+    own = section.options
     return TD3_CFG(
         learning_starts=steps - 1,
         gradient_steps=own.updates,
         batch_size=own.batch,
-        discount_factor=asked.gamma,
-        learning_rate=(asked.learning_rate * SLOWER, asked.learning_rate),
+        discount_factor=section.gamma,
+        learning_rate=(section.learning_rate * SLOWER, section.learning_rate),
         exploration_noise=GaussianNoise,
-        exploration_noise_kwargs={"mean": 0, "std": asked.deviation, "device": device},
+        exploration_noise_kwargs={"mean": 0, "std": section.deviation, "device": device},
         smooth_regularization_noise=GaussianNoise,
         smooth_regularization_noise_kwargs={"mean": 0, "std": SMOOTHING[0] * most, "device": device},
         smooth_regularization_clip=SMOOTHING[1] * most,

@@ -55,13 +55,13 @@ class Agent(SkrlAgent):
         *("policy_optimizer", "critic_1_optimizer", "critic_2_optimizer", "memory"),
     )
 
-    def make(self, links, asked, spaces):
+    def make(self, links, section, spaces):
         """As SkrlAgent says."""
-        most, steps = links.environment.bounds[1], links.environment.asked.steps
-        models = {role: BoundedActor(asked.layers, most, **spaces) for role in ("policy", "target_policy")}
+        most, steps = links.environment.bounds[1], links.environment.options.steps
+        models = {role: BoundedActor(section.layers, most, **spaces) for role in ("policy", "target_policy")}
         critics = ("critic_1", "critic_2", "target_critic_1", "target_critic_2")
-        models |= {role: Critic(asked.layers, **spaces) for role in critics}
-        return models, settings(asked, steps, most, links.device), asked.options.memory
+        models |= {role: Critic(section.layers, **spaces) for role in critics}
+        return models, settings(section, steps, most, links.device), section.options.memory
 
     def layers(self):
         """As Agent says, with the last layer, which is not learned."""
