@@ -4,9 +4,11 @@ from fractions import Fraction
 
 import pytest
 
+import ccmatic as cm
 from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.query import Network, Query
+from support import ROOT, cli
 
 
 def test_a_query_made_in_python_is_the_one_that_a_file_describes():
@@ -45,3 +47,35 @@ def test_a_record_cannot_name_what_only_a_person_may():
     record["property"]["allow_code"] = True
     with pytest.raises(InputError, match="no parameter 'allow_code'"):
         queries.from_record(record)
+
+
+def test_a_query_may_be_named_as_in_commands():
+    verdicts = [cm.verify("always_half", query) for query in ("g1_t5", ROOT / "examples/queries/g1_t5.toml")]
+    assert [verdict.report.query.record() for verdict in verdicts] == [queries.load("g1_t5").record()] * 2
+    assert cm.synthesise("g1_t5").query.name == "g1_t5"
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: cm.verify("always_half", "g33"), "there is no 'g33' in examples/queries"),
+    (lambda: cm.verify("always_half", 3), "3 is no query; expected a Query, the name of one"),
+    (lambda: cm.widen("always_half", None), "None is no query"),
+    (lambda: cm.worst("aimd", "ccac2021"), "ccac2021 is no network; expected a Network"),
+    (lambda: cm.SolverOptions("z3"), r"solvers is 'z3'; expected a tuple of some of .*, such as \('z3',\)"),
+    (lambda: cm.SolverOptions(("z4",)), "solvers is .'z4',.; expected"),
+    (lambda: cm.SolverOptions(()), "solvers is ..; expected"),
+    (lambda: cm.SolverOptions(timeout="60"), "the timeout is '60'; expected seconds, above 0 and at most"),
+    (lambda: cm.SolverOptions(timeout=float("nan")), "the timeout is nan"),
+    (lambda: cm.SolverOptions(timeout=float("inf")), "the timeout is inf"),
+    (lambda: cm.SolverOptions(timeout=0), "the timeout is 0"),
+    (lambda: cm.SolverOptions(seed="0"), "the seed is '0'; expected a whole number from 0 to 4294967295"),
+    (lambda: cm.SolverOptions(seed=-1), "the seed is -1"),
+])  # fmt: skip
+def test_what_is_no_query_no_network_and_no_option_is_said(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_options_of_solvers_out_of_their_range_are_one_message():
+    for option in (["--timeout", "inf"], ["--seed", str(2**64)]):
+        code, _, said = cli.run("verify", "always_half", "--query", "g1_t5", *option)
+        assert code == 2 and "; expected" in said and len(said.splitlines()) == 1

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ccmatic.analysis.worst_case import Worst
+from ccmatic.api.given import Asked as Asked
 from ccmatic.api.given import Given as Given
 from ccmatic.api.given import load_controller
 from ccmatic.api.senders import attack, emulate, evaluate, export, fit, list_names, train

@@ -1,10 +1,12 @@
-"""What all of the API's functions take as a controller."""
+"""What all of the API's functions take as a controller, and as a query."""
 
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 from ccmatic import controllers
+from ccmatic import query as queries
+from ccmatic.base import InputError, shown
 from ccmatic.controllers import Controller, Several, Stateful
 from ccmatic.query import Decides, Query
 
@@ -12,7 +14,20 @@ from ccmatic.query import Decides, Query
 Given = Controller | Stateful | Several | Callable[..., Fraction] | Path | str
 
 
-def load_controller(controller: Given, query: Query | None = None) -> Decides:
+#: What people give as a query: a Query, the name of one in examples/queries, or the path of its file.
+Asked = Query | Path | str
+
+
+def asked(query: Asked) -> Query:
+    """The Query that is meant. Raises InputError."""
+    if isinstance(query, str | Path):
+        return queries.load(query)
+    if not isinstance(query, Query):
+        raise InputError(f"{shown(query)} is no query; expected a Query, the name of one, or the path of its file")
+    return query
+
+
+def load_controller(controller: Given, query: Asked | None = None) -> Decides:
     """The controller that is meant by a Python function, a file, a name, or source text.
 
     query: whose beliefs it may read; None: those of any model that ccmatic ships. Its `rate` runs it, its `pretty`
@@ -20,4 +35,4 @@ def load_controller(controller: Given, query: Query | None = None) -> Decides:
 
         cm.load_controller("cc_qdel")
     """
-    return query.controller(controller) if query else controllers.given(controller)
+    return controllers.given(controller) if query is None else asked(query).controller(controller)

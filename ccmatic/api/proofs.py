@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import guarantees, proving
-from ccmatic.api.given import Given
+from ccmatic.api.given import Asked, Given, asked
 from ccmatic.guarantees import Guarantee
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.proving import Attempt, Check, Listener, Proved
-from ccmatic.query import Query
 from ccmatic.solving import SolverOptions
 
 
@@ -111,7 +110,7 @@ def guarantee(
 
 
 def find_front(
-    query: Query,
+    query: Asked,
     out: str | Path | None = None,
     *,
     step: str | None = None,
@@ -142,7 +141,7 @@ def find_front(
     """
     from ccmatic.analysis import fronts
 
-    return fronts.find_front(query, out, step, jobs, cluster, begun, decided, options=solver)
+    return fronts.find_front(asked(query), out, step, jobs, cluster, begun, decided, options=solver)
 
 
 def reproduce_tradeoff(

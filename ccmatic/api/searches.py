@@ -8,7 +8,7 @@ from typing import Any
 from ccmatic import controllers, synthesis
 from ccmatic.analysis import widening
 from ccmatic.analysis.widening import Widening, WideningReport
-from ccmatic.api.given import Given, load_controller
+from ccmatic.api.given import Asked, Given, asked, load_controller
 from ccmatic.base import exact
 from ccmatic.controllers import Controller, Stateful
 from ccmatic.logic import isolated, isolated_steps
@@ -48,7 +48,7 @@ class Synthesis:
 
 
 def synthesise(
-    query: Query,
+    query: Asked,
     template: str | None = None,
     out: str | Path | None = None,
     *,
@@ -69,7 +69,7 @@ def synthesise(
         for now in cm.synthesise(query, template="two_branches"):
             print(now.left, now.controller)
     """
-    query = query.searching(template) if template else query
+    query = asked(query).searching(template) if template else asked(query)
     store = Store(run, query) if run else None
     steps = synthesis.synthesise(query, jobs, cluster, store, options=solver)
     if out is not None:
@@ -80,7 +80,7 @@ def synthesise(
 @isolated
 def widen(
     controller: Given,
-    query: Query,
+    query: Asked,
     out: str | Path | None = None,
     *,
     step: Fraction | int | str = "1/8",
@@ -97,6 +97,7 @@ def widen(
 
         cm.widen("cc_qdel", cm.load_query("g1_t5"), step="1/4").maximal
     """
+    query = asked(query)
     grid = widening.Grid(load_controller(controller, query), query.units(), exact(step), exact(most))
     controllers.require_order(grid.controller, query.jitter)
     if out is None:

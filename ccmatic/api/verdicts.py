@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from ccmatic import __version__, explanation, trace_export, verification
 from ccmatic.analysis import worst_case
 from ccmatic.analysis.worst_case import Worst
-from ccmatic.api.given import Given, load_controller
-from ccmatic.base import InputError, quantities, write_text
+from ccmatic.api.given import Asked, Given, asked, load_controller
+from ccmatic.base import InputError, quantities, shown, write_text
 from ccmatic.explanation import Explanation
 from ccmatic.logic import isolated
-from ccmatic.query import Network, Query
+from ccmatic.query import Network
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def verify(
     controller: Given,
-    query: Query,
+    query: Asked,
     *,
     smt2: str | Path | None = None,
     solver: SolverOptions = SolverOptions(),
@@ -36,14 +36,14 @@ def verify(
     of windows the question is about packets smaller than C·R_m/5, unless a given condition compares `alpha`. smt2: as
     of `verify_all`.
 
-        cm.verify("cc_qdel", cm.load_query("g1_t5")).trace.plot()
+        cm.verify("cc_qdel", "g1_t5").trace.plot()
     """
     return next(verify_all([controller], query, smt2=smt2, solver=solver))
 
 
 def verify_all(
     controllers: Sequence[Given],
-    query: Query,
+    query: Asked,
     *,
     smt2: str | Path | None = None,
     solver: SolverOptions = SolverOptions(),
@@ -64,8 +64,8 @@ def verify_all(
         InputError: A controller cannot be read, or the file cannot be written. While it is iterated over, as `verify`.
         Disagreement: Two solvers disagree, while it is iterated over.
     """
-    query = query.of_small_packets()
-    judge, loaded = Judge(query, options=solver), [load_controller(each, query) for each in controllers]
+    small = asked(query).of_small_packets()
+    judge, loaded = Judge(small, options=solver), [load_controller(each, small) for each in controllers]
     if smt2 is not None:
         script = "".join(judge.script(controller) for controller in loaded)
         write_text(smt2, f"; ccmatic {__version__}\n(set-logic QF_LRA)\n{script}")
@@ -101,6 +101,8 @@ def worst(
 
         cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).some
     """
+    if not isinstance(network, Network):
+        raise InputError(f"{shown(network)} is no network; expected a Network, such as Network('ccac', 'any', 11)")
     about = {"start": start, "given": given, "period": period, "told": told}
     among = {"at": at, "low": low, "high": high, "resolution": resolution}
     return worst_case.search(controller, network, of, **about, **among, options=solver)

@@ -82,7 +82,7 @@ def solver(command):
 
     @click.option(
         "--solver",
-        type=Names("ccmatic.solving.solver", "NAMES", "all"),
+        type=Names("ccmatic.solving", "NAMES", "all"),
         default="z3",
         show_default=True,
         help="Which solver to ask; all: each, and stop if two disagree.",

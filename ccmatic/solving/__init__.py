@@ -1,8 +1,8 @@
 """Solvers behind one contract."""
 
 from ccmatic.solving.contexts import context
-from ccmatic.solving.options import SolverOptions
+from ccmatic.solving.options import NAMES, SolverOptions
 from ccmatic.solving.programs import greatest
-from ccmatic.solving.solver import NAMES, SAT, UNKNOWN, UNSAT, Checker, conflict, script
+from ccmatic.solving.solver import SAT, UNKNOWN, UNSAT, Checker, conflict, script
 
 __all__ = ["NAMES", "SAT", "UNKNOWN", "UNSAT", "Checker", "SolverOptions", "conflict", "context", "greatest", "script"]

@@ -1,8 +1,14 @@
 """Which solvers decide, for how long, and with which seed."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
-from ccmatic.base import Clock
+from ccmatic.base import Clock, InputError, shown
+
+NAMES = ("z3", "cvc5", "yices")
+
+#: Solvers count milliseconds, and seeds, in 32 bits.
+LONGEST, LAST_SEED = 2**32 // 1000, 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -13,12 +19,34 @@ class SolverOptions:
         solvers: Names in `NAMES`. Each decides every question, and they must agree.
         timeout: Seconds for each question, a Clock that several questions share, or None for any time.
         seed: The seed of the search.
+
+    Raises:
+        InputError: A value is not of its type, or out of its range.
     """
 
     solvers: tuple[str, ...] = ("z3",)
     timeout: "float | Clock | None" = None
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        named = isinstance(self.solvers, tuple | list) and self.solvers
+        if not named or not all(name in NAMES for name in self.solvers):
+            expected = f"a tuple of some of {', '.join(NAMES)}, such as ('z3',)"
+            raise InputError(f"solvers is {_quoted(self.solvers)}; expected {expected}")
+        if not (self.timeout is None or isinstance(self.timeout, Clock) or _is_number(self.timeout, LONGEST)):
+            expected = f"seconds, above 0 and at most {LONGEST}, or None for any time"
+            raise InputError(f"the timeout is {_quoted(self.timeout)}; expected {expected}")
+        if type(self.seed) is not int or not 0 <= self.seed <= LAST_SEED:
+            raise InputError(f"the seed is {_quoted(self.seed)}; expected a whole number from 0 to {LAST_SEED}")
+
     def with_clock(self, clock: Clock) -> "SolverOptions":
         """Return the same options, timed by a clock."""
         return replace(self, timeout=clock)
+
+
+def _is_number(value: object, most: int) -> bool:
+    return isinstance(value, int | float | Fraction) and not isinstance(value, bool) and 0 < value <= most
+
+
+def _quoted(value: object) -> str:
+    return shown(repr(value) if isinstance(value, str) else value)

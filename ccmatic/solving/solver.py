@@ -21,8 +21,6 @@ from ccmatic.logic import Linear, formula
 from ccmatic.solving.contexts import context
 from ccmatic.solving.options import SolverOptions
 
-NAMES = ("z3", "cvc5", "yices")
-
 SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
 
 #: The most nodes of a formula that a script writes out.
@@ -41,7 +39,7 @@ class Checker:
         logic: of real arithmetic: QF_LRA, or QF_NRA for products of unknowns.
 
     Raises:
-        InputError: A solver is not installed or not known.
+        InputError: A solver is not installed.
     """
 
     def __init__(self, options=SolverOptions(), logic=QF_LRA):
