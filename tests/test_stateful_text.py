@@ -79,6 +79,7 @@ REFUSED = [
         5,
         "found `return`, expected a window, a rate, or a window and a",
     ),
+    (STATE + UPDATE + "def send(window):\n    return ()\n", 5, "found `return ()`, expected a window, a rate, or a"),
     (STATE + UPDATE + "def send(window, acked):\n    return acked\n", 4, "`send` reads `acked`, expected only state"),
     (
         STATE + UPDATE + "def send(window, MSS, R_m):\n    if window > MSS:\n        return window\n"

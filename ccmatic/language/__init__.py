@@ -4,7 +4,7 @@ from ccmatic.language import reader
 from ccmatic.language.files import find_program
 from ccmatic.language.limits import Extents
 from ccmatic.language.literals import Literals
-from ccmatic.language.rows import LIST
+from ccmatic.language.scope import LIST
 from ccmatic.language.stateful import Declaration, add_beliefs, is_stateful, rate_line, read_stateful, told_apart
 from ccmatic.language.statements import WITH_STATE, is_constant, observation_of
 from ccmatic.language.terms import TermsReader, read_terms

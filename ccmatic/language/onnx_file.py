@@ -6,12 +6,21 @@ divided by MSS, and the program stays linear in what solvers do not know.
 """
 
 import ast
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ccmatic.base import InputError, opened, shown
+
+if TYPE_CHECKING:
+    import onnx
+
+Array: TypeAlias = NDArray[np.float64]
+Attributes: TypeAlias = "Mapping[str, onnx.AttributeProto]"
 
 #: The most bytes of a file, and nodes of its graph.
 LARGEST, MOST_NODES = 2**22, 1000
@@ -32,7 +41,7 @@ _DECIDES = {
 _ABOUT = '"""A network, read from an ONNX file: it computes in packets per R_m."""'
 
 
-def program(path):
+def program(path: Path) -> str:
     """Return the network of an ONNX file as the text of a controller.
 
     Each input, of shape (n, k), is named by k terms of rates, such as "C_L, q_U / R_m". The output, of shape (n, 1), is
@@ -69,10 +78,10 @@ class _List(NamedTuple):
     """A value of the graph in the program: the text of a list, and of each term in it."""
 
     text: str
-    terms: tuple
+    terms: tuple[str, ...]
 
     @staticmethod
-    def of(terms):
+    def of(terms: Iterable[str]) -> "_List":
         terms = tuple(terms)
         return _List(f"[{', '.join(terms)}]", terms)
 
@@ -80,15 +89,18 @@ class _List(NamedTuple):
 class _Program:
     """The program of one graph: `constants` above its function, and `statements` in it."""
 
-    def __init__(self, model, file):
+    def __init__(self, model: "onnx.ModelProto", file: str) -> None:
         self.model, self.graph, self.file = model, model.graph, file
-        self.constants, self.statements, self.reads = [], [], {"MSS", "R_m"}
-        self.arrays, self.lists = {}, {}
+        self.constants: list[str] = []
+        self.statements: list[str] = []
+        self.reads = {"MSS", "R_m"}
+        self.arrays: dict[str, Array] = {}
+        self.lists: dict[str, _List] = {}
 
-    def fail(self, message):
+    def fail(self, message: str) -> NoReturn:
         raise InputError(message, self.file)
 
-    def text(self):
+    def text(self) -> str:
         """The whole text."""
         versions = [each.version for each in self.model.opset_import if each.domain in ("", "ai.onnx")]
         if not versions or versions[0] < OLDEST:
@@ -117,7 +129,7 @@ class _Program:
         lines = [_ABOUT, "", *self.constants, *state, "", "", signature, unit, *self.statements]
         return "\n".join([*lines, end.format(output.text), *more, ""])
 
-    def input(self, value):
+    def input(self, value: "onnx.ValueInfoProto") -> _List:
         """The list of what an input is named."""
         try:
             said = ast.parse(value.name, mode="eval").body
@@ -133,7 +145,7 @@ class _Program:
         self.reads |= {node.id for node in ast.walk(said) if isinstance(node, ast.Name) and id(node) not in called}
         return _List.of(map(ast.unparse, terms))
 
-    def array(self, tensor):
+    def array(self, tensor: "onnx.TensorProto") -> Array:
         """The numbers of a tensor, exact in doubles."""
         from onnx import TensorProto, numpy_helper
 
@@ -142,12 +154,12 @@ class _Program:
             self.fail(f"the numbers of '{name}' are in another file; expected them in this one")
         if tensor.data_type != TensorProto.FLOAT:
             self.fail(f"'{name}' is not of float32; expected that, as products of these are exact in doubles")
-        array = np.float64(numpy_helper.to_array(tensor))
+        array = np.asarray(numpy_helper.to_array(tensor), np.float64)
         if not np.isfinite(array).all():
             self.fail(f"'{name}' has a number that is not finite")
         return array
 
-    def node(self, number, node):
+    def node(self, number: int, node: "onnx.NodeProto") -> None:
         """Add what a node does."""
         kind = node.op_type
         where = f"node {number} ({shown(kind)})"
@@ -169,7 +181,7 @@ class _Program:
         else:
             self.arrays[output] = made
 
-    def do_Gemm(self, name, attributes, x, weights, bias=None):
+    def do_Gemm(self, name: str, attributes: Attributes, x: str, weights: str, bias: str | None = None) -> _List:
         matrix = self.arrays[weights].T if not _whole(attributes, "transB") else self.arrays[weights]
         if _whole(attributes, "transA"):
             raise _Unfit("transA is not 0")
@@ -177,10 +189,10 @@ class _Program:
         added = self.arrays[bias] * _number(attributes, "beta", 1.0) if bias else 0.0
         return self.affine(name, matrix, self.lists[x], added)
 
-    def do_MatMul(self, name, attributes, x, weights):
+    def do_MatMul(self, name: str, attributes: Attributes, x: str, weights: str) -> _List:
         return self.affine(name, self.arrays[weights].T, self.lists[x], 0.0)
 
-    def affine(self, name, matrix, x, bias):
+    def affine(self, name: str, matrix: Array, x: _List, bias: Array | float) -> _List:
         """A layer: rows of weights, times a list, and biases."""
         if matrix.ndim != 2 or not matrix.size or matrix.shape[1] != len(x.terms):
             raise _Unfit(f"weights of the shape {matrix.T.shape} for {len(x.terms)} numbers; expected one row for each")
@@ -189,7 +201,7 @@ class _Program:
         layer = f"affine(weights_{name}, {x.text}, [0 for row in weights_{name}])"
         return self.raised(name, layer, rows, bias)
 
-    def raised(self, name, text, count, bias):
+    def raised(self, name: str, text: str, count: int, bias: Array | float) -> _List:
         """A list of so many terms, each with its bias added."""
         biases = _row(bias, count)
         if any(biases):
@@ -197,7 +209,7 @@ class _Program:
             text = f"[y + b * unit for y, b in zip({text}, bias_{name})]"
         return self.assigned(name, text, count)
 
-    def do_Add(self, name, attributes, left, right):
+    def do_Add(self, name: str, attributes: Attributes, left: str, right: str) -> _List:
         if left in self.arrays:
             left, right = right, left
         x = self.lists[left]
@@ -208,44 +220,46 @@ class _Program:
             raise _Unfit(f"{len(x.terms)} and {len(y.terms)} numbers; expected as many")
         return self.assigned(name, f"[y + z for y, z in zip({x.text}, {y.text})]", len(x.terms))
 
-    def do_Relu(self, name, attributes, x):
+    def do_Relu(self, name: str, attributes: Attributes, x: str) -> _List:
         return self.each(name, "max(0, y)", x)
 
-    def do_Clip(self, name, attributes, x, low=None, high=None):
+    def do_Clip(
+        self, name: str, attributes: Attributes, x: str, low: str | None = None, high: str | None = None
+    ) -> _List:
         ends = {"min": low, "max": high}
         numbers = {end: float(self.arrays[value].reshape(())) for end, value in ends.items() if value}
-        numbers |= {end: _number(attributes, end, None) for end in ends if end in attributes}
+        numbers |= {end: attributes[end].f for end in ends if end in attributes}
         text = "y"
         for end, pick in (("min", "max"), ("max", "min")):
             if end in numbers:
                 text = f"{pick}({text}, {_exact(numbers[end])} * unit)"
         return self.each(name, text, x)
 
-    def do_Concat(self, name, attributes, *several):
+    def do_Concat(self, name: str, attributes: Attributes, *several: str) -> _List:
         if _whole(attributes, "axis") not in (1, -1):
             raise _Unfit("the axis is not the last")
         terms = [term for each in several for term in self.lists[each].terms]
         return self.assigned(name, f"[{', '.join(terms)}]", len(terms))
 
-    def do_Identity(self, name, attributes, x):
+    def do_Identity(self, name: str, attributes: Attributes, x: str) -> _List | Array:
         return self.arrays[x] if x in self.arrays else self.lists[x]
 
-    def do_Flatten(self, name, attributes, x):
+    def do_Flatten(self, name: str, attributes: Attributes, x: str) -> _List:
         if _whole(attributes, "axis", 1) != 1:
             raise _Unfit("the axis is not 1")
         return self.lists[x]
 
-    def do_Constant(self, name, attributes):
+    def do_Constant(self, name: str, attributes: Attributes) -> Array:
         if list(attributes) != ["value"]:
             raise _Unfit("no `value`; expected a tensor")
         return self.array(attributes["value"].t)
 
-    def each(self, name, text, x):
+    def each(self, name: str, text: str, x: str) -> _List:
         """A list in which each term y is made into another."""
-        x = self.lists[x]
-        return self.assigned(name, f"[{text} for y in {x.text}]", len(x.terms))
+        terms = self.lists[x]
+        return self.assigned(name, f"[{text} for y in {terms.text}]", len(terms.terms))
 
-    def assigned(self, name, text, count):
+    def assigned(self, name: str, text: str, count: int) -> _List:
         self.statements.append(f"    {name} = {text}")
         return _List(name, tuple(f"{name}[{index}]" for index in range(count)))
 
@@ -258,15 +272,15 @@ _KNOWN = tuple(name.removeprefix("do_") for name in vars(_Program) if name.start
 _CURVED = ("Tanh", "Sigmoid", "Exp", "Log", "Sqrt", "Pow", "Softplus", "Gelu", "Elu", "Softmax", "Mul", "Div")
 
 
-def _whole(attributes, name, default=0):
+def _whole(attributes: Attributes, name: str, default: int = 0) -> int:
     return attributes[name].i if name in attributes else default
 
 
-def _number(attributes, name, default):
+def _number(attributes: Attributes, name: str, default: float) -> float:
     return attributes[name].f if name in attributes else default
 
 
-def _row(bias, count):
+def _row(bias: Array | float, count: int) -> list[float]:
     """The biases of so many numbers."""
     bias = np.asarray(bias)
     if bias.size == 1:
@@ -276,10 +290,10 @@ def _row(bias, count):
     return [float(number) for number in bias.ravel()]
 
 
-def _exact(number):
+def _exact(number: float) -> str:
     """All digits of a float."""
     return str(Decimal(float(number)))
 
 
-def _listed(numbers):
+def _listed(numbers: Iterable[float]) -> str:
     return f"[{', '.join(map(_exact, numbers))}]"

@@ -6,38 +6,47 @@ are written out as they are read: a list is a `Row` of terms.
 """
 
 import ast
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
-from itertools import count, pairwise
+from itertools import pairwise
+from typing import TypeVar
 
-from ccmatic.base import CONDITION, CONSTANTS, NUMBER, RATE, InputError, shown, suggest
-from ccmatic.language.limits import MAX_DEPTH, MAX_LENGTH, Size, too_deep
-from ccmatic.language.literals import Literals
-from ccmatic.language.rows import LIST, Row, RowReader
+from ccmatic.base import CONDITION, CONSTANTS, NUMBER, RATE, InputError, Unit, shown, suggest
+from ccmatic.language.limits import MAX_DEPTH, MAX_LENGTH, too_deep
+from ccmatic.language.rows import RowReader
+from ccmatic.language.scope import LIST, Meaning, Row, Term, as_condition, as_term
 from ccmatic.language.statements import (
     WITH_STATE,
     after_docstring,
     always_returns,
     assignment,
     first_line,
+    is_assignment,
     is_constant,
     start_of,
     targets,
 )
-from ccmatic.language.tree import Between, Binary, Comparison, Extreme, If, Local, Logic, Name, Not, Number, parts
-from ccmatic.language.value import Names, Sign, Value
-
-#: The functions of lists.
-BUILT_IN = ("affine", "all", "any", "len", "range", "sum", "zip")
+from ccmatic.language.tree import Between, Binary, Comparison, Extreme, If, Local, Logic, Not, Number, Tree, parts
 
 #: The constants that are numbers in every query, so that terms may be multiplied and divided by them.
 KNOWN = ("R_m", "D")
 
+T = TypeVar("T")
 
-_ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_ORDER = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_ORDER: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
 
 
-def read(source, beliefs, reserved, file=None):
+def read(
+    source: str, beliefs: Mapping[str, Unit | str], reserved: Collection[str], file: str | None = None
+) -> tuple[tuple[str, ...], Tree]:
     """The names of a controller's parameters, in order, and its body: the rate as a tree of `ccmatic.language.tree`.
 
     beliefs: the names that it may read, besides the constants, to their units; it may assign neither these nor what is
@@ -48,7 +57,7 @@ def read(source, beliefs, reserved, file=None):
     return parsed(source, file, reader.module)
 
 
-def parsed(source, file, read_module):
+def parsed(source: str, file: str | None, read_module: Callable[[ast.Module], T]) -> T:
     """What `read_module`, a function, makes of the syntax of a source, an `ast.Module`. Raises InputError, with the
     file, where it does or where the source is no Python, or too long."""
     if len(source) > MAX_LENGTH:
@@ -63,7 +72,7 @@ def parsed(source, file, read_module):
         raise InputError(f"nested too deeply, expected at most {MAX_DEPTH} levels", file) from None
 
 
-def read_start(source):
+def read_start(source: str) -> str | None:
     """The controller that runs until a large loss, as a `start = "NAME"` says, or None."""
     return next((name for statement in ast.parse(source).body if (name := start_of(statement))), None)
 
@@ -71,24 +80,7 @@ def read_start(source):
 class Reader(RowReader):
     """Reads one source; its methods give trees, or a tree and its unit (None for 0, which fits any unit)."""
 
-    def __init__(self, source, units, reserved, file):
-        self.literals = Literals(source)
-        self.units = units
-        self.reserved = {*units, *reserved, "max", "min", "between", *BUILT_IN}
-        self.file = file
-        self.called = "rate"  # the function that is read
-        self.parameters = None
-        self.names = {}  # of those assigned on the path that is read: the tree and its unit
-        self.assigned = ()
-        self.in_assignment = False
-        self.size = Size()
-        self.branch, self.layers = 0, count(1)
-        self.read_names, self.value_of, self.sign = Names().walk, Value().walk, Sign().walk  # each remembers
-
-    def fail(self, node, message):
-        raise InputError(message, self.file, getattr(node, "lineno", None))
-
-    def module(self, module):
+    def module(self, module: ast.Module) -> tuple[tuple[str, ...], Tree]:
         statements = self.whole_module(module)
         functions = [s for s in statements if isinstance(s, ast.FunctionDef)]
         for statement in statements:
@@ -112,37 +104,37 @@ class Reader(RowReader):
             self.fail(functions[1], "found a second function `rate`, expected one")
         return self.function(functions[0])
 
-    def whole_module(self, module):
+    def whole_module(self, module: ast.Module) -> list[ast.stmt]:
         """Its statements but for a docstring, if it is not nested too deeply."""
         if node := too_deep(module):
             self.fail(node, f"nested too deeply, expected at most {MAX_DEPTH} levels")
         return after_docstring(module.body)
 
-    def function(self, function):
-        body = self.begin(function)
-        return self.parameters, self.block(body, function)
+    def function(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], Tree]:
+        parameters, body = self.begin(function)
+        return parameters, self.block(body, function)
 
-    def begin(self, function):
-        """Begin to read a function; the statements of its body."""
+    def begin(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], list[ast.stmt]]:
+        """Begin to read a function; the names of its parameters, and the statements of its body."""
         self.called = function.name
         plain = f"expected plain `def {function.name}(...)`"
         if function.decorator_list:
             self.fail(function.decorator_list[0], f"found a decorator, {plain}")
         if function.returns or getattr(function, "type_params", None):
             self.fail(function, f"found types on `{function.name}`, {plain}")
-        self.parameters = self.parameter_names(function)
+        parameters = self.parameters = self.parameter_names(function)
         body = after_docstring(function.body)
         self.check_block(body)
         self.assigned = {node.id for node in targets(function)}
-        return body
+        return parameters, body
 
-    def parameter_names(self, function):
+    def parameter_names(self, function: ast.FunctionDef) -> tuple[str, ...]:
         arguments = function.args
         plain = ast.arguments(posonlyargs=[], args=arguments.args, kwonlyargs=[], kw_defaults=[], defaults=[])
         if ast.dump(plain) != ast.dump(arguments) or any(a.annotation for a in arguments.args):
             found = ast.unparse(arguments)
             self.fail(function, f"found parameters `{found}`, expected only names, without defaults or types")
-        names = []
+        names: list[str] = []
         for argument in arguments.args:
             if argument.arg not in self.units:
                 self.fail(argument, self.unknown(argument.arg))
@@ -151,7 +143,7 @@ class Reader(RowReader):
             names.append(argument.arg)
         return tuple(names)
 
-    def unknown(self, name):
+    def unknown(self, name: str) -> str:
         """Why a parameter of this name is refused: what may be read, and, unless one of these is meant, that a sender's
         own numbers are state."""
         known = suggest(name, self.units)
@@ -160,13 +152,13 @@ class Reader(RowReader):
             text += f"; what a sender counts or remembers, such as a window, is for a controller with {WITH_STATE}"
         return text
 
-    def check_block(self, statements):
+    def check_block(self, statements: Sequence[ast.stmt]) -> None:
         """Every statement is a `return`, an `if` or an assignment, and none stands where no path leads."""
         for statement in statements:
             if isinstance(statement, ast.If):
                 self.check_block(statement.body)
                 self.check_block(statement.orelse)
-            elif assignment(statement):
+            elif is_assignment(statement):
                 self.check_target(statement, self.names)
             else:
                 self.check_other(statement)
@@ -174,19 +166,19 @@ class Reader(RowReader):
             if always_returns(before):
                 self.fail(after, f"`{first_line(after)}` is never reached, expected nothing after a return")
 
-    def check_other(self, statement):
+    def check_other(self, statement: ast.stmt) -> None:
         """What is neither an `if` nor an assignment."""
         if not isinstance(statement, ast.Return):
             found = first_line(statement)
             self.fail(statement, f"found `{found}`, expected `if`, `return` or an assignment to one name")
 
-    def check_target(self, statement, taken):
+    def check_target(self, statement: ast.stmt, taken: Collection[str]) -> None:
         """A name means one thing: assigning it hides nothing."""
         name, _ = assignment(statement)
         if name in self.reserved or name in taken or name.startswith("__"):
             self.fail(statement, f"assigns `{name}`, which has a meaning already; expected another name")
 
-    def block(self, statements, before):
+    def block(self, statements: list[ast.stmt], before: ast.stmt) -> Tree:
         """The rate that the statements return; `before` is the statement that leads here."""
         for index, statement in enumerate(statements):
             if isinstance(statement, ast.Return):
@@ -197,7 +189,7 @@ class Reader(RowReader):
         kind = "`if`" if isinstance(before, ast.If) else "`def rate`"
         self.fail(before, f"missing return: a path through this {kind} ends without one")
 
-    def branches(self, statement, rest):
+    def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Tree:
         """The rate that an `if` and the rest return; each branch may assign other names."""
         test = self.whole(statement.test, self.condition(statement.test))
         self.enter_branch(statement)
@@ -207,32 +199,37 @@ class Reader(RowReader):
             self.names = dict(known)
             trees.append(self.block(branch + rest, statement))
         self.branch -= 1
-        return If(test, *trees)
+        then, other = trees
+        return If(test, then, other)
 
-    def enter_branch(self, statement):
+    def enter_branch(self, statement: ast.stmt) -> None:
         """One `if` more on this path."""
         self.branch += 1
         if self.branch > MAX_DEPTH:
             self.fail(statement, f"found a path of more than {MAX_DEPTH} `if`, expected fewer")
 
-    def assign(self, statement):
+    def assign(self, statement: ast.stmt) -> None:
         """From here on, on this path, the name stands for the tree."""
         name, node = assignment(statement)
         self.in_assignment = True
-        tree, unit = self.value(node)
+        meaning = self.value(node)
         self.in_assignment = False
-        self.names[name] = self.local(name, node, tree), unit
+        self.names[name] = self.named(name, node, meaning)
 
-    def local(self, name, node, tree):
-        """What a name stands for: a term is shared by all that read it. Each in a list has a name of its own."""
-        if isinstance(tree, Row):
-            self.count(node, len(tree))
-            return Row((self.local(f"{name}_{index}", node, each), unit) for index, (each, unit) in enumerate(tree))
+    def named(self, name: str, node: ast.expr, meaning: Meaning) -> Meaning:
+        """What a name stands for. Each in a list has a name of its own."""
+        what, unit = meaning
+        if not isinstance(what, Row):
+            return self.local(name, node, what), unit
+        self.count(node, len(what))
+        return Row(self.named(f"{name}_{index}", node, item) for index, item in enumerate(what)), LIST
+
+    def local(self, name: str, node: ast.expr | ast.stmt, tree: Tree) -> Tree:
+        """A term with a name, which all that read it share."""
         tree = self.whole(node, tree)
         return tree if isinstance(tree, Local) or not parts(tree) else Local(name, tree, node.lineno)
 
-    def value(self, node):
-        """What may be assigned: a term, a condition or a list."""
+    def value(self, node: ast.expr) -> Meaning:
         match node:
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
                 return self.condition(node), CONDITION
@@ -246,18 +243,7 @@ class Reader(RowReader):
                 return self.row(node), LIST
         return self.expression(node)
 
-    def whole(self, node, tree):
-        """The tree of a whole term or condition, if it is not too large."""
-        if reason := self.size.ended(tree):
-            self.fail(node, reason)
-        return tree
-
-    def count(self, node, more=1):
-        """So many more names, numbers or returns are read; refused where they are too many."""
-        if reason := self.size.grown(more):
-            self.fail(node, reason)
-
-    def returned(self, statement):
+    def returned(self, statement: ast.Return) -> Tree:
         self.count(statement)
         if statement.value is None:
             self.fail(statement, "found `return` alone, expected a rate after it")
@@ -266,43 +252,41 @@ class Reader(RowReader):
                 return Between(self.rate(low), self.rate(high), statement.lineno)
         return self.rate(statement.value)
 
-    def rate(self, node):
+    def rate(self, node: ast.expr) -> Tree:
         """What is returned, or one end of it."""
         tree, unit = self.expression(node)
         if unit not in (None, RATE):
             self.fail(node, f"returns `{ast.unparse(node)}` ({unit}), expected a rate")
         return self.whole(node, tree)
 
-    def expression(self, node):
+    def expression(self, node: ast.expr) -> Term:
         match node:
             case ast.Constant():
                 return self.number(node)
             case ast.Name():
-                tree, unit = self.name(node)
-                if unit not in (CONDITION, LIST):
-                    return tree, unit
+                if term := as_term(self.name(node)):
+                    return term
             case ast.Subscript() if self.is_row(node.value):
-                tree, unit = self.item(node)
-                if unit not in (CONDITION, LIST):
-                    return tree, unit
+                if term := as_term(self.item(node)):
+                    return term
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 tree, unit = self.expression(operand)
                 return Binary("-", Number(Fraction(0)), tree, node.lineno), unit
             case ast.BinOp() if type(node.op) in _ARITHMETIC:
                 return self.arithmetic(node)
-            case ast.Call(func=ast.Name(id="max" | "min")):
-                return self.extreme(node)
+            case ast.Call(func=ast.Name(id="max" | "min" as pick)):
+                return self.extreme(node, pick)
             case ast.Call(func=ast.Name(id="sum")):
                 return self.sum(node)
             case ast.Call(func=ast.Name(id="len")):
                 return self.length(node)
             case ast.IfExp(test=test, body=then, orelse=other):
                 condition = self.condition(test)
-                trees, unit = self.same_unit(node, "chooses between", "and", then, other)
-                return If(condition, *trees), unit
+                (first, second), unit = self.same_unit(node, "chooses between", "and", then, other)
+                return If(condition, first, second), unit
         self.fail(node, self.refusal(node))
 
-    def refusal(self, node):
+    def refusal(self, node: ast.expr) -> str:
         """Why `node` is no term."""
         found = ast.unparse(node)
         match node:
@@ -318,7 +302,7 @@ class Reader(RowReader):
                 return f"found call `{found}`, expected only max(...) or min(...)"
         return f"found `{found}`, expected a term such as 2 * C_L"
 
-    def number(self, node):
+    def number(self, node: ast.Constant) -> Term:
         if type(node.value) not in (int, float):
             text = self.literals.text(node)
             self.fail(node, f"found `{shown(text)}`, expected a real number or a parameter")
@@ -329,25 +313,7 @@ class Reader(RowReader):
         self.count(node)
         return Number(number), NUMBER if number else None
 
-    def name(self, node):
-        """What is assigned to a name, or the parameter."""
-        name = node.id
-        self.count(node)
-        if name in self.names:
-            return self.names[name]
-        if name in self.assigned:
-            self.fail(node, f"`{name}` is not assigned on every path that leads here, expected it to be")
-        if name not in self.units:
-            known = suggest(name, [*self.units, *self.names])
-            self.fail(node, f"unknown name `{name}`, expected a parameter; {known}")
-        if self.parameters is None:
-            self.fail(node, f"found `{name}` outside `{self.called}`, expected numbers and constants made of them")
-        if name not in self.parameters:
-            wanted = ", ".join((*self.parameters, name))
-            self.fail(node, f"`{name}` is not a parameter, expected it to be: `def {self.called}({wanted})`")
-        return Name(name), self.units[name]
-
-    def arithmetic(self, node):
+    def arithmetic(self, node: ast.BinOp) -> Term:
         op = _ARITHMETIC[type(node.op)]
         if op == "+":
             (right, left), unit = self.same_unit(node, "adds", "to", node.right, node.left)
@@ -365,20 +331,20 @@ class Reader(RowReader):
                 unit = left_unit / right_unit
         return Binary(op, left, right, node.lineno), unit
 
-    def is_known(self, tree):
+    def is_known(self, tree: Tree) -> bool:
         """Whether a term is a number in every query, by which may be divided."""
         return self.read_names(tree) <= set(KNOWN)
 
-    def is_factor(self, tree):
+    def is_factor(self, tree: Tree) -> bool:
         """Whether a term may be a factor of one that is not known."""
         return self.is_known(tree)
 
-    def check_product(self, node, left, right):
+    def check_product(self, node: ast.BinOp, left: Tree, right: Tree) -> None:
         if not self.is_factor(left) and not self.is_factor(right):
-            left, right = ast.unparse(node.left), ast.unparse(node.right)
-            self.fail(node, f"multiplies `{left}` by `{right}`, expected one of them {_OF_KNOWN}")
+            product = f"multiplies `{ast.unparse(node.left)}` by `{ast.unparse(node.right)}`"
+            self.fail(node, f"{product}, expected one of them {_OF_KNOWN}")
 
-    def check_division(self, node, divisor):
+    def check_division(self, node: ast.BinOp, divisor: Tree) -> None:
         left, right = ast.unparse(node.left), ast.unparse(node.right)
         if not self.is_known(divisor):
             self.fail(node, f"divides `{left}` by `{right}`, expected a divisor {_OF_KNOWN}")
@@ -389,41 +355,28 @@ class Reader(RowReader):
             found = f"an assignment, or a list, divides `{left}` by `{right}`, which may be 0"
             self.fail(node, f"{found}; expected a sum or product of what is above 0, or the division where it is used")
 
-    def extreme(self, node):
-        pick, several = node.func.id, self.several(node)
+    def extreme(self, node: ast.Call, pick: str) -> Term:
+        several = self.several(node)
         if len(several or node.args) < 2 - bool(several) or node.keywords or any(map(_is_starred, node.args)):
             found = ast.unparse(node)
             self.fail(node, f"found `{found}`, expected {pick} of at least two plain terms, or of a list")
-        read = several or [(each, *self.expression(each)) for each in node.args]
-        self.require_terms(node, read)
-        trees, unit = self.alike(node, f"takes the {pick} of", "and", read)
+        operands = self.terms_among(node, several or [(each, *self.expression(each)) for each in node.args])
+        trees, unit = self.alike(node, f"takes the {pick} of", "and", operands)
         return trees[0] if len(trees) == 1 else Extreme(pick, trees), unit
 
-    def same_unit(self, node, verb, preposition, *operands):
+    def same_unit(
+        self, node: ast.AST, verb: str, preposition: str, *operands: ast.expr
+    ) -> tuple[tuple[Tree, ...], Unit | None]:
         """The trees of the operands and the unit that they share."""
         return self.alike(node, verb, preposition, [(each, *self.expression(each)) for each in operands])
 
-    def alike(self, node, verb, preposition, read):
-        """The trees and the common unit of what was read: (syntax, tree, unit) of each."""
-        common, first = None, None
-        for operand, _, unit in read:
-            if common is None:
-                common, first = unit, operand
-            elif unit not in (None, common):
-                a, b = ast.unparse(first), ast.unparse(operand)
-                text = f"{verb} `{a}` ({common}) {preposition} `{b}` ({unit})"
-                self.fail(node, f"{text}, expected terms of one unit")
-        return tuple(tree for _, tree, _ in read), common
-
-    def condition(self, node):
+    def condition(self, node: ast.expr) -> Tree:
         match node:
             case ast.Name():
-                tree, unit = self.name(node)
-                if unit == CONDITION:
+                if tree := as_condition(self.name(node)):
                     return tree
             case ast.Subscript() if self.is_row(node.value):
-                tree, unit = self.item(node)
-                if unit == CONDITION:
+                if tree := as_condition(self.item(node)):
                     return tree
             case ast.Call(func=ast.Name(id="all" | "any" as called)) if (several := self.several(node)) is not None:
                 return self.quantified(node, called, several)
@@ -435,19 +388,19 @@ class Reader(RowReader):
                 return self.comparison(node)
         self.fail(node, f"found `{ast.unparse(node)}`, expected a comparison such as qdel_L > 0")
 
-    def comparison(self, node):
+    def comparison(self, node: ast.Compare) -> Tree:
         """A comparison; a chain a < b < c is a < b and b < c."""
         links = []
         for op, (left, right) in zip(node.ops, pairwise([node.left, *node.comparators]), strict=True):
             if type(op) not in _ORDER:
                 self.fail(node, f"found `{ast.unparse(node)}`, expected one of < <= > >= == !=")
-            trees, _ = self.same_unit(node, "compares", "with", left, right)
-            links.append(Comparison(_ORDER[type(op)], *trees))
+            (low, high), _ = self.same_unit(node, "compares", "with", left, right)
+            links.append(Comparison(_ORDER[type(op)], low, high))
         return links[0] if len(links) == 1 else Logic("and", tuple(links))
 
 
 _OF_KNOWN = f"made of numbers, {' and '.join(KNOWN)} only"
 
 
-def _is_starred(node):
+def _is_starred(node: ast.expr) -> bool:
     return isinstance(node, ast.Starred)

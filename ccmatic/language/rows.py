@@ -1,15 +1,14 @@
 """Reads lists: literals, comprehensions, sums and layers of networks, each written out as terms."""
 
 import ast
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 
 from ccmatic.base import CONDITION, NUMBER
-from ccmatic.language.tree import Affine, Item, Local, Logic, Number, Vector
+from ccmatic.language.scope import LIST, Meaning, Operand, Reading, Row, Scope, Term
+from ccmatic.language.tree import Affine, Item, Local, Logic, Number, Tree, Vector
 from ccmatic.language.vectors import added
-
-#: What a list has in place of a unit, as each in it has its own.
-LIST = "a list"
 
 #: The calls that make lists. Python reads the results of `zip` and of generators only once, so they have no names: the
 #: comprehension or the function in which they stand reads them.
@@ -18,16 +17,10 @@ _CALLS = ("affine", "range")
 _PLAIN = "a comprehension such as `max(x / k for k in range(1, 5))`, without `if`"
 
 
-class Row(tuple):
-    """A list as it is read: a (tree, unit) of each; of a list within it, (Row, LIST)."""
+class RowReader(Scope):
+    """Reads what makes lists, and the functions of lists."""
 
-    __slots__ = ()
-
-
-class RowReader:
-    """The methods of a `reader.Reader` that read lists."""
-
-    def is_row(self, node):
+    def is_row(self, node: ast.expr) -> bool:
         """Whether syntax says a list, or perhaps one within a list."""
         while isinstance(node, ast.Subscript):
             node = node.value
@@ -38,7 +31,7 @@ class RowReader:
                 return called in _CALLS
         return isinstance(node, ast.List | ast.ListComp)
 
-    def row(self, node):
+    def row(self, node: ast.expr) -> Row:
         """The Row that syntax says."""
         match node:
             case ast.List(elts=nodes) if not any(isinstance(each, ast.Starred) for each in nodes):
@@ -54,22 +47,20 @@ class RowReader:
                 return self.zipped(node)
             case ast.Call(func=ast.Name(id="affine")):
                 return self.affine(node)
-            case ast.Name() if self.is_row(node):
-                return self.name(node)[0]
-            case ast.Subscript() if self.is_row(node):
-                row, unit = self.item(node)
-                if unit == LIST:
+            case ast.Name() | ast.Subscript() if self.is_row(node):
+                row, _ = self.name(node) if isinstance(node, ast.Name) else self.item(node)
+                if isinstance(row, Row):
                     return row
         self.fail(node, f"found `{ast.unparse(node)}`, expected a list such as [C_L, C_U] or range(4)")
 
     @contextmanager
-    def eager(self):
+    def eager(self) -> Iterator[None]:
         """Within it all is worked out, as Python does it with a list of which only some is read later."""
         before, self.in_assignment = self.in_assignment, True
         yield
         self.in_assignment = before
 
-    def item(self, node):
+    def item(self, node: ast.Subscript) -> Meaning:
         """`xs[2]`: a tree and its unit."""
         row = self.row(node.value)
         self.count(node)
@@ -78,7 +69,7 @@ class RowReader:
             self.fail(node, f"found `{ast.unparse(node)}`, where the index is {index}; expected 0 to {len(row) - 1}")
         return row[index]
 
-    def whole_number(self, node):
+    def whole_number(self, node: ast.expr) -> int:
         """A whole number that constants say."""
         tree, unit = self.expression(node)
         if unit in (None, NUMBER) and not self.read_names(tree):
@@ -87,7 +78,7 @@ class RowReader:
                 return int(number)
         self.fail(node, f"found `{ast.unparse(node)}`, expected a whole number made of constants")
 
-    def range(self, node):
+    def range(self, node: ast.Call) -> Row:
         ends = [self.whole_number(each) for each in node.args]
         if not 1 <= len(ends) <= 3 or node.keywords or ends[2:] == [0]:
             self.fail(node, f"found `{ast.unparse(node)}`, expected a range such as range(1, 5)")
@@ -95,21 +86,21 @@ class RowReader:
         self.count(node, len(numbers))
         return Row((Number(Fraction(number)), NUMBER if number else None) for number in numbers)
 
-    def zipped(self, node):
+    def zipped(self, node: ast.Call) -> Row:
         rows = [self.row(each) for each in node.args]
         if not rows or node.keywords or len(set(map(len, rows))) > 1:
             self.fail(node, f"found `{ast.unparse(node)}`, expected lists of one length")
         self.count(node, sum(map(len, rows)))
         return Row((Row(each), LIST) for each in zip(*rows, strict=True))
 
-    def turns(self, node, generators):
+    def turns(self, node: ast.ListComp | ast.GeneratorExp, generators: Sequence[ast.comprehension]) -> list[Reading]:
         """What a comprehension says in each turn: (syntax, tree, unit)."""
         if not generators:
             return [(node.elt, *self.value(node.elt))]
         first, *others = generators
         if first.ifs or first.is_async:
             self.fail(node, f"found `{ast.unparse(node)}`, expected {_PLAIN}")
-        row, outer, made = self.row(first.iter), self.names, []
+        row, outer, made = self.row(first.iter), self.names, list[Reading]()
         for each in row:
             self.count(node)
             self.names = {**outer, **self.bound(first.target, each, outer)}
@@ -117,10 +108,11 @@ class RowReader:
         self.names = outer
         return made
 
-    def bound(self, target, each, outer):
+    def bound(self, target: ast.expr, each: Meaning, outer: Mapping[str, Meaning]) -> dict[str, Meaning]:
         """What the names of a comprehension mean in a turn."""
-        if isinstance(target, ast.Tuple) and each[1] == LIST and len(each[0]) == len(target.elts):
-            pairs = zip(target.elts, each[0], strict=True)
+        row, _ = each
+        if isinstance(target, ast.Tuple) and isinstance(row, Row) and len(row) == len(target.elts):
+            pairs = zip(target.elts, row, strict=True)
             return {name: means for part, item in pairs for name, means in self.bound(part, item, outer).items()}
         if not isinstance(target, ast.Name):
             self.fail(target, f"found `{ast.unparse(target)}`, expected a name for each in the list")
@@ -128,7 +120,7 @@ class RowReader:
             self.fail(target, f"assigns `{target.id}`, which has a meaning already; expected another name")
         return {target.id: each}
 
-    def several(self, node):
+    def several(self, node: ast.Call) -> list[Reading] | None:
         """What a function of a list has to do with, (syntax, tree, unit) of each; None if it has no list."""
         match node:
             case ast.Call(args=[ast.GeneratorExp() as listed], keywords=[]):
@@ -144,61 +136,69 @@ class RowReader:
                 return [(listed, *each) for each in row]
         return None
 
-    def sum(self, node):
+    def sum(self, node: ast.Call) -> Term:
         several = self.several(node)
         if several is None:
             self.fail(node, f"found `{ast.unparse(node)}`, expected the sum of a list or of a comprehension")
-        self.require_terms(node, several)
-        trees, unit = self.alike(node, "adds", "to", several)
+        trees, unit = self.alike(node, "adds", "to", self.terms_among(node, several))
         return added(trees, node.lineno), unit
 
-    def length(self, node):
+    def length(self, node: ast.Call) -> Term:
         if len(node.args) != 1 or node.keywords or not self.is_row(node.args[0]):
             self.fail(node, f"found `{ast.unparse(node)}`, expected the length of a list")
         number = Fraction(len(self.row(node.args[0])))
         return Number(number), NUMBER if number else None
 
-    def quantified(self, node, called, several):
+    def quantified(self, node: ast.Call, called: str, several: Sequence[Reading]) -> Tree:
         """`all(…)` or `any(…)` of conditions."""
-        if any(unit != CONDITION for _, _, unit in several):
+        conditions = [tree for _, tree, unit in several if unit == CONDITION and not isinstance(tree, Row)]
+        if len(conditions) < len(several):
             self.fail(node, f"found `{ast.unparse(node)}`, expected {called} of comparisons")
-        return Logic("and" if called == "all" else "or", tuple(tree for _, tree, _ in several))
+        return Logic("and" if called == "all" else "or", tuple(conditions))
 
-    def require_terms(self, node, several):
-        for _, _, unit in several:
-            if unit in (CONDITION, LIST):
+    def terms_among(self, node: ast.Call | ast.Return, several: Sequence[Reading]) -> list[Operand]:
+        """The same, refused unless all of them are terms."""
+        terms = list[Operand]()
+        for syntax, tree, unit in several:
+            if isinstance(tree, Row) or isinstance(unit, str):
                 self.fail(node, f"found {unit} in `{ast.unparse(node)}`, expected terms such as 2 * C_L")
+            terms.append((syntax, tree, unit))
+        return terms
 
-    def affine(self, node):
+    def affine(self, node: ast.Call) -> Row:
         """`affine(W, x, b)`: the layer W·x + b of a network."""
         if len(node.args) != 3 or node.keywords:
             self.fail(node, f"found `{ast.unparse(node)}`, expected affine(WEIGHTS, LIST, BIAS)")
         weights, vector, bias = map(self.row, node.args)
-        rows = tuple(self.numbers(node, row) if unit == LIST else () for row, unit in weights)
-        self.require_terms(node, [(node, *each) for each in vector])
+        rows = tuple(self.numbers(node, row) if isinstance(row, Row) else () for row, _ in weights)
+        operands = self.terms_among(node, [(node.args[1], *each) for each in vector])
+        if not vector:
+            self.fail(node, f"found `{ast.unparse(node)}`, expected a list of at least one term")
         if any(len(row) != len(vector) for row in rows) or len(rows) != len(bias) or not rows:
             expected = f"rows of {len(vector)} weights, and as many numbers in the bias as rows"
             self.fail(node, f"found `{ast.unparse(node)}`, expected {expected}")
-        terms, unit = self.alike(node, "adds", "to", [(node.args[1], *each) for each in vector])
+        terms, unit = self.alike(node, "adds", "to", operands)
         unit, numbers = unit or NUMBER, self.numbers(node, bias)
         if unit != NUMBER and any(numbers):
             self.fail(node, f"adds a bias (number) to a list of {unit} in `{ast.unparse(node)}`, expected one of 0")
-        layer = Affine(rows, self.vector(terms), numbers, node.lineno)
-        layer = Local(f"layer_{next(self.layers)}", layer, node.lineno)
+        layer = Local(f"layer_{next(self.layers)}", Affine(rows, self.vector(terms), numbers, node.lineno), node.lineno)
         return Row((Item(layer, index), unit) for index in range(len(rows)))
 
-    def vector(self, terms):
+    def vector(self, terms: tuple[Tree, ...]) -> Tree:
         """The Vector of terms; the vector itself, if they are all that is in one."""
-        whole = terms[0].vector if isinstance(terms[0], Item) else None
-        is_whole = all(isinstance(each, Item) and each.vector is whole for each in terms)
-        if is_whole and [each.index for each in terms] == list(range(len(getattr(whole.term, "weights", ())))):
-            return whole
+        match terms:
+            case [Item(Local(_, Affine(rows)) as whole), *_] if len(terms) == len(rows):
+                places = [each.index for each in terms if isinstance(each, Item) and each.vector is whole]
+                if places == list(range(len(rows))):
+                    return whole
         return Vector(terms)
 
-    def numbers(self, node, row):
+    def numbers(self, node: ast.Call, row: Row) -> tuple[Fraction, ...]:
         """The numbers in a list of constants."""
         self.count(node, len(row))
+        numbers = []
         for tree, unit in row:
-            if unit not in (None, NUMBER) or self.read_names(tree):
+            if isinstance(tree, Row) or unit not in (None, NUMBER) or self.read_names(tree):
                 self.fail(node, f"found an unknown in the weights of `{ast.unparse(node)}`, expected numbers")
-        return tuple(self.value_of(tree) for tree, _ in row)
+            numbers.append(self.value_of(tree))
+        return tuple(numbers)

@@ -29,15 +29,23 @@ def observation_of(statement: ast.stmt) -> tuple[str, str] | None:
     return None
 
 
-def assignment(statement: ast.stmt) -> tuple[str, ast.expr] | None:
-    """The name and the expression of `name = expression` or `name += expression`; None for any other statement."""
+def is_assignment(statement: ast.stmt) -> bool:
+    """Whether it is `name = expression` or `name += expression`."""
+    match statement:
+        case ast.Assign(targets=[ast.Name()]) | ast.AugAssign(target=ast.Name()):
+            return True
+    return False
+
+
+def assignment(statement: ast.stmt) -> tuple[str, ast.expr]:
+    """The name and the expression of an assignment."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=node):
             return name, node
         case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=node):
             before = ast.copy_location(ast.Name(name, ast.Load()), target)
             return name, ast.copy_location(ast.BinOp(before, op, node), statement)
-    return None
+    raise TypeError(f"no assignment: {ast.unparse(statement)}")
 
 
 def is_constant(statement: ast.stmt) -> TypeGuard[ast.Assign]:

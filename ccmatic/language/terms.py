@@ -6,13 +6,15 @@ function may read the result of an earlier one, which is a parameter of that nam
 
 import ast
 import operator
+from collections.abc import Mapping
 from functools import partial, reduce
+from typing import TypeAlias
 
-from ccmatic.base import NUMBER, InputError
+from ccmatic.base import NUMBER, InputError, Unit
 from ccmatic.language.reader import Reader, parsed
-from ccmatic.language.rows import LIST
+from ccmatic.language.scope import Meaning, Row, Term
 from ccmatic.language.statements import first_line, is_constant
-from ccmatic.language.tree import Binary, Function, Vector
+from ccmatic.language.tree import Binary, Function, Tree, Vector
 
 #: Functions of one number that are not linear.
 FUNCTIONS = ("cbrt", "exp", "log", "sqrt", "tanh")
@@ -20,8 +22,13 @@ FUNCTIONS = ("cbrt", "exp", "log", "sqrt", "tanh")
 #: The highest power that is a product; other powers are a Function.
 _HIGHEST = 9
 
+#: The unit of what a function returns: of a list those of its terms.
+Returned: TypeAlias = Unit | str | tuple[Unit | None, ...] | None
 
-def read_terms(source, units, file=None):
+
+def read_terms(
+    source: str, units: Mapping[str, Unit | str], file: str | None = None
+) -> dict[str, tuple[Tree, Returned]]:
     """Read a module of functions.
 
     Args:
@@ -42,17 +49,19 @@ def read_terms(source, units, file=None):
 class TermsReader(Reader):
     """Reads one module."""
 
-    def __init__(self, source, units, file):
-        super().__init__(source, dict(units), FUNCTIONS, file)
+    def __init__(self, source: str, units: Mapping[str, Unit | str], file: str | None) -> None:
+        super().__init__(source, units, FUNCTIONS, file)
         self.source = source
-        self.results, self.constants, self.unit = {}, {}, None
+        self.results: dict[str, Meaning] = {}
+        self.constants: dict[str, Meaning] = {}
+        self.unit: Returned = None
 
-    def read(self):
+    def read(self) -> dict[str, tuple[Tree, Returned]]:
         """The results of the functions, as of `read_terms`."""
         return parsed(self.source, self.file, self.terms)
 
-    def terms(self, module):
-        functions = {}
+    def terms(self, module: ast.Module) -> dict[str, tuple[Tree, Returned]]:
+        functions: dict[str, tuple[Tree, Returned]] = {}
         for statement in self.whole_module(module):
             if isinstance(statement, ast.FunctionDef):
                 if statement.name in functions or statement.name in self.units:
@@ -70,36 +79,38 @@ class TermsReader(Reader):
             raise InputError("found no function", self.file, 1)
         return functions
 
-    def result(self, function):
+    def result(self, function: ast.FunctionDef) -> tuple[Tree, Returned]:
         """The (tree, unit) of a function, which later ones may read."""
         self.unit = _UNKNOWN
-        body = self.begin(function)
-        self.names |= {name: self.results[name] for name in self.parameters if name in self.results}
+        parameters, body = self.begin(function)
+        self.names |= {name: self.results[name] for name in parameters if name in self.results}
         tree = self.block(body, function)
         if isinstance(self.unit, tuple):
             return self.whole(function, tree), self.unit
-        result = self.results[function.name] = self.local(function.name, function, tree), self.unit
-        self.units[function.name] = self.unit
+        result = self.local(function.name, function, tree), self.unit
+        self.results[function.name], self.units[function.name] = result, self.unit
         return result
 
-    def returned(self, statement):
+    def returned(self, statement: ast.Return) -> Tree:
         self.count(statement)
         if statement.value is None:
             self.fail(statement, "found `return` alone, expected a term after it")
         tree, unit = self.value(statement.value)
-        if unit == LIST:
-            unit, tree = tuple(each for _, each in tree), Vector(tuple(each for each, _ in tree))
-        self.require_unit(statement, unit)
-        return tree
+        if not isinstance(tree, Row):
+            self.require_unit(statement, unit)
+            return tree
+        terms = self.terms_among(statement, [(statement.value, *each) for each in tree])
+        self.require_unit(statement, tuple(unit for _, _, unit in terms))
+        return Vector(tuple(term for _, term, _ in terms))
 
-    def require_unit(self, statement, unit):
+    def require_unit(self, statement: ast.Return, unit: Returned) -> None:
         """All paths of a function return the same unit."""
         if self.unit in (_UNKNOWN, None):
             self.unit = unit
         elif unit not in (None, self.unit):
             self.fail(statement, f"returns {unit} here and {self.unit} before, expected the same unit on all paths")
 
-    def expression(self, node):
+    def expression(self, node: ast.expr) -> Term:
         match node:
             case ast.BinOp(op=ast.Pow()):
                 return self.power(node)
@@ -107,14 +118,14 @@ class TermsReader(Reader):
                 return Function(name, (self.plain(argument),), node.lineno), NUMBER
         return super().expression(node)
 
-    def plain(self, node):
+    def plain(self, node: ast.expr) -> Tree:
         """The tree of a term without a unit."""
         tree, unit = self.expression(node)
         if unit not in (None, NUMBER):
             self.fail(node, f"found `{ast.unparse(node)}` ({unit}), expected a number without a unit")
         return tree
 
-    def power(self, node):
+    def power(self, node: ast.BinOp) -> Term:
         """`x ** 3` is a product; other powers are of numbers."""
         match node.right:
             case ast.Constant(value=int(times)) if 2 <= times <= _HIGHEST:
@@ -125,10 +136,10 @@ class TermsReader(Reader):
                 )
         return Function("power", (self.plain(node.left), self.plain(node.right)), node.lineno), NUMBER
 
-    def check_product(self, node, left, right):
+    def check_product(self, node: ast.BinOp, left: Tree, right: Tree) -> None:
         """All products are terms."""
 
-    def check_division(self, node, divisor):
+    def check_division(self, node: ast.BinOp, divisor: Tree) -> None:
         if not self.read_names(divisor) and self.value_of(divisor) == 0:
             self.fail(node, f"divides by `{ast.unparse(node.right)}`, which is 0; expected another divisor")
 

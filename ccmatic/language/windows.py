@@ -8,12 +8,14 @@ one node, of which a compiler makes a loop, a mask or many terms.
 """
 
 import ast
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ccmatic.base import CONDITION, CONSTANTS, TIME, InputError
+from ccmatic.base import CONDITION, CONSTANTS, TIME, InputError, Unit
 from ccmatic.language.reader import KNOWN, Reader, parsed
+from ccmatic.language.scope import Meaning, Row, Term, as_condition, as_term
 from ccmatic.language.statements import first_line
-from ccmatic.language.tree import If, Logic, Name, Past, parts
+from ccmatic.language.tree import If, Logic, Name, Past, Tree, parts
 
 #: What every function may read besides constants: the length of a step, and how long ago the window began.
 CLOCK = {"step": TIME, "time": TIME}
@@ -24,7 +26,7 @@ _TRUTH = {True: Logic("and", ()), False: Logic("or", ())}
 
 
 @dataclass(frozen=True)
-class Each:
+class Each(Tree):
     """The largest or smallest term, or whether all or any conditions hold, over times before now.
 
     pick: `max`, `min`, `all` or `any`. index: the name of the time. since: the index of an outer comprehension, over
@@ -35,12 +37,14 @@ class Each:
     pick: str
     index: str
     since: str | None
-    term: object
-    test: object = None
+    term: Tree
+    test: Tree | None = None
     line: int | None = field(default=None, compare=False)
 
 
-def read_window(source, units, beliefs, file=None):
+def read_window(
+    source: str, units: Mapping[str, Unit | str], beliefs: Mapping[str, Unit | str], file: str | None = None
+) -> dict[str, tuple[Tree, Unit | str | None]]:
     """The functions of a program over a window, in order: (tree, unit) by name.
 
     Args:
@@ -55,7 +59,7 @@ def read_window(source, units, beliefs, file=None):
     return parsed(source, file, _WindowReader(source, units, beliefs, file).functions)
 
 
-def within(tree):
+def within(tree: Tree) -> tuple[Tree, ...]:
     """The trees that a tree is made of, also of an `Each` and of a `Past`."""
     if isinstance(tree, Each):
         return (tree.term,) if tree.test is None else (tree.term, tree.test)
@@ -64,9 +68,9 @@ def within(tree):
     return parts(tree)
 
 
-def reads(tree, definitions):
+def reads(tree: Tree, definitions: Mapping[str, Tree]) -> set[str]:
     """The names that a tree reads, also by the definitions (trees by name) that it reads in turn."""
-    name = {tree.name} if isinstance(tree, Name) else set()
+    name = {tree.name} if isinstance(tree, Name) else set[str]()
     return name.union(
         *(reads(part, definitions) for part in within(tree)),
         *(reads(definitions[each], definitions) for each in name & definitions.keys()),
@@ -76,13 +80,17 @@ def reads(tree, definitions):
 class _WindowReader(Reader):
     """As its base, of several functions, each of which returns a term of any unit or a condition."""
 
-    def __init__(self, source, units, beliefs, file):
+    def __init__(
+        self, source: str, units: Mapping[str, Unit | str], beliefs: Mapping[str, Unit | str], file: str | None
+    ) -> None:
         super().__init__(source, {**units, **beliefs, **CLOCK, **CONSTANTS}, (), file)
         self.reserved |= {"past", "since", *_PICKS}
-        self.beliefs, self.indices, self.unit = beliefs, [], None
+        self.beliefs = beliefs
+        self.indices: list[str] = []
+        self.unit: Unit | str | None = None
 
-    def functions(self, module):
-        found = {}
+    def functions(self, module: ast.Module) -> dict[str, tuple[Tree, Unit | str | None]]:
+        found: dict[str, tuple[Tree, Unit | str | None]] = {}
         for statement in self.whole_module(module):
             if not isinstance(statement, ast.FunctionDef):
                 self.fail(statement, f"found `{first_line(statement)}`, expected only functions `def NAME(...)`")
@@ -97,26 +105,29 @@ class _WindowReader(Reader):
             found[name] = tree, self.units[name]
         return found
 
-    def one(self, function):
+    def one(self, function: ast.FunctionDef) -> Tree:
         self.names, self.unit = {}, None
-        body = self.begin(function)
+        _, body = self.begin(function)
         return self.block(body, function)
 
-    def returned(self, statement):
+    def returned(self, statement: ast.Return) -> Tree:
         self.count(statement)
         if statement.value is None:
             self.fail(statement, "found `return` alone, expected a term after it")
         tree, unit = self.value(statement.value)
+        if isinstance(tree, Row):
+            self.fail(statement, f"found `{first_line(statement)}`, expected a term or a condition after `return`")
         if None not in (unit, self.unit) and unit != self.unit:
             self.fail(statement, f"returns {unit}, and {self.unit} elsewhere; expected one unit")
         self.unit = unit or self.unit
         return self.whole(statement.value, tree)
 
-    def local(self, name, node, tree):
+    def named(self, name: str, node: ast.expr, meaning: Meaning) -> Meaning:
         """What is assigned is written out: what should be shared is a function of its own."""
-        return self.whole(node, tree)
+        tree, unit = meaning
+        return meaning if isinstance(tree, Row) else (self.whole(node, tree), unit)
 
-    def value(self, node):
+    def value(self, node: ast.expr) -> Meaning:
         match node:
             case ast.Call(func=ast.Name(id="all" | "any")):
                 return self.condition(node), CONDITION
@@ -124,31 +135,31 @@ class _WindowReader(Reader):
                 return self.past(node)
         return super().value(node)
 
-    def expression(self, node):
+    def expression(self, node: ast.expr) -> Term:
         match node:
             case ast.Subscript():
-                tree, unit = self.past(node)
-                if unit != CONDITION:
-                    return tree, unit
-            case ast.Call(func=ast.Name(id="max" | "min"), args=[ast.GeneratorExp()]):
-                return self.each(node)
+                if term := as_term(self.past(node)):
+                    return term
+            case ast.Call(func=ast.Name(id="max" | "min" as pick), args=[ast.GeneratorExp()]):
+                if term := as_term(self.each(node, pick)):
+                    return term
         return super().expression(node)
 
-    def condition(self, node):
+    def condition(self, node: ast.expr) -> Tree:
         match node:
             case ast.Constant(value=bool(truth)):
                 return _TRUTH[truth]
             case ast.IfExp(test=test, body=then, orelse=other):
-                return If(*map(self.condition, (test, then, other)))
+                return If(self.condition(test), self.condition(then), self.condition(other))
             case ast.Subscript():
-                tree, unit = self.past(node)
-                if unit == CONDITION:
+                if tree := as_condition(self.past(node)):
                     return tree
-            case ast.Call(func=ast.Name(id="all" | "any"), args=[ast.GeneratorExp()]):
-                return self.each(node)[0]
+            case ast.Call(func=ast.Name(id="all" | "any" as pick), args=[ast.GeneratorExp()]):
+                if tree := as_condition(self.each(node, pick)):
+                    return tree
         return super().condition(node)
 
-    def past(self, node):
+    def past(self, node: ast.Subscript) -> Meaning:
         """`acked[k]`: what a name stood for the time k before."""
         if not isinstance(node.value, ast.Name):
             self.fail(node, f"found `{ast.unparse(node)}`, expected the name of an observation before `[`")
@@ -158,7 +169,7 @@ class _WindowReader(Reader):
             self.fail(node, f"found `{ast.unparse(node)}`, expected a time before, such as `acked[k]`")
         return Past(tree.name, back, node.lineno), unit
 
-    def each(self, node):
+    def each(self, node: ast.Call, pick: str) -> Meaning:
         """A comprehension, and its unit."""
         match node.args[0]:
             case ast.GeneratorExp(
@@ -173,13 +184,12 @@ class _WindowReader(Reader):
         self.indices.append(index)
         found = [self.condition(test) for test in tests]
         test = Logic("and", tuple(found)) if found else None
-        pick = node.func.id
         tree, unit = (self.condition(term), CONDITION) if pick in ("all", "any") else self.expression(term)
         self.indices.remove(index)
         del self.names[index]
         return Each(pick, index, since, tree, test, node.lineno), unit
 
-    def since(self, over):
+    def since(self, over: ast.expr) -> str | None:
         times = (*self.indices, "time")
         match over:
             case ast.Name(id="past"):
@@ -188,21 +198,21 @@ class _WindowReader(Reader):
                 return outer
         self.fail(over, f"goes over `{ast.unparse(over)}`, expected {_OVER}")
 
-    def is_known(self, tree):
+    def is_known(self, tree: Tree) -> bool:
         return not isinstance(tree, Each) and self.read_names(tree) <= {*KNOWN, *CLOCK, *self.indices}
 
-    def is_factor(self, tree):
+    def is_factor(self, tree: Tree) -> bool:
         return self.is_known(tree)
 
 
-def conjuncts(test):
+def conjuncts(test: Tree | None) -> list[Tree]:
     """The conditions that a test is all of; none of None."""
     if isinstance(test, Logic) and test.op == "and":
         return [part for each in test.parts for part in conjuncts(each)]
     return [] if test is None else [test]
 
 
-def is_of_times(tree, index):
+def is_of_times(tree: Tree, index: str) -> bool:
     """Whether a condition reads constants and times alone, among them the index of a comprehension: then it is decided
     before anything is observed."""
     return reads(tree, {}) <= {*CLOCK, *CONSTANTS, index} and not any(
@@ -210,13 +220,13 @@ def is_of_times(tree, index):
     )
 
 
-def _all(tree):
+def _all(tree: Tree) -> Iterator[Tree]:
     yield tree
     for part in within(tree):
         yield from _all(part)
 
 
-def each_of(tree, definitions):
+def each_of(tree: Tree, definitions: Mapping[str, Tree]) -> Each:
     """The `Each` that a tree is, by name or by itself. Raises InputError if it is none."""
     while isinstance(tree, Name) and tree.name in definitions:
         tree = definitions[tree.name]

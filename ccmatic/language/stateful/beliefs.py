@@ -5,51 +5,111 @@ controller is done with the beliefs that it reads.
 """
 
 import ast
+from collections.abc import Iterable, Mapping
+from typing import Protocol, TypeVar
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, Unit
 from ccmatic.language.statements import after_docstring, is_target, targets
 
 
-def told_apart(observations):
+class Observation(Protocol):
+    """An observation as a model declares it: `contracts.Observation`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def unit(self) -> Unit | str: ...
+
+    @property
+    def constant(self) -> bool: ...
+
+    @property
+    def few(self) -> bool: ...
+
+
+class Belief(Protocol):
+    """A belief as a model declares it: `contracts.SenderBelief`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def unit(self) -> Unit | str: ...
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def upper(self) -> bool: ...
+
+
+class Sourced(Protocol):
+    """Either of them: the source of an observation is None."""
+
+    @property
+    def source(self) -> str | None: ...
+
+
+S = TypeVar("S", bound=Sourced)
+B = TypeVar("B", bound=Belief)
+
+
+def told_apart(observations: Mapping[str, S]) -> tuple[dict[str, S], dict[str, S]]:
     """What is observed, and what is believed, of all that a model's senders may read: dicts by name."""
     beliefs = {name: each for name, each in observations.items() if each.source}
     return {name: each for name, each in observations.items() if name not in beliefs}, beliefs
 
 
-def add_beliefs(module, beliefs, file=None):
+def add_beliefs(module: ast.Module, beliefs: Mapping[str, B], file: str | None = None) -> dict[str, B]:
     """Add to the syntax of a source, an `ast.Module`, that of the beliefs that it reads and does not declare itself,
     each after those that it reads in turn, as if they were written where the source reads them. Returns these beliefs.
 
     beliefs: as models declare them (`contracts.SenderBelief`), by name. Raises InputError for a function that uses what
     a belief works with and it does not read itself."""
     functions = {each.name: each for each in module.body if isinstance(each, ast.FunctionDef)}
-    declared = {each.target.id for each in module.body if isinstance(each, ast.AnnAssign) and is_target(each.target)}
+    declared = {name for statement in module.body if (name := _declared(statement))}
     others = {name: each for name, each in beliefs.items() if name not in declared}
-    parts = {}
+    parts: dict[str, ast.Module] = {}
     for function in functions.values():
         _add(parts, function.args.args, others)
     if parts:
         for function in functions.values():
             _check(function, parts, file)
         if "update" not in functions:
-            functions["update"] = _at("def update(): pass", module.body[-1]).body[0]
+            functions["update"] = _update(_at("def update(): pass", module.body[-1]))
             functions["update"].body.clear()
             module.body.append(functions["update"])
         _join(module, functions["update"], parts)
     return {name: beliefs[name] for name in parts}
 
 
-def _add(parts, arguments, beliefs):
+def _add(parts: dict[str, ast.Module], arguments: Iterable[ast.arg], beliefs: Mapping[str, Belief]) -> None:
     """Add the syntax of the beliefs among some arguments, by name."""
     for argument in arguments:
         if argument.arg in beliefs and argument.arg not in parts:
             part = _at(beliefs[argument.arg].source, argument)
-            *_, update = part.body
-            _add(parts, (each for each in update.args.args if each.arg != argument.arg), beliefs)
+            _add(parts, (each for each in _update(part).args.args if each.arg != argument.arg), beliefs)
             parts[argument.arg] = part
 
 
-def _at(source, place):
+def _declared(statement: ast.stmt) -> str | None:
+    """The name of the state that a statement declares; None if it is no declaration."""
+    match statement:
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+    return None
+
+
+def _update(part: ast.Module) -> ast.FunctionDef:
+    """The function that stands last in the source of a belief."""
+    *_, update = part.body
+    if not isinstance(update, ast.FunctionDef):
+        raise TypeError(f"no function: {ast.unparse(update)}")
+    return update
+
+
+def _at(source: str, place: ast.AST) -> ast.Module:
     """The syntax of a source, all of it at one place of another."""
     module = ast.parse(source)
     for node in ast.walk(module):
@@ -57,7 +117,7 @@ def _at(source, place):
     return module
 
 
-def _check(function, parts, file):
+def _check(function: ast.FunctionDef, parts: Mapping[str, ast.Module], file: str | None) -> None:
     nodes = [node for part in parts.values() for node in ast.walk(part)]
     used = {node.arg for node in nodes if isinstance(node, ast.arg)} | {
         node.id for part in parts.values() for node in targets(part)
@@ -73,16 +133,16 @@ def _check(function, parts, file):
                 raise InputError(found, file, node.lineno)
 
 
-def _join(module, update, parts):
+def _join(module: ast.Module, update: ast.FunctionDef, parts: Mapping[str, ast.Module]) -> None:
     """Put the beliefs' state beside a source's own, and what they do before what its `update` does."""
-    states, body, arguments = [], [], list(update.args.args)
+    states, body, arguments = list[ast.stmt](), list[ast.stmt](), list(update.args.args)
     for part in parts.values():
-        *state, works_out = part.body
-        states += state
-        body += works_out.body
+        own_update = _update(part)
+        states += part.body[:-1]
+        body += own_update.body
         taken = {argument.arg for argument in arguments}
-        arguments += [argument for argument in works_out.args.args if argument.arg not in taken]
-    kept = {state.target.id for state in states}
+        arguments += [argument for argument in own_update.args.args if argument.arg not in taken]
+    kept = {_declared(state) for state in states}
     update.args.args = [each for each in arguments if each.arg in kept or each.arg not in parts]
     module.body += states
     own = after_docstring(update.body)

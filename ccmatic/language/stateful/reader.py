@@ -5,22 +5,24 @@ declares state; `update` assigns it, of what the sender has observed; `send` ret
 """
 
 import ast
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, suggest
+from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, Unit, suggest
 from ccmatic.language.reader import parsed
-from ccmatic.language.stateful.beliefs import add_beliefs
+from ccmatic.language.scope import Meaning, Row
+from ccmatic.language.stateful.beliefs import Belief, Observation, add_beliefs
 from ccmatic.language.stateful.terms import TRUTH, TermReader
 from ccmatic.language.statements import assignment, first_line, is_constant, observation_of
-from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered
+from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered, Tree
 
 #: The units of state, by the names that declarations have for them.
-UNITS = {"bytes": BYTES, "rate": RATE, "time": TIME, "number": NUMBER, "condition": CONDITION}
+UNITS: dict[str, Unit | str] = {"bytes": BYTES, "rate": RATE, "time": TIME, "number": NUMBER, "condition": CONDITION}
 
 #: RFC 6928 begins with a window of ten packets.
 _PACKETS = Binary("*", Number(Fraction(10)), Name("MSS"))
-_MORE = {
+_MORE: dict[Unit | str, Tree] = {
     BYTES: _PACKETS,
     RATE: Binary("/", _PACKETS, Name("R_m")),
     TIME: Name("step"),
@@ -50,16 +52,16 @@ class Declaration:
     several it is, from 1; None: of each. belief: that it is, if it is one."""
 
     name: str
-    unit: object
+    unit: Unit | str
     kind: str
-    terms: tuple
+    terms: tuple[Tree, ...]
     line: int = field(compare=False)
-    observations: dict = field(compare=False, repr=False)
+    observations: Mapping[str, Observation] = field(compare=False, repr=False)
     flow: int | None = None
-    belief: object = field(default=None, compare=False, repr=False)
+    belief: Belief | None = field(default=None, compare=False, repr=False)
 
     @property
-    def chosen(self):
+    def chosen(self) -> Tree:
         """The tree of what it is at first in a sender that runs, for which no network chooses: the first or least of
         what it may be, of an upper bound the last; where that is anything, or above a number, ten packets more, as
         bytes or in an R_m, a step more or 1 more, and false of a condition."""
@@ -70,12 +72,12 @@ class Declaration:
         return self.terms[-1 if self.is_upper else 0] if self.terms else _MORE[self.unit]
 
     @property
-    def is_restricted(self):
+    def is_restricted(self) -> bool:
         """Whether its author restricts what it may be at first: not if it may be anything, and not of a belief."""
         return self.kind != "anything" and not self.belief
 
     @property
-    def is_upper(self):
+    def is_upper(self) -> bool:
         """Whether it is a belief that something is at most so much."""
         return bool(self.belief and self.belief.upper)
 
@@ -86,30 +88,32 @@ class Parts:
     it sends by, as trees, of which one may be None. parameters: all names that it reads but for its own state."""
 
     state: tuple[Declaration, ...]
-    update: object
-    window: object
-    rate: object
+    update: Tree
+    window: Tree | None
+    rate: Tree | None
     parameters: tuple[str, ...]
 
 
-def read_stateful(source, observations, beliefs, file=None):
+def read_stateful(
+    source: str, observations: Mapping[str, Observation], beliefs: Mapping[str, Belief], file: str | None = None
+) -> Parts:
     """The Parts of a source. observations, beliefs: what may be read, by name, besides constants
     (`contracts.Observation`, `contracts.SenderBelief`). Raises InputError."""
     return parsed(source, file, _StatefulReader(source, observations, beliefs, file).parts)
 
 
-def rate_line(source):
+def rate_line(source: str) -> int | None:
     """The line of the function `rate` in a source that has neither `send` nor `update`; None if it has none."""
     functions = {function.name: function.lineno for function in _functions(source)}
     return None if functions.keys() & {"send", "update"} else functions.get("rate")
 
 
-def is_stateful(source):
+def is_stateful(source: str) -> bool:
     """Whether a source is one of these, and not a function of beliefs: it defines `send` or `update`."""
     return any(function.name in ("send", "update") for function in _functions(source))
 
 
-def _functions(source):
+def _functions(source: str) -> list[ast.FunctionDef]:
     """The functions of a source; none of what is no Python."""
     try:
         module = ast.parse(source)
@@ -123,16 +127,19 @@ class _StatefulReader(TermReader):
 
     WHOLE = "state such as `window: bytes = above(0)`, constants, `def update(…)` and `def send(…)`"
 
-    def __init__(self, source, observations, beliefs, file):
+    def __init__(
+        self, source: str, observations: Mapping[str, Observation], beliefs: Mapping[str, Belief], file: str | None
+    ) -> None:
         super().__init__(source, observations, beliefs, file)
         self.reserved |= {"anything", "above", "assume", "send", "update"}
-        self.state = {}
+        self.state: dict[str, Declaration] = {}
         self.updating = False
-        self.read = {}
-        self.believed = {}
-        self.constants = {}
+        self.read: dict[str, None] = {}
+        self.believed: dict[str, Belief] = {}
+        self.constants: dict[str, Meaning] = {}
+        self.sent: set[tuple[str, ...]] = set()
 
-    def parts(self, module):
+    def parts(self, module: ast.Module) -> Parts:
         self.believed = add_beliefs(module, self.beliefs, self.file)
         functions = self.statements(self.whole_module(module))
         if "send" not in functions:
@@ -146,9 +153,9 @@ class _StatefulReader(TermReader):
         window, rate = self.send(functions["send"])
         return Parts(tuple(self.state.values()), update, window, rate, tuple(self.read))
 
-    def statements(self, statements):
+    def statements(self, statements: list[ast.stmt]) -> dict[str, ast.FunctionDef]:
         """Read what stands before the functions, which are returned by name."""
-        functions = {}
+        functions: dict[str, ast.FunctionDef] = {}
         for statement in statements:
             match statement:
                 case ast.AnnAssign():
@@ -166,7 +173,7 @@ class _StatefulReader(TermReader):
                     self.fail(statement, f"found `{first_line(statement)}`, expected {self.WHOLE}")
         return functions
 
-    def declare(self, statement):
+    def declare(self, statement: ast.AnnAssign) -> None:
         """`NAME: UNIT = VALUE`."""
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id=unit), value=ast.expr() as value):
@@ -183,7 +190,7 @@ class _StatefulReader(TermReader):
             name, UNITS[unit], kind, terms, statement.lineno, self.observations, belief=self.believed.get(name)
         )
 
-    def initial(self, name, unit, node):
+    def initial(self, name: str, unit: Unit | str, node: ast.expr) -> tuple[str, tuple[Tree, ...]]:
         """What state may be at first: a kind, and the terms that this is about."""
         match node:
             case ast.Constant(value=bool(truth)) if unit == CONDITION:
@@ -207,18 +214,19 @@ class _StatefulReader(TermReader):
         self.parameters = None
         return kind, terms
 
-    def parameter_names(self, function):
+    def parameter_names(self, function: ast.FunctionDef) -> tuple[str, ...]:
         """What a function reads: state, observations and constants."""
         self.units |= {memory.name: memory.unit for memory in self.state.values()}
         found = super().parameter_names(function)
         for argument, name in zip(function.args.args, found, strict=True):
-            observed = self.observations.get(name) or (name not in self.state and self.beliefs.get(name))
-            if function.name == "send" and observed and not getattr(observed, "constant", False):
+            observation = self.observations.get(name)
+            is_belief = name in self.beliefs and name not in self.state
+            if function.name == "send" and (is_belief or (observation and not observation.constant)):
                 self.fail(argument, f"`send` reads `{name}`, expected only state and constants; `update` may read it")
         self.read |= dict.fromkeys(name for name in found if name not in self.state)
         return found
 
-    def unknown(self, name):
+    def unknown(self, name: str) -> str:
         """Why a parameter of this name is refused: what to write for it, or how state is declared."""
         expected = f"unknown parameter `{name}`, expected state, an observation, a belief or a constant"
         if name in _WRITTEN:
@@ -227,18 +235,18 @@ class _StatefulReader(TermReader):
         declared = "" if known.startswith("did") else f"; state is declared before, such as `{name}: bytes = above(0)`"
         return f"{expected}; {known}{declared}"
 
-    def enter(self, function):
-        """Begin to read a function."""
+    def enter(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], list[ast.stmt]]:
+        """Begin to read a function, as of `begin`, with the constants alone."""
         self.names = dict(self.constants)
         return self.begin(function)
 
-    def update(self, function):
+    def update(self, function: ast.FunctionDef) -> Tree:
         self.updating = True
-        body = self.enter(function)
+        parameters, body = self.enter(function)
         if not body:
             self.fail(function, "found an empty `update`, expected assignments to state")
         for memory in self.state.values():
-            if memory.name in self.parameters:
+            if memory.name in parameters:
                 self.names[memory.name] = Name(memory.name), memory.unit
             if memory.name not in self.assigned:
                 where = ast.copy_location(ast.Pass(), function)
@@ -250,29 +258,29 @@ class _StatefulReader(TermReader):
         self.updating = False
         return tree
 
-    def send(self, function):
+    def send(self, function: ast.FunctionDef) -> tuple[Tree | None, Tree | None]:
         """The window and the rate, of which one may be None; each path returns the same of them."""
-        body = self.enter(function)
-        self.sent = set()
+        _, body = self.enter(function)
         tree = self.block(body, function)
         if len(self.sent) > 1:
             self.fail(function, "returns a window, a rate, or both on some paths only, expected the same on all")
         [sent] = self.sent
-        return (_picked(tree, name) if name in sent else None for name in ("window", "rate"))
+        return _picked(tree, "window") if "window" in sent else None, _picked(tree, "rate") if "rate" in sent else None
 
-    def returned(self, statement):
-        """A window, a rate, or both: trees by name."""
+    def returned(self, statement: ast.Return) -> Remembered:
+        """A window, a rate, or both, by name."""
         self.count(statement)
         value = statement.value
-        nodes = value.elts if isinstance(value, ast.Tuple) else [value]
-        if value is None or len(nodes) > 2:
+        nodes = value.elts if isinstance(value, ast.Tuple) else [value] if value else []
+        if not 1 <= len(nodes) <= 2:
             self.fail(statement, f"found `{ast.unparse(statement)}`, expected a window, a rate, or a window and a rate")
         found = [self.expression(node) for node in nodes]
         names = ("window", "rate") if len(nodes) == 2 else ("rate" if found[0][1] == RATE else "window",)
         self.sent.add(names)
-        return {name: self.amount(name, node, *each) for name, node, each in zip(names, nodes, found, strict=True)}
+        amounts = zip(names, nodes, found, strict=True)
+        return Remembered({name: self.amount(name, node, *each) for name, node, each in amounts})
 
-    def amount(self, name, node, tree, found):
+    def amount(self, name: str, node: ast.expr, tree: Tree, found: Unit | None) -> Tree:
         unit = {"window": BYTES, "rate": RATE}[name]
         if found not in (None, unit):
             self.fail(node, f"returns `{ast.unparse(node)}` ({found}), expected a {name} ({unit})")
@@ -280,7 +288,7 @@ class _StatefulReader(TermReader):
             self.fail(node, f"returns a {name} of `{ast.unparse(node)}`, expected one above 0")
         return self.whole(node, tree)
 
-    def check_other(self, statement):
+    def check_other(self, statement: ast.stmt) -> None:
         """In `update` an `assume(…)` may stand, and no return."""
         if not self.updating:
             super().check_other(statement)
@@ -288,12 +296,12 @@ class _StatefulReader(TermReader):
             found = first_line(statement)
             self.fail(statement, f"found `{found}`, expected `if`, `assume(…)` or an assignment to one name")
 
-    def check_target(self, statement, taken):
+    def check_target(self, statement: ast.stmt, taken: Collection[str]) -> None:
         name, _ = assignment(statement)
         if not (self.updating and name in self.state):
             super().check_target(statement, {*taken, *self.state})
 
-    def block(self, statements, before):
+    def block(self, statements: list[ast.stmt], before: ast.stmt) -> Tree:
         if not self.updating:
             return super().block(statements, before)
         for index, statement in enumerate(statements):
@@ -308,38 +316,46 @@ class _StatefulReader(TermReader):
                 return tree
             self.assign(statement)
         self.count(before)
-        kept = {name: (Name(name), None) for name in self.state}
-        return Remembered({name: self.names.get(name, kept[name])[0] for name in self.state})
+        kept: dict[str, Meaning] = {name: (Name(name), None) for name in self.state}
+        now = {name: self.names.get(name, meaning) for name, meaning in kept.items()}
+        return Remembered({name: tree for name, (tree, _) in now.items() if not isinstance(tree, Row)})
 
-    def assign(self, statement):
+    def assign(self, statement: ast.stmt) -> None:
         name, node = assignment(statement)
         if name not in self.state:
-            return super().assign(statement)
+            super().assign(statement)
+            return
         memory = self.state[name]
+        tree: Tree
         match node:
             case ast.Call(func=ast.Name(id="any_of"), args=[_, _, *_] as options, keywords=[]):
                 tree = AnyOf(tuple(self.in_unit(name, memory.unit, option) for option in options))
-            case ast.Call(func=ast.Name(id="between"), args=[_, _] as ends, keywords=[]):
-                tree = Between(*(self.in_unit(name, memory.unit, end) for end in ends), node.lineno)
-            case ast.Call(func=ast.Name(id="bounded"), args=[law, *ends], keywords=[]) if len(ends) == 2:
-                law = self.law(name, memory.unit, law)
-                tree = Bounded(law, *(self.in_unit(name, memory.unit, end) for end in ends), node.lineno)
+            case ast.Call(func=ast.Name(id="between"), args=[low, high], keywords=[]):
+                tree = Between(*self.bounds(memory, low, high), node.lineno)
+            case ast.Call(func=ast.Name(id="bounded"), args=[law, low, high], keywords=[]):
+                tree = Bounded(self.law(name, memory.unit, law), *self.bounds(memory, low, high), node.lineno)
             case _ if memory.unit == CONDITION:
                 tree = self.local(name, node, self.condition(node))
             case _:
                 tree = self.local(name, node, self.in_unit(name, memory.unit, node))
         self.names[name] = tree, memory.unit
-        return None
+
+    def bounds(self, memory: Declaration, low: ast.expr, high: ast.expr) -> tuple[Tree, Tree]:
+        """The least and the most that state may be."""
+        return self.in_unit(memory.name, memory.unit, low), self.in_unit(memory.name, memory.unit, high)
 
 
-def _picked(tree, name):
+def _picked(tree: Tree, name: str) -> Tree:
     """What has this name where a tree ends."""
-    if isinstance(tree, If):
-        return If(tree.test, _picked(tree.then, name), _picked(tree.other, name))
-    return tree[name]
+    match tree:
+        case If(test, then, other):
+            return If(test, _picked(then, name), _picked(other, name))
+        case Remembered(values):
+            return values[name]
+    raise TypeError(f"no end of a path: {tree!r}")
 
 
-def _assumed(statement):
+def _assumed(statement: ast.stmt) -> ast.expr | None:
     """The condition of `assume(condition)`; None for any other statement."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Name(id="assume"), args=[condition], keywords=[])):

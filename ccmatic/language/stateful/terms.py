@@ -3,11 +3,14 @@ not linear, between bounds."""
 
 import ast
 import operator
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import partial, reduce
 
-from ccmatic.base import CONDITION, CONSTANTS, NUMBER, TIME
+from ccmatic.base import CONSTANTS, NUMBER, TIME, Unit
 from ccmatic.language.reader import KNOWN, Reader
+from ccmatic.language.scope import Meaning, Term, as_condition, as_term
+from ccmatic.language.stateful.beliefs import Belief, Observation
 from ccmatic.language.tree import (
     AnyOf,
     Between,
@@ -20,10 +23,11 @@ from ccmatic.language.tree import (
     Name,
     Number,
     Past,
+    Tree,
     bare,
     parts,
 )
-from ccmatic.language.walker import Walker
+from ccmatic.language.walker import Visit, Walker
 
 TRUTH = {True: Logic("and", ()), False: Logic("or", ())}
 
@@ -36,7 +40,9 @@ _BOUNDED = "a law between bounds: `window = bounded(law, low, high)`"
 class TermReader(Reader):
     """As its base, of what a sender observes."""
 
-    def __init__(self, source, observations, beliefs, file):
+    def __init__(
+        self, source: str, observations: Mapping[str, Observation], beliefs: Mapping[str, Belief], file: str | None
+    ) -> None:
         units = {each.name: each.unit for each in observations.values()}
         super().__init__(source, {**units, **CONSTANTS}, (), file)
         self.observations, self.beliefs = observations, beliefs
@@ -47,7 +53,7 @@ class TermReader(Reader):
         self.few, self.choice_with_few = _Few(few).walk, _ChoiceWithFew(few).walk
         self.has_root, self.has_choice = _Has(Function).walk, _Has(If).walk
 
-    def in_unit(self, name, unit, node):
+    def in_unit(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
         """The tree of a term that state of this unit may be."""
         tree, found = self.expression(node)
         if found not in (None, unit):
@@ -56,7 +62,7 @@ class TermReader(Reader):
             self.fail(node, f"sets `{name}` by `{few}`, which is not always known; expected `{few}` in a comparison")
         return self.whole(node, tree)
 
-    def name(self, node):
+    def name(self, node: ast.Name) -> Meaning:
         tree, unit = super().name(node)
         if isinstance(tree, AnyOf | Between | Bounded):
             self.fail(
@@ -64,14 +70,21 @@ class TermReader(Reader):
             )
         return tree, unit
 
-    def expression(self, node):
+    def value(self, node: ast.expr) -> Meaning:
         match node:
-            case ast.Subscript(value=ast.Name(id=name)) if name in self.observations:
-                return self.past(node, name)
+            case ast.Subscript(value=ast.Name() as observed) if observed.id in self.observations:
+                return self.past(node, observed)
+        return super().value(node)
+
+    def expression(self, node: ast.expr) -> Term:
+        match node:
+            case ast.Subscript(value=ast.Name() as observed) if observed.id in self.observations:
+                if term := as_term(self.past(node, observed)):
+                    return term
             case ast.Subscript(value=ast.Name(id=name)) if name in self.beliefs and not self.is_row(node.value):
                 self.fail(node, f"found `{ast.unparse(node)}`, expected `{name}`, or state in which it was kept")
-            case ast.Call(func=ast.Name(id="max_over" | "min_over")):
-                return self.extreme_over(node)
+            case ast.Call(func=ast.Name(id="max_over" | "min_over" as called)):
+                return self.extreme_over(node, called)
             case ast.Call(func=ast.Name(id=called)) if called in _ALONE:
                 self.fail(
                     node, f"found `{ast.unparse(node)}` in a term, expected it alone: `window = {_ALONE[called]}`"
@@ -80,7 +93,7 @@ class TermReader(Reader):
                 return self.power(node)
         return super().expression(node)
 
-    def law(self, name, unit, node):
+    def law(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
         """The tree of a law that state of this unit follows, linear or not; only its bounds are put to a solver."""
         self.in_law = True
         tree, found = self.expression(node)
@@ -89,7 +102,7 @@ class TermReader(Reader):
             self.fail(node, f"sets `{name}` ({unit}) by `{ast.unparse(node)}` ({found}), expected the same unit")
         return self.whole(node, tree)
 
-    def power(self, node):
+    def power(self, node: ast.BinOp | ast.Call) -> Term:
         """`cbrt(x)`, or `x ** 3`."""
         if not self.in_law:
             self.fail(node, f"found `{ast.unparse(node)}`, which is not linear; expected {_BOUNDED}")
@@ -105,17 +118,18 @@ class TermReader(Reader):
         found = ast.unparse(node)
         self.fail(node, f"found `{found}`, expected cbrt(…) of a number, or a power from 2 to {_HIGHEST}")
 
-    def check_product(self, node, left, right):
+    def check_product(self, node: ast.BinOp, left: Tree, right: Tree) -> None:
         if not self.in_law:
             super().check_product(node, left, right)
 
-    def check_division(self, node, divisor):
+    def check_division(self, node: ast.BinOp, divisor: Tree) -> None:
         if not self.in_law or not (self.read_names(divisor) or self.has_root(divisor)):
             super().check_division(node, divisor)
 
-    def past(self, node, name):
+    def past(self, node: ast.Subscript, observed: ast.Name) -> Meaning:
         """`acked[step]`: what was observed a known time before."""
-        _, unit = self.name(node.value)
+        name = observed.id
+        _, unit = self.name(observed)
         back, found = self.expression(node.slice)
         if found not in (None, TIME) or not self.is_known(back):
             self.fail(
@@ -125,49 +139,49 @@ class TermReader(Reader):
             self.fail(node, f"found `{ast.unparse(node)}`, expected `{name}`, which is the same at each step")
         return Past(name, back, node.lineno), unit
 
-    def extreme_over(self, node):
+    def extreme_over(self, node: ast.Call, called: str) -> Term:
         """`max_over(ack_rate, 4)`: of what was observed in this step and in the three before."""
         match node:
-            case ast.Call(args=[ast.Name(id=name) as observed, count], keywords=[]) if name in self.observations:
-                steps, unit = self.expression(count)
+            case ast.Call(args=[ast.Name(id=name) as observed, last], keywords=[]) if name in self.observations:
+                steps, unit = self.expression(last)
             case _:
-                found, called = ast.unparse(node), node.func.id
+                found = ast.unparse(node)
                 self.fail(node, f"found `{found}`, expected `{called}(NAME, STEPS)` of the name of an observation")
         is_number = unit == NUMBER and not self.read_names(steps)
         count = self.value_of(steps) if is_number else Fraction(0)
         if count.denominator != 1 or count < 1:
             self.fail(node, f"found `{ast.unparse(node)}`, expected a whole number of steps, at least 1")
         self.count(node, int(count))
-        now, unit = self.name(observed)
-        if unit == CONDITION or self.observations[name].constant:
+        term = as_term(self.name(observed))
+        if term is None or self.observations[name].constant:
             self.fail(node, f"found `{ast.unparse(node)}`, expected an observation that is a number and that changes")
+        now, unit = term
         terms = [now]
         for back in range(1, int(count)):
             before = Binary("*", Number(Fraction(back)), Name("step"))
             terms.append(Past(name, before, node.lineno))
-        return Extreme(node.func.id.removesuffix("_over"), tuple(terms)), unit
+        return Extreme(called.removesuffix("_over"), tuple(terms)), unit
 
-    def condition(self, node):
+    def condition(self, node: ast.expr) -> Tree:
         match node:
             case ast.Constant(value=bool(truth)):
                 return TRUTH[truth]
-            case ast.Subscript(value=ast.Name(id=name)) if name in self.observations:
-                tree, unit = self.expression(node)
-                if unit == CONDITION:
+            case ast.Subscript(value=ast.Name() as observed) if observed.id in self.observations:
+                if tree := as_condition(self.past(node, observed)):
                     return tree
         return super().condition(node)
 
-    def comparison(self, node):
+    def comparison(self, node: ast.Compare) -> Tree:
         """One that reads what is not always known does not hold then, so that all of it has to read that."""
         tree = super().comparison(node)
         if few := self.choice_with_few(tree):
             self.fail(node, f"compares a choice that reads `{few}`, which is not always known; expected `if` before")
         return tree
 
-    def is_known(self, tree):
+    def is_known(self, tree: Tree) -> bool:
         return self.read_names(tree) <= {*KNOWN, "step"}
 
-    def is_factor(self, tree):
+    def is_factor(self, tree: Tree) -> bool:
         """A number of whole steps may be multiplied by too, as there are finitely many; and a choice of factors."""
         tree = bare(tree)
         if isinstance(tree, If):
@@ -176,42 +190,42 @@ class TermReader(Reader):
         return self.read_names(tree) <= {*KNOWN, "step", *few}
 
 
-class _Few(Walker):
+class _Few(Walker[str | None]):
     """The name of a number of whole steps that a term reads, or None; in its tests as well, or not."""
 
-    def __init__(self, few):
+    def __init__(self, few: frozenset[str]) -> None:
         super().__init__()
         self.few = few
 
-    def visit_Name(self, node, in_tests):
+    def visit_Name(self, node: Name, in_tests: bool) -> str | None:
         return node.name if node.name in self.few else None
 
-    def visit_If(self, node, in_tests):
+    def visit_If(self, node: If, in_tests: bool) -> Visit[str | None]:
         return (yield from self.first(parts(node) if in_tests else (node.then, node.other), in_tests))
 
-    def visit_object(self, node, in_tests):
+    def visit_object(self, node: Tree, in_tests: bool) -> Visit[str | None]:
         return (yield from self.first(parts(node), in_tests))
 
     visit_Function = visit_object
 
-    def first(self, several, in_tests):
+    def first(self, several: Iterable[Tree], in_tests: bool) -> Visit[str | None]:
         for part in several:
             if name := (yield part, in_tests):
                 return name
         return None
 
 
-class _ChoiceWithFew(Walker):
+class _ChoiceWithFew(Walker[str | None]):
     """The name of a number of whole steps that a `then if test else other` in a term reads, or None."""
 
-    def __init__(self, few):
+    def __init__(self, few: frozenset[str]) -> None:
         super().__init__()
         self.few = _Few(few).walk
 
-    def visit_If(self, node):
+    def visit_If(self, node: If) -> str | None:
         return self.few(node, True)
 
-    def visit_object(self, node):
+    def visit_object(self, node: Tree) -> Visit[str | None]:
         for part in parts(node):
             if name := (yield part):
                 return name
@@ -220,14 +234,14 @@ class _ChoiceWithFew(Walker):
     visit_Function = visit_object
 
 
-class _Has(Walker):
+class _Has(Walker[bool]):
     """Whether there is a node of a class in a tree."""
 
-    def __init__(self, kind):
+    def __init__(self, kind: type[Tree]) -> None:
         super().__init__()
         self.kind = kind
 
-    def visit_object(self, node):
+    def visit_object(self, node: Tree) -> Visit[bool]:
         if isinstance(node, self.kind):
             return True
         for part in parts(node):
