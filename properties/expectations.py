@@ -1,0 +1,417 @@
+"""Expectations: what people expect of a controller, such as `utilisation >= 80% over every 10 rtt`.
+
+docs/reference/expectations.md lists them. Each quantity is defined once, by texts in the language of `avoids`:
+its formula, its monitor and its sentence follow from them.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+
+from ccmatic.properties.expressions import Expressions
+
+from ccmatic.base import InputError, exact, shown, suggest
+from ccmatic.contracts import AllOf, Compared, Implied, Stated
+from ccmatic.logic import every, no, some
+
+#: Dimensions of amounts: a part of something, bytes, a time, a plain number.
+SHARE, BYTES, TIME, NUMBER = "share", "bytes", "time", "number"
+
+#: What every network knows of units: the dimension, how many of the canonical unit one is, and the canonical unit.
+UNITS = MappingProxyType(
+    {
+        "": (SHARE, Fraction(1), ""),
+        "%": (SHARE, Fraction(1, 100), ""),
+        "bdp": (BYTES, Fraction(1), "bdp"),
+        "packet": (BYTES, Fraction(1), "packets"),
+        "packets": (BYTES, Fraction(1), "packets"),
+        "rtt": (TIME, Fraction(1), "rtt"),
+    }
+)
+
+#: What one canonical unit of bytes is, in the language of `avoids`.
+_BYTES = {"bdp": "C * R", "packets": "alpha"}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What an expectation is about.
+
+    Args:
+        value: The quantity in the language of `avoids`: at the step `t`, or from the step `a` to the step `b`; of the
+            flow `n`.
+        whole: What it is a part of, by which an amount without a unit is multiplied; None: amounts have units.
+        says: The quantity in words.
+        of: The whole in words.
+        dimension: Of amounts with a unit; None: there are none.
+        intervals: It is about intervals: `a` and `b`.
+        per_flow: It is about each flow, or, beside others, about the first.
+        flows: Networks with fewer flows are refused.
+        windows: Only senders by a window have it.
+    """
+
+    value: str
+    whole: str | None
+    says: str
+    of: str = ""
+    dimension: str | None = None
+    intervals: bool = False
+    per_flow: bool = False
+    flows: int = 1
+    windows: bool = False
+
+
+QUANTITIES = MappingProxyType(
+    {
+        "utilisation": Quantity(
+            "S[b] - S[a]",
+            "offered[b] - offered[a]",
+            "bytes served",
+            "of what the link could have served",
+            intervals=True,
+        ),
+        "share": Quantity(
+            "S_f[n][b] - S_f[n][a]",
+            "S[b] - S[a]",
+            "bytes served",
+            "of what all flows were served",
+            intervals=True,
+            per_flow=True,
+            flows=2,
+        ),
+        "loss": Quantity("L[b] - L[a]", "A[b] - A[a]", "bytes lost", "of the bytes sent", BYTES, intervals=True),
+        "queue": Quantity("A[t] - L[t] - S[t]", None, "bytes that wait", dimension=BYTES),
+        "delay": Quantity("A[t] - L[t]", None, "bytes sent", "served by then", TIME),
+        "window": Quantity("c_f[n][t]", None, "the window", dimension=BYTES, per_flow=True, windows=True),
+        "rate": Quantity("r_f[n][t]", "C", "the sending rate", "of the link's rate", per_flow=True),
+        "timeout": Quantity("timeout_f[n][t]", None, "the retransmission timer fires", per_flow=True, windows=True),
+    }
+)
+
+#: Those that are conditions: an expectation says that there is none.
+_CONDITIONS = ("timeout",)
+
+#: By the unit of what a controller keeps or believes: the dimension, and the whole of an amount without a unit.
+_OF_UNIT = {"bytes": (BYTES, None), "time": (TIME, None), "rate": (SHARE, "C"), "number": (NUMBER, "1")}
+
+_NAME = r"[A-Za-z_]\w*"
+_AMOUNT = r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*([a-z%]*)"
+_COMPARISON = re.compile(rf"({_NAME})\s*(<=|>=|<|>)\s*{_AMOUNT}", re.ASCII)
+_NONE = re.compile(rf"no\s+({_NAME})", re.ASCII)
+_CLAUSES = re.compile(r"\s+(over every|beside|while)\s+")
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+#: What is expected, where a text is not.
+FORM = "QUANTITY <= AMOUNT, such as 'utilisation >= 80% over every 10 rtt' or 'queue <= 2 bdp'"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`subject relation amount unit`, with a canonical unit: "", bdp, packets or rtt."""
+
+    subject: str
+    relation: str
+    amount: Fraction
+    unit: str
+
+    def __str__(self):
+        if self.subject in _CONDITIONS:
+            return f"no {self.subject}"
+        return f"{self.subject} {self.relation} {_amount(self.amount, self.unit)}"
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A comparison that is expected at every step, or over every interval.
+
+    Args:
+        comparison: What is compared.
+        interval: The length of intervals in R_m; None: those that the quantity has by default.
+        conditions: It is expected only where all of these hold.
+        beside: The name of the controller beside which it is expected of the first flow; None: of each flow.
+    """
+
+    comparison: Comparison
+    interval: Fraction | None = None
+    conditions: tuple[Comparison, ...] = ()
+    beside: str | None = None
+
+    def __str__(self):
+        over = f" over every {_amount(self.interval, 'rtt')}" if self.interval is not None else ""
+        beside = f" beside {self.beside}" if self.beside else ""
+        conditions = " and ".join(map(str, self.conditions))
+        return f"{self.comparison}{over}{beside}{f' while {conditions}' if conditions else ''}"
+
+
+def _amount(amount, unit):
+    if unit:
+        return f"{amount} {unit}"
+    percent = amount * 100
+    return f"{percent}%" if percent.denominator == 1 else str(amount)
+
+
+def parse(text: str, units: Mapping = UNITS) -> Expectation:
+    """Return the Expectation that a text says.
+
+    Args:
+        text: Such as `share >= 20% over every 10 rtt beside cubic while window <= 4 bdp`.
+        units: As UNITS; a path of known rate and R_m has more.
+
+    Raises:
+        InputError: The text is no expectation.
+    """
+    head, *clauses = _CLAUSES.split(text.strip())
+    parts = dict(zip(clauses[::2], clauses[1::2], strict=True))
+    if len(parts) < len(clauses) // 2:
+        raise InputError(f"'{shown(text)}' says one of its clauses twice; expected each once")
+    interval = _interval(parts["over every"], units) if "over every" in parts else None
+    conditions = parse_conditions(parts["while"], units) if "while" in parts else ()
+    return Expectation(_comparison(head, units), interval, conditions, parts.get("beside"))
+
+
+def parse_conditions(text: str, units: Mapping = UNITS) -> tuple[Comparison, ...]:
+    """Return the Comparisons that a text such as `queue <= 1 bdp and window <= 2 bdp` joins. Raises InputError."""
+    return tuple(_comparison(part, units) for part in re.split(r"\s+and\s+", text.strip()))
+
+
+def _comparison(text, units):
+    if none := _NONE.fullmatch(text.strip()):
+        return Comparison(none[1], "<=", Fraction(0), "")
+    found = _COMPARISON.fullmatch(text.strip())
+    if not found:
+        raise InputError(f"'{shown(text)}' is no expectation; expected {FORM}")
+    subject, relation, number, unit = found.groups()
+    _, factor, canonical = _unit(unit, units, text)
+    return Comparison(subject, relation, exact(number) * factor, canonical)
+
+
+def _interval(text, units):
+    found = re.fullmatch(_AMOUNT, text.strip())
+    dimension, factor, _ = _unit(found[2], units, text) if found else (None, 0, "")
+    if dimension != TIME or not exact(found[1]):
+        raise InputError(f"'over every {shown(text)}' is no interval; expected a time above 0, such as 10 rtt")
+    return exact(found[1]) * factor
+
+
+def _unit(name, units, text):
+    if name not in units:
+        known = [each for each in units if each]
+        more = "" if "ms" in units else "; ms, mbit and kb need a path: --on '24 mbit, rtt 40 ms, …'"
+        raise InputError(f"the unit '{shown(name)}' in '{shown(text)}'; expected one of {', '.join(known)}{more}")
+    return units[name]
+
+
+class Reader:
+    """Reads expectations as conditions on one execution, of unknowns or of numbers.
+
+    Args:
+        model: The network's Model.
+        x: The execution, a NetworkView.
+    """
+
+    def __init__(self, model, x):
+        self._model, self._x = model, x
+        self._expressions = Expressions(x, model, Fraction(0))
+
+    def reason(self, expectation):
+        """Return the Reason that an expectation is met. Raises InputError if the network has no such quantity."""
+        quantity, scale = self._quantity(expectation.comparison)
+        parts = []
+        for flow in self._flows(quantity, expectation):
+            for begin, end in self._places(expectation, quantity):
+                part = self._compared(expectation.comparison, quantity, scale, flow, begin, end)
+                condition = self._during(expectation, flow, begin, end)
+                parts.append(part if condition is True else Implied(Stated("the condition holds", condition), part))
+        return AllOf(tuple(parts))
+
+    def condition(self, text):
+        """Return the condition that a text in the language of `avoids` says. Raises InputError."""
+        return self._expressions.condition(text)
+
+    def premise(self, expectation):
+        """Return that the expectation says something: its conditions hold somewhere."""
+        if not expectation.conditions:
+            return True
+        quantity, _ = self._quantity(expectation.comparison)
+        flows, places = self._flows(quantity, expectation), self._places(expectation, quantity)
+        return some([self._during(expectation, flow, *place) for flow in flows for place in places])
+
+    def at_first(self, comparisons):
+        """Return that comparisons hold of each flow at the first step."""
+        return every([self._holds(each, flow, 0) for each in comparisons for flow in range(len(self._x.flows))])
+
+    def worst(self, expectation):
+        """Return the worst value of an execution of numbers: (value, begin, end, flow), the value in the unit of the
+        expectation's amount; None if there is no place at which the expectation says anything."""
+        comparison = expectation.comparison
+        quantity, scale = self._quantity(comparison)
+        values = []
+        for flow in self._flows(quantity, expectation):
+            for begin, end in self._places(expectation, quantity):
+                if self._during(expectation, flow, begin, end) is not True:
+                    continue
+                whole = self._term(scale, flow, begin, end)
+                if quantity.value.startswith("timeout") or not whole:
+                    continue
+                values.append((Fraction(self._term(quantity.value, flow, begin, end)) / whole, begin, end, flow))
+        choose = max if comparison.relation in ("<", "<=") else min
+        return choose(values, key=lambda each: each[0], default=None)
+
+    def needed(self, expectation):
+        """Return the least horizon on which an execution shows the expectation, in steps."""
+        quantity, _ = self._quantity(expectation.comparison)
+        if expectation.comparison.subject == "delay":
+            return self._steps(expectation.comparison.amount) + 2
+        steps = self._length(expectation, quantity)
+        return 2 if steps is None else steps + 1
+
+    def _quantity(self, comparison):
+        """The Quantity, and the text of what its amount is multiplied by. Raises InputError."""
+        name, unit = comparison.subject, comparison.unit
+        quantity = QUANTITIES.get(name) or self._own(name)
+        if len(self._x.flows) < quantity.flows:
+            raise InputError(
+                f"'{comparison}' is about several flows; expected `beside CONTROLLER`, or a network of more"
+            )
+        if quantity.windows and not self._model.windows:
+            raise InputError(f"'{comparison}' is about senders by a window; expected utilisation, queue, delay or loss")
+        if name in _CONDITIONS:
+            return quantity, "1"
+        if name == "delay" and comparison.relation != "<=":
+            raise InputError(f"'{comparison}' cannot be expressed; expected 'delay <= {comparison.amount} rtt'")
+        if unit in _BYTES and quantity.dimension == BYTES:
+            return quantity, _BYTES[unit]
+        if unit == "rtt" and quantity.dimension == TIME:
+            return quantity, "R"
+        if not unit and (quantity.whole or not comparison.amount):
+            return quantity, quantity.whole or "1"
+        expected = {BYTES: "bdp or packets", TIME: "rtt"}.get(quantity.dimension, "a number, or %")
+        expected = f"{expected}, or %" if quantity.whole and quantity.dimension else expected
+        raise InputError(f"the amount of '{comparison}' has another unit; expected {expected}")
+
+    def _own(self, name):
+        """The Quantity of what a controller keeps or believes."""
+        flow = self._x.flows[0]
+        units = {each.name: str(each.unit) for each in (*self._model.beliefs, *flow.kept)}
+        known = {each: units[each] for each in (*flow.beliefs, *flow.state) if each in units}
+        if name not in known:
+            raise InputError(f"there is no quantity '{shown(name)}'; {suggest(name, [*QUANTITIES, *known])}")
+        dimension, whole = _OF_UNIT.get(known[name], (NUMBER, "1"))
+        return Quantity(f"{name}_f[n][t]", whole, name, dimension=dimension, per_flow=True)
+
+    def _flows(self, quantity, expectation):
+        if not quantity.per_flow:
+            return (None,)
+        return (0,) if expectation.beside else range(len(self._x.flows))
+
+    def _places(self, expectation, quantity):
+        """(first step, last step) of each interval or step at which the quantity is compared."""
+        end = self._x.horizon
+        if expectation.comparison.subject == "delay":
+            later = self._steps(expectation.comparison.amount)
+            return [(t, t + later) for t in range(end - later)]
+        steps = self._length(expectation, quantity)
+        if steps is None:
+            return [(0, end - 1)] if quantity.intervals else [(t, t) for t in range(end)]
+        if steps >= end:
+            raise InputError(f"'{expectation}' needs a horizon of {steps + 1} steps at least; found {end}")
+        return [(t, t + steps) for t in range(end - steps)]
+
+    def _length(self, expectation, quantity):
+        """The steps of an interval; None: all, or a single step."""
+        if not quantity.intervals:
+            if expectation.interval is not None:
+                raise InputError(
+                    f"'{expectation}': {expectation.comparison.subject} is of every step; expected no 'over every'"
+                )
+            return None
+        if expectation.interval is not None:
+            return self._steps(expectation.interval)
+        # Bytes lost are counted per R_m unless the text says otherwise.
+        return self._x.R if expectation.comparison.unit else None
+
+    def _steps(self, rounds):
+        steps = rounds * self._x.R
+        if steps.denominator != 1:
+            nearest = Fraction(-(-steps.numerator // steps.denominator), self._x.R)
+            raise InputError(
+                f"{rounds} rtt is no whole number of the network's steps, of which an rtt has {self._x.R}; "
+                f"expected such as {nearest} rtt"
+            )
+        return int(steps)
+
+    def _during(self, expectation, flow, begin, end):
+        """That all conditions hold at each step of an interval."""
+        steps = range(begin, end + 1)
+        return every([self._holds(each, flow or 0, t) for each in expectation.conditions for t in steps])
+
+    def _holds(self, comparison, flow, t):
+        quantity, scale = self._quantity(comparison)
+        if quantity.intervals or comparison.subject == "delay":
+            raise InputError(
+                f"'{comparison}' is no condition at a step; expected queue, window, rate, or a name of the controller"
+            )
+        return self._compared(comparison, quantity, scale, flow, t, t).condition
+
+    def _compared(self, comparison, quantity, scale, flow, begin, end):
+        value = self._term(quantity.value, flow, begin, end)
+        if comparison.subject in _CONDITIONS:
+            return Stated(f"no {comparison.subject} at t = {end}", no(value))
+        says = quantity.says if flow is None or len(self._x.flows) == 1 else f"{quantity.says} of flow {flow + 1}"
+        if comparison.subject == "delay":
+            served = self._expressions.at("S[t]", t=end)
+            return Compared(f"{says} {end - begin} steps before", value, "<=", served, "bytes", quantity.of, step=end)
+        threshold = comparison.amount * self._term(scale, flow, begin, end)
+        over = f" in {end - begin} steps" if end > begin else ""
+        of = f"{_amount(comparison.amount, comparison.unit)} {quantity.of}".strip()
+        return Compared(f"{says}{over}", value, comparison.relation, threshold, "bytes", of, step=end)
+
+    def _term(self, text, flow, begin, end):
+        return self._expressions.at(text, n=flow, a=begin, b=end, t=begin)
+
+    def avoided(self, expectation):
+        """Return what the expectation forbids, in the language of `avoids`: the same condition, for experts."""
+        comparison = expectation.comparison
+        quantity, scale = self._quantity(comparison)
+        end = "T-1" if quantity.intervals else "t"
+        steps = self._length(expectation, quantity)
+        if comparison.subject == "delay":
+            steps = self._steps(comparison.amount)
+            text = f"{quantity.value} > S[t+{steps}]"
+        elif comparison.subject in _CONDITIONS:
+            text = quantity.value
+        else:
+            text = f"{quantity.value} {_OPPOSITE[comparison.relation]} {comparison.amount} * ({scale})"
+        conditions = self._avoided_conditions(expectation, quantity, end if steps is None else f"a+{steps}")
+        text = f"And({conditions}, {text})" if conditions else text
+        if steps is None and quantity.intervals:
+            text = _named(text, a="0", b="T-1")
+        elif quantity.intervals:
+            text = f"ANYT(0, T-{steps}, lambda a: {_named(text, b=f'a+{steps}')})"
+        else:
+            text = f"ANYT(0, T-{steps or 0}, lambda t: {text})"
+        if quantity.per_flow:
+            text = (
+                _named(text, n="0")
+                if expectation.beside or len(self._x.flows) == 1
+                else f"ANYT(0, N, lambda n: {text})"
+            )
+        return text
+
+    def _avoided_conditions(self, expectation, quantity, end):
+        """The conditions of an expectation, at each step of an interval."""
+        texts = []
+        for each in expectation.conditions:
+            own, scale = self._quantity(each)
+            text = _named(f"{own.value} {each.relation} {each.amount} * ({scale})", n="n" if quantity.per_flow else "0")
+            texts.append(f"ALLT(a, {end}+1, lambda t: {text})" if quantity.intervals else text)
+        return ", ".join(texts)
+
+
+def _named(text, **names):
+    """A text with other names or numbers in place of some of its names."""
+    for name, value in names.items():
+        text = re.sub(rf"\b{name}\b", value, text)
+    return text

@@ -1,0 +1,193 @@
+"""Property: every execution, from a given start, meets what people expect, such as `utilisation >= 80%`."""
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from types import MappingProxyType
+
+from ccmatic.properties.avoids import SMALL_PACKETS, compares_packets
+from ccmatic.properties.expectations import UNITS, Reader, parse, parse_conditions
+from ccmatic.properties.expressions import LONGEST, Expressions
+from ccmatic.properties.repeating import exclusions, repeating
+
+from ccmatic.base import InputError, shown, suggest
+from ccmatic.contracts import Bounds, Exclusion, Implied, Property, Stated, WayToFail
+from ccmatic.logic import every, no
+
+_TEXT = {"metadata": {"text": True}}
+
+#: The packets of an initial window (RFC 6928).
+INITIAL_WINDOW = 10
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where executions begin.
+
+    Args:
+        says: The sentence that answers print.
+        given: The conditions, in the language of `avoids`: of all networks.
+        windows: Further conditions where senders send by a window.
+        rates: Further conditions where they do not.
+    """
+
+    says: str
+    given: tuple[str, ...] = ()
+    windows: tuple[str, ...] = ()
+    rates: tuple[str, ...] = ()
+
+
+STARTS = MappingProxyType(
+    {
+        "any": Start("from any start"),
+        "start": Start(
+            "from an empty network, with a window of at most 10 packets",
+            ("A[0] == S[0]", "L[0] == 0"),
+            (f"ALLT(0, N, lambda n: ALLT(0, R+1, lambda t: c_f[n][t] <= {INITIAL_WINDOW} * alpha))",),
+        ),
+        "converged": Start(
+            "from a converged start: a window or a rate within a factor of 2 of a fair part of the link, at most "
+            "C(R_m + D) in the queue, no loss undetected",
+            ("A[0] - L[0] - S[0] <= C * (R + D)",),
+            (
+                "ALLT(0, N, lambda n: L_f[n][0] == Ld_f[n][0])",
+                "ALLT(0, N, lambda n: ALLT(0, R+1, lambda t: C * (R + D) <= 2 * N * c_f[n][t]))",
+                "ALLT(0, N, lambda n: ALLT(0, R+1, lambda t: N * c_f[n][t] <= 2 * C * (R + D)))",
+            ),
+            ("C <= 2 * r_f[0][0]", "r_f[0][0] <= 2 * C"),
+        ),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Expects(Property):
+    """what: expectations, with `;` between them. start: a name in STARTS, or conditions at the first step, joined by
+    `and`. given: further conditions on executions, in the language of `avoids`, with `;` between them. repeats: only
+    executions that repeat themselves after so many steps, and so may go on for ever; 0: all."""
+
+    name = "expects"
+    parse = staticmethod(parse)
+    starts = STARTS
+    units = UNITS
+
+    what: str = field(default="", **_TEXT)
+    start: str = field(default="any", **_TEXT)
+    given: str = field(default="", **_TEXT)
+    repeats: Fraction = Fraction(0)
+
+    @classmethod
+    def from_parameters(cls, given, allow_code=False):
+        """As recorded."""
+        texts = {name: value for name, value in given.items() if name in ("what", "start", "given")}
+        numbers = {name: value for name, value in given.items() if name not in texts}
+        made = super().from_parameters(numbers, allow_code)
+        if not all(isinstance(text, str) and len(text) <= LONGEST for text in texts.values()):
+            raise InputError(f"{shown(texts)} is no expectation; expected text of at most {LONGEST} characters")
+        if made.repeats.denominator != 1:
+            raise InputError(f"repeats is {made.repeats}; expected a whole number of steps")
+        made = replace(made, **texts)
+        if not made.expectations:
+            raise InputError("nothing is expected; expected such as what='utilisation >= 80%'")
+        if made.start not in STARTS:
+            made._start_conditions()
+        return made
+
+    @property
+    def expectations(self):
+        """The Expectations."""
+        return [parse(text) for text in self.what.split(";") if text.strip()]
+
+    @property
+    def period(self):
+        """After how many steps executions repeat themselves; None if they need not."""
+        return int(self.repeats) or None
+
+    @property
+    def sentence(self):
+        """Where executions begin, in words."""
+        return STARTS[self.start].says if self.start in STARTS else f"from {self.start}"
+
+    def ways_to_fail(self, model, buffer):
+        """One for each expectation: an execution from the start that does not meet it."""
+        more = {"bounds": Bounds.STAY} if self.repeats else {}
+        for expectation in self.expectations:
+
+            def formula(x, expectation=expectation):
+                return no(Reader(model, x).reason(expectation).condition)
+
+            def premise(x, expectation=expectation):
+                return every(self._premise(model, x), Reader(model, x).premise(expectation))
+
+            def fails(x, formula=formula, premise=premise):
+                return every(premise(x), formula(x))
+
+            reads = tuple(self.judges(model)) if self.repeats else self._beliefs(model, expectation)
+            yield WayToFail(str(expectation), fails, reads=reads, premise=premise, **more)
+
+    def judges(self, model):
+        """The beliefs without which a trace cannot be judged."""
+        if self.repeats:
+            return super().judges(model)
+        return {name for expectation in self.expectations for name in self._beliefs(model, expectation)}
+
+    def objectives(self, model, x):
+        """The expectations, by their text; all are met where the premise is false."""
+        return {name: reason.condition for name, reason in self.reasons(model, x).items()}
+
+    def reasons(self, model, x):
+        """The same, with the numbers that decide."""
+        reader, start = Reader(model, x), Stated(f"it is given: {self._says()}", self._premise(model, x))
+        return {str(each): Implied(start, reader.reason(each)) for each in self.expectations}
+
+    def holds(self, objectives):
+        """Whether all are met."""
+        return all(objectives.values())
+
+    def exclusions(self, model, reads):
+        """Larger packets than it asks about by default; and of executions that repeat themselves, some."""
+        if SMALL_PACKETS in self._given():
+            yield Exclusion("packets", "MSS is C·R_m/5 or more")
+        if self.repeats:
+            yield from exclusions(model, reads)
+
+    def of_small_packets(self, model):
+        """The same of packets smaller than C·R_m/5, unless a condition that is given compares `alpha` itself."""
+        if not model.windows or any(map(compares_packets, self._given())):
+            return self
+        return replace(self, given="; ".join((*self._given(), SMALL_PACKETS)))
+
+    def _given(self):
+        return [text.strip() for text in self.given.split(";") if text.strip()]
+
+    def _says(self):
+        repeated = [f"repeated every {self.repeats} steps"] if self.repeats else []
+        return "; ".join([self.sentence, *self._given(), *repeated])
+
+    def _start_conditions(self):
+        try:
+            return parse_conditions(self.start)
+        except InputError as error:
+            names = suggest(self.start, [*STARTS]) if self.start.isidentifier() else f"one of {', '.join(STARTS)}"
+            raise InputError(f"the start is '{shown(self.start)}': {error.message}; or {names}") from None
+
+    def _beliefs(self, model, expectation):
+        """The model's beliefs that an expectation, or the start, names."""
+        own = self._start_conditions() if self.start not in STARTS else ()
+        named = {each.subject for each in (expectation.comparison, *expectation.conditions, *own)}
+        return tuple(belief.name for belief in model.beliefs if belief.name in named)
+
+    def _premise(self, model, x):
+        """Of which executions it speaks."""
+        expressions = Expressions(x, model, Fraction(0))
+        texts = self._given()
+        parts = [Reader(model, x).at_first(self._start_conditions())] if self.start not in STARTS else []
+        if self.start in STARTS:
+            start = STARTS[self.start]
+            texts += [*start.given, *(start.windows if model.windows else start.rates)]
+        parts += [expressions.condition(text) for text in texts]
+        if self.repeats:
+            parts.append(repeating(model, x, self.period))
+        return every(parts)
+
+
+PROPERTY = Expects

@@ -1,0 +1,141 @@
+"""Conditions on an execution in the language of CCAC's queries, and of `avoids` (docs/stateful.md)."""
+
+import ast
+import operator
+from fractions import Fraction
+
+from ccmatic.models.window_sender import timeout
+
+from ccmatic.base import InputError, exact, shown, suggest
+from ccmatic.logic import Condition, equal, every, implies, no, some
+
+#: The longest expression, in characters.
+LONGEST = 4000
+
+#: The most parts of an expression, each counted as often as it is evaluated.
+MOST = 200_000
+
+
+class Expressions:
+    """Conditions on an execution as CCAC's queries write them: Python's syntax, read and never run."""
+
+    def __init__(self, x, model, threshold):
+        flows = x.flows
+        columns = {name: getattr(x, name) for name in ("A", "S", "L")} | dict(x.own)
+        columns["offered"] = [model.offered(x, t) for t in range(x.horizon)]
+        each = {"A_f": "A", "S_f": "S", "L_f": "L", "Ld_f": "Ld", "r_f": "r"} | (
+            {"c_f": "cwnd"} if model.windows else {}
+        )
+        columns |= {name: [getattr(flow, column) for flow in flows] for name, column in each.items()}
+        own = [{**flow.beliefs, **flow.state} for flow in flows]
+        columns = {f"{name}_f": [each.get(name, []) for each in own] for name in set().union(*own)} | columns
+        if model.windows:
+            columns["timeout_f"] = [[timeout(flow, t) for t in range(x.horizon)] for flow in flows]
+        numbers = {"T": x.horizon, "R": x.R, "D": x.D, "C": x.C, "N": len(flows), "alpha": x.alpha, "x": threshold}
+        numbers["begin"] = x.horizon - 1 - x.period if x.period else 0
+        self._names = {**columns, **numbers}
+        if x.beta is not None:
+            self._names["buf"] = x.beta
+        self._left = MOST
+        self._text = ""
+
+    def at(self, text, **names):
+        """Return the value of a text in which these names stand for numbers. Raises InputError."""
+        self._text = text
+        self._left = MOST
+        return self._value(ast.parse(text, mode="eval").body, {**self._names, **names})
+
+    def condition(self, text):
+        """Return the condition that a text says. Raises InputError."""
+        self._text = text.strip()
+        try:
+            tree = ast.parse(self._text, mode="eval").body
+            return self._condition(tree, self._names)
+        except SyntaxError:
+            raise InputError(f"'{shown(self._text)}' is no expression; expected one such as S[T-1] < 1/2") from None
+        except (RecursionError, MemoryError):
+            raise InputError(f"'{shown(self._text)}' is nested too deeply; expected fewer levels") from None
+
+    def _fail(self, node, expected):
+        found = ast.unparse(node)
+        raise InputError(f"found '{shown(found)}' in '{shown(self._text)}'; expected {expected}")
+
+    def _condition(self, node, names):
+        match node:
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                values = [self._number(each, names) for each in (left, *others)]
+                pairs = zip(ops, values, values[1:], strict=False)
+                return every([self._compare(node, op, a, b) for op, a, b in pairs])
+            case ast.Call(func=ast.Name(id="And" | "Or" | "Not" | "Implies" as name), args=nodes, keywords=[]):
+                return self._joined(node, name, [self._condition(each, names) for each in nodes])
+            case ast.Call(
+                func=ast.Name(id="ALLT" | "ANYT" as name),
+                args=[first, end, ast.Lambda(args=ast.arguments(args=[ast.arg(arg=t)]), body=body)],
+                keywords=[],
+            ):
+                steps = range(self._whole(first, names), self._whole(end, names))
+                joined = every if name == "ALLT" else some
+                return joined([self._condition(body, {**names, t: step}) for step in steps])
+        found = self._value(node, names)
+        if isinstance(found, bool | Condition):
+            return found
+        return self._fail(node, "a condition: a comparison, And, Or, Not, Implies, ALLT or ANYT")
+
+    def _joined(self, node, name, conditions):
+        if len(conditions) != {"Not": 1, "Implies": 2}.get(name, len(conditions)) or not conditions:
+            self._fail(node, f"another number of conditions in {name}")
+        if name == "Not":
+            return no(conditions[0])
+        return {"And": every, "Or": some, "Implies": implies}[name](*conditions)
+
+    def _compare(self, node, op, left, right):
+        compare = _ORDER.get(type(op))
+        return compare(left, right) if compare else self._fail(node, "one of < <= > >= == !=")
+
+    def _value(self, node, names):
+        self._left -= 1
+        if self._left < 0:
+            self._fail(node, f"an expression of at most {MOST} parts, each counted as often as it is said")
+        match node:
+            case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+                return exact(ast.get_source_segment(self._text, node) if isinstance(number, float) else number)
+            case ast.Name(id=name):
+                if name not in names:
+                    self._fail(node, f"a name that is known; {suggest(name, [*names])}")
+                return names[name]
+            case ast.Subscript(value=value, slice=index):
+                column, t = self._value(value, names), self._whole(index, names)
+                count = len(column) if isinstance(column, list) else 0
+                begin = count if isinstance(index, ast.UnaryOp) else 0  # -1, written so, counts from the end
+                if not 0 <= begin + t < count:
+                    self._fail(node, f"a step or a flow that there is, from 0; it is {t}")
+                return column[begin + t]
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self._number(operand, names)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+                left, right = self._number(left, names), self._number(right, names)
+                if isinstance(op, ast.Div) and isinstance(right, int | Fraction):
+                    return left / Fraction(right) if right else self._fail(node, "a divisor other than 0")
+                return _ARITHMETIC[type(op)](left, right)
+        return self._fail(node, "numbers, columns such as S[t], and + - * /")
+
+    def _number(self, node, names):
+        found = self._value(node, names)
+        return self._fail(node, "a number") if isinstance(found, list | bool | Condition) else found
+
+    def _whole(self, node, names):
+        found = self._number(node, names)
+        if not isinstance(found, int | Fraction) or Fraction(found).denominator != 1:
+            self._fail(node, "a whole number")
+        return int(found)
+
+
+_ORDER = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: equal,
+    ast.NotEq: lambda left, right: no(equal(left, right)),
+}
+_ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}

@@ -1,0 +1,64 @@
+"""Expectations: their texts, and that formulas, numbers and sentences of one expectation agree."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from ccmatic.properties.expectations import Reader, parse
+
+import ccmatic as cm
+from ccmatic.contracts import Buffer, execution, load_definition
+from ccmatic.logic import either, isolated, no
+from ccmatic.solving import UNSAT, Checker
+
+TEXTS = [
+    ("utilisation >= 80%", "ccac"),
+    ("utilisation >= 1/2 over every 2 rtt", "ccac_windows"),
+    ("share >= 20% over every 3 rtt", "two_flows"),
+    ("share >= 20% beside cubic", "two_flows"),
+    ("loss <= 1%", "ccac"),
+    ("loss <= 2 packets", "ccac_windows"),
+    ("loss <= 1/2 bdp over every 2 rtt", "two_flows"),
+    ("queue <= 2 bdp", "ccac"),
+    ("queue < 3 packets while window <= 1 bdp", "ccac_windows"),
+    ("delay <= 2 rtt", "ccac"),
+    ("window <= 2 bdp", "two_flows"),
+    ("rate <= 200%", "ccac"),
+    ("no timeout", "ccac_windows"),
+    ("utilisation >= 50% over every 2 rtt while queue >= 1/2 bdp", "ccac_windows"),
+    ("C_L <= 100%", "ccac"),
+]
+
+
+@pytest.mark.parametrize("text, model", TEXTS)
+@isolated
+def test_an_expectation_forbids_what_it_compiles_to(text, model):
+    network = load_definition("models", "MODEL", model)
+    x = execution(network, 5, Buffer.parse("2"), 1)
+    reader = Reader(network, x)
+    expectation = parse(text)
+    avoided = reader.condition(reader.avoided(expectation))
+    met = reader.reason(expectation).condition
+    checker = Checker()
+    checker.add(either(met, avoided, no(avoided)))
+    assert checker.check() == UNSAT
+
+
+@pytest.mark.parametrize("text, _", TEXTS)
+def test_an_expectation_reads_back_what_it_says(text, _):
+    again = parse(str(parse(text)))
+    assert again == parse(text)
+    assert str(again) == str(parse(text))
+
+
+def test_amounts_are_exact():
+    assert parse("utilisation >= 33.3 %").comparison.amount == Fraction(333, 1000)
+
+
+def test_a_trace_that_begins_elsewhere_breaks_nothing():
+    query = cm.Query(cm.Network("ccac_windows", "2", 4), "expects", what="window <= 2 bdp", start="any")
+    judged = cm.verify("aimd", query)
+    assert judged.verdict == "violated"
+    record = {**judged.trace.query, "property": {**judged.trace.query["property"], "start": "window <= 1 bdp"}}
+    report = cm.replay(replace(judged.trace, query=record, broken=()))
+    assert report.outcome.value == "keeps"
