@@ -9,6 +9,7 @@ import pytest
 import ccmatic as cm
 from ccmatic.cli.commands import cli
 from support import ROOT
+from support.cli import run
 
 #: The functions whose names are not those of their commands, as packages of ccmatic or Python itself have those names.
 OTHER_NAMES = {
@@ -76,3 +77,15 @@ def test_nothing_is_verified_before_all_controllers_are_read(tmp_path):
         cm.verify_all(["always_double", "always_halve"], query)
     with pytest.raises(cm.InputError, match="cannot write"):
         cm.verify_all(["always_double"], query, smt2=tmp_path / "none" / "q.smt2")
+
+
+def test_a_page_of_a_trace_and_the_network_of_one(tmp_path):
+    """What `ccmatic replay --html` and `ccmatic estimate --model` call."""
+    drain = ROOT / "results/gallery/late_drain.json"
+    page = cm.trace_page(drain)
+    code, _, _ = run("replay", drain, "--html", tmp_path / "page.html")
+    assert code == 0 and (tmp_path / "page.html").read_text("utf-8") == page
+    network = cm.network_of(drain, model="cbr_delay", horizon=4)
+    assert (network.model.name, network.horizon, str(network.buffer)) == ("cbr_delay", 4, "infinite")
+    found = []
+    assert cm.estimate(drain, cm.network_of(drain), told=found.append) == found == cm.estimate(drain)

@@ -18,7 +18,17 @@ from ccmatic.api.given import Asked as Asked
 from ccmatic.api.given import Given as Given
 from ccmatic.api.given import load_controller
 from ccmatic.api.senders import attack, emulate, evaluate, export, fit, list_names, train
-from ccmatic.api.verdicts import estimate, explain, export_trace, replay, verify, verify_all, worst
+from ccmatic.api.verdicts import (
+    estimate,
+    explain,
+    export_trace,
+    network_of,
+    replay,
+    trace_page,
+    verify,
+    verify_all,
+    worst,
+)
 from ccmatic.base import InputError
 from ccmatic.controllers import Controller
 from ccmatic.explanation import Explanation
@@ -74,12 +84,14 @@ __all__ = [
     "list_names",
     "load_controller",
     "load_query",
+    "network_of",
     "prove",
     "prove_by_shapes",
     "read_run",
     "replay",
     "reproduce_tradeoff",
     "synthesise",
+    "trace_page",
     "train",
     "verify",
     "verify_all",

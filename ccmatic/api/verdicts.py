@@ -108,20 +108,63 @@ def worst(
     return worst_case.search(controller, network, of, **about, **among, options=solver)
 
 
-def estimate(trace: Trace | str | Path, network: Network | None = None) -> "list[Estimate]":
+def estimate(
+    trace: Trace | str | Path,
+    network: Network | None = None,
+    *,
+    told: "Callable[[Estimate], None]" = lambda estimate: None,
+) -> "list[Estimate]":
     """What a sender can know of its path at the end of each step of a trace, or of the one in a file, but its first: an
     Estimate's `possible` is exact, of all executions of the network that look alike to the sender; its `declared` are
     the model's beliefs.
 
     network: None: the trace's. Its horizon says on how many steps the sender looks back, but for what it knows of C.
-    Raises InputError where no execution of the network is as the trace, with the laws that say so.
+    told: receives each Estimate when it is found. Raises InputError where no execution of the network is as the trace,
+    with the laws that say so.
 
         cm.estimate("results/gallery/late_drain.json")[-1].possible.C
     """
     from ccmatic.learning import estimation
 
-    loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
-    return list(estimation.estimates(loaded, network or estimation.network_of(loaded)))
+    loaded, estimates = _loaded(trace), []
+    for step in estimation.estimates(loaded, network or estimation.network_of(loaded)):
+        told(step)
+        estimates.append(step)
+    return estimates
+
+
+def network_of(
+    trace: Trace | str | Path,
+    *,
+    model: str | Path | None = None,
+    buffer: int | str | Fraction | None = None,
+    jitter: int | str | None = None,
+    horizon: int | str | None = None,
+    allow_code: bool = False,
+) -> Network:
+    """Return the network of a trace with other values, for `estimate`.
+
+    Args:
+        trace: The trace, or its file.
+        model: Another model. This value and the next ones are as of `Network`; None: the trace's.
+        buffer: Another buffer.
+        jitter: Another jitter.
+        horizon: On how many steps a sender looks back. None: all of the trace.
+        allow_code: Run the file that the trace names as its model. Otherwise only shipped models are accepted.
+
+    Returns:
+        The Network, of all executions.
+
+    Raises:
+        InputError: A value names no network.
+
+    Example:
+        cm.estimate("results/gallery/late_drain.json", cm.network_of("results/gallery/late_drain.json", jitter=2))
+    """
+    from ccmatic.learning import estimation
+
+    made: Network = estimation.network_of(_loaded(trace), model, buffer, jitter, horizon, allow_code)
+    return made
 
 
 def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
@@ -142,8 +185,26 @@ def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_co
 
     report: of the trace's replay, such as a Judgement has; None: the trace is replayed. allow_code, and what it raises:
     as `replay`."""
-    loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
-    return explanation.explain(loaded, report or replay(trace, allow_code=allow_code))
+    return explanation.explain(_loaded(trace), report or replay(trace, allow_code=allow_code))
+
+
+@isolated
+def trace_page(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> str:
+    """Show a trace, or the one in a file, step by step on an HTML page that needs no other file.
+
+    Args:
+        trace: The trace, or its file.
+        report: Of the trace's replay. None: the trace is replayed.
+        allow_code: As in `replay`.
+
+    Returns:
+        The text of the page.
+
+    Raises:
+        InputError: As `replay`, or a number is too large to be drawn.
+    """
+    page: str = explanation.page(_loaded(trace), report or replay(trace, allow_code=allow_code))
+    return page
 
 
 def export_trace(
@@ -176,7 +237,7 @@ def export_trace(
     Example:
         cm.export_trace("results/gallery/late_drain.json", "schedule", rate="24mbit", rtt="40ms")
     """
-    loaded = trace if isinstance(trace, Trace) else Trace.load(str(trace))
+    loaded = _loaded(trace)
     scale = trace_export.Scale(quantities.rate(rate), quantities.duration(rtt), mss)
     silence = quantities.duration(lead) * 1000
     if silence.denominator != 1 or silence > trace_export.LATEST:
@@ -184,3 +245,7 @@ def export_trace(
     file = None if isinstance(trace, Trace) else str(trace)
     made: tuple[bytes, list[str]] = trace_export.export(loaded, kind, scale, file, allow_code, int(silence))
     return made
+
+
+def _loaded(trace: Trace | str | Path) -> Trace:
+    return trace if isinstance(trace, Trace) else Trace.load(str(trace))

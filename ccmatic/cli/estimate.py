@@ -17,19 +17,20 @@ from ccmatic.cli import options
 def estimate(trace, model, buffer, jitter, horizon, plot, allow_code, as_json):
     """Find what a sender can know of its path: the least and most that is possible, given what it has seen, exactly,
     beside its beliefs. The network is the trace's where options do not say another."""
-    from ccmatic import records, traces
+    from ccmatic import api, records, traces
     from ccmatic.learning import estimation
-    from ccmatic.traces import Trace
 
     if plot:
         traces.require(plot)
-    loaded = Trace.load(trace)
-    network = estimation.network_of(loaded, model, buffer, jitter, horizon, allow_code)
-    found = []
-    for each in estimation.estimates(loaded, network):
-        found.append(each)
+    loaded = api.Trace.load(trace)
+    asked = {"model": model, "buffer": buffer, "jitter": jitter, "horizon": horizon}
+    network = api.network_of(loaded, **asked, allow_code=allow_code)
+
+    def told(step):
         if as_json:
-            click.echo(records.line(estimation.line(each)))
+            click.echo(records.line(estimation.line(step)))
+
+    found = api.estimate(loaded, network, told=told)
     if not as_json:
         click.echo(estimation.text(found))
     if plot:

@@ -2,7 +2,7 @@
 
 import click
 
-from ccmatic.base import write_text
+from ccmatic.base import located, write_text
 from ccmatic.cli import options
 
 
@@ -15,22 +15,22 @@ from ccmatic.cli import options
 @options.as_json
 def replay_command(trace, plot, html, csv_file, allow_code, as_json):
     """Check a trace by exact arithmetic, law by law, with no solver, running the controller's own Python."""
-    from ccmatic import explanation, traces, verification
+    from ccmatic import api, traces
     from ccmatic.cli import reports as report
-    from ccmatic.contracts import load_definition
-    from ccmatic.traces import Trace
+    from ccmatic.verification import Outcome
 
-    loaded = Trace.load(trace)
-    outcome = verification.replay(loaded, trace, allow_code)
+    loaded = api.Trace.load(trace)
+    with located(trace):
+        outcome = api.replay(loaded, allow_code=allow_code)
     if plot:
-        traces.draw_trace(loaded, plot, load_definition("models", "MODEL", loaded.query["model"], allow_code))
+        traces.draw_trace(loaded, plot, outcome.query.model)
     if html:
-        write_text(html, explanation.page(loaded, outcome))
+        write_text(html, api.trace_page(loaded, report=outcome))
     if csv_file:
         write_text(csv_file, loaded.to_csv())
-    told = explanation.explain(loaded, outcome)
+    told = api.explain(loaded, report=outcome)
     shown = report.replay_json(trace, outcome, told) if as_json else report.replay_text(trace, loaded, outcome, told)
     click.echo(shown)
     if outcome.faults:
         return options.BROKEN
-    return options.UNKNOWN if outcome.outcome is verification.Outcome.CANNOT_BE_JUDGED else options.GOOD
+    return options.UNKNOWN if outcome.outcome is Outcome.CANNOT_BE_JUDGED else options.GOOD
