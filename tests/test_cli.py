@@ -83,7 +83,7 @@ def test_smt2_is_what_was_asked(tmp_path):
 
 
 def test_human_output_shows_the_trace(tmp_path):
-    code, out, _ = run("verify", "always_double", *CCAC, cwd=tmp_path)
+    code, out, _ = run("verify", "always_double", *CCAC, "--verbose", cwd=tmp_path)
     assert code == 1
     assert "violated" in out and "ccmatic replay" in out and "beta" in out
 

@@ -64,6 +64,9 @@ def console(text, folder):
     return None
 
 
+#: A pattern of files that commands saved, as a shell expands it.
+SAVED = re.compile(r"(?<= )ccmatic-traces/[\w+*-]*\*[\w*-]*\.json")
+
 #: Characters that mean something to a shell where no quotes are around them.
 SHELL = re.compile(r"[|&;<>()$`*?~#{}=\\]")
 
@@ -73,6 +76,7 @@ def typed(command, folder):
 
     A plain `ccmatic …` runs in this process, since a new one would spend more time on imports than on its work.
     """
+    command = SAVED.sub(lambda mark: " ".join(str(file.relative_to(folder)) for file in folder.glob(mark[0])), command)
     program, _, arguments = command.partition(" ")
     if program == "ccmatic" and not SHELL.search(re.sub(r"'[^']*'|\"[^\"$`\\]*\"", "", arguments)):
         code, output, _ = ccmatic(*shlex.split(arguments), cwd=folder, together=True)

@@ -17,7 +17,7 @@ READ_NOTHING = {
     "--certify", "--target", "--pattern", "--change", "--seconds", "--warmup", "--real", "--buffer-time", "--from",
     "--up-to", "--html", "--allow-code", "--verify-solutions", "kinds", "--lead",
     "--two-clocks", "--of", "--period", "--given", "--at", "--low", "--high", "--resolution", "--most",
-    "--step", "--verify-envelopes", "--around",
+    "--step", "--verify-envelopes", "--around", "--verbose",
 }  # fmt: skip
 
 #: Where --out is a folder in which a command goes on, it is read, too.

@@ -172,7 +172,8 @@ def test_one_x_is_asked_about_and_its_trace_saved(tmp_path, monkeypatch):
     assert code == 0 and "delay: never above 2 steps to be served" in out and not list(tmp_path.iterdir())
     code, out, _ = run(*asked, "--at", "1")
     assert code == 1 and "delay: above 1 steps to be served" in out
-    assert run("replay", "ccmatic-traces/cc_qdel-delay.json")[0] == 0
+    (file,) = tmp_path.glob("ccmatic-traces/cc_qdel-ccac-T5-delay-*.json")
+    assert run("replay", file)[0] == 0
 
 
 @pytest.mark.parametrize(

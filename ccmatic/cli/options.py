@@ -70,6 +70,11 @@ jobs = click.option(
 )
 cluster = click.option("--cluster", help="Verify on a Dask cluster, whose scheduler is at this address, instead.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, an object a line.")
+verbose = click.option(
+    "--verbose",
+    is_flag=True,
+    help="Print each trace as a table, what its columns hold, and all sentences about it.  [default: at most a screen]",
+)
 allow_code = click.option(
     "--allow-code",
     is_flag=True,

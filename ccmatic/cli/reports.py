@@ -1,5 +1,10 @@
 """What commands print: text for people, JSON lines for programs."""
 
+import hashlib
+import json
+import re
+import shlex
+from math import ceil
 from pathlib import Path
 
 import click
@@ -10,21 +15,35 @@ from ccmatic.cli import options
 from ccmatic.explanation import legend
 from ccmatic.records import QueryRecord, ReplayLine, VerifyLine, WorstLine
 
+#: The size of a screen, in rows and columns.
+SCREEN = (24, 80)
 
-def trace_files(folder, controllers):
-    """The path in a folder of a file for the trace of each controller, a list in their order, no two the same."""
-    files = []
-    for controller in controllers:
-        file, again = Path(folder) / f"{controller.name}.json", 2
-        while file in files:
-            file, again = Path(folder) / f"{controller.name}-{again}.json", again + 1
-        files.append(file)
-    return files
+
+def trace_file(folder, controller, trace, question=None):
+    """Return the path in a folder at which a command saves a trace.
+
+    The name tells the controller, the model, the horizon and the question, and ends in a digest. So the same query
+    about the same controller gives the same path, and any other gives another path.
+
+    Args:
+        folder: The folder of traces.
+        controller: Whose rates the trace has; its name is told.
+        trace: The Trace; the digest is of its query and its controller.
+        question: What was asked, in a word; None is the property of the trace's query.
+    """
+    names = trace.query["model"], question or trace.query["property"]["name"]
+    model, asked = (Path(name).stem if Path(name).is_absolute() else name for name in names)
+    digest = hashlib.sha256(json.dumps([trace.query, trace.controller], sort_keys=True).encode()).hexdigest()
+    parts = (controller.name, model, f"T{trace.horizon}", asked)
+    return Path(folder) / "-".join([*(re.sub(r"[^\w.+]+", "_", part)[:60] for part in parts), f"{digest[:8]}.json"])
 
 
 def saved(trace, file, model=None):
-    """Whether a trace could be saved and, if its Model is given, drawn beside its file; where not, that is said, and
-    the verdict stands."""
+    """Save a trace and, if its Model is given, draw it beside its file.
+
+    Returns:
+        The file. None if it cannot be written: that is said on standard error, and the verdict stands.
+    """
     from ccmatic.traces import draw_trace
 
     try:
@@ -32,10 +51,10 @@ def saved(trace, file, model=None):
         trace.save(file)
         if model:
             draw_trace(trace, file.with_suffix(".png"), model)
-        return True
+        return file
     except Unreadable as error:
         options.complain(f"{error}; the trace is not saved, expected a folder for it in --save")
-        return False
+        return None
 
 
 def judgement_json(name, judgement, file, told=None):
@@ -83,8 +102,8 @@ def left_out_lines(left_out):
 
 
 def file_lines(file):
-    """Where a trace is, if it could be saved."""
-    return [f"    trace: {file}   (check it: ccmatic replay {file})"] if file else []
+    """Where a trace is, if it could be saved, and the command that checks it."""
+    return [f"    trace: {file}", f"    check it: ccmatic replay {shlex.quote(str(file))}"] if file else []
 
 
 def worst_json(of, worst, file, told=None):
@@ -127,6 +146,21 @@ def told_text(trace, query, told):
     lines = [table(trace)]
     lines += [f"    {name}: {says}" for name, says in legend(query, trace.columns).items()]
     return "\n".join([*lines, "", str(told)])
+
+
+def on_a_screen(text, told):
+    """Return a text and then the first sentences of an Explanation, at least one and as many as fit on a screen."""
+    lines, sentences = [*text.splitlines(), ""], str(told).splitlines()
+    while sentences and (not lines[-1] or _rows([*lines, sentences[0]]) < SCREEN[0] - 1):
+        lines.append(sentences.pop(0))
+    if sentences:
+        lines.append(f"… and {len(sentences)} more sentence{'s'[: len(sentences) > 1]}, with --verbose")
+    return "\n".join(lines)
+
+
+def _rows(lines):
+    """How many rows of a screen lines take."""
+    return sum(max(1, ceil(len(line) / SCREEN[1])) for line in lines)
 
 
 def replay_text(file, trace, outcome, told):

@@ -47,8 +47,9 @@ from ccmatic.cli import options
 @click.option("--smt2", type=click.Path(), help="Write the questions as SMT-LIB 2 to this file.")
 @click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the traces of violations.")
 @click.option("--plot", is_flag=True, help="Draw each trace beside its file, as PNG.")
+@options.verbose
 @options.as_json
-def verify(controllers, query_file, solver, smt2, save, plot, as_json, thresholds, **network):
+def verify(controllers, query_file, solver, smt2, save, plot, verbose, as_json, thresholds, **network):
     """Verify controllers against a property on a network: each holds, or a trace shows how the network breaks it."""
     from ccmatic import api
     from ccmatic.cli import reports as report
@@ -59,22 +60,24 @@ def verify(controllers, query_file, solver, smt2, save, plot, as_json, threshold
     if plot:
         require()
     judgements = api.verify_all(loaded, query, smt2=smt2, solver=solver)
-    files = report.trace_files(save, loaded)
     outcomes = set()
-    for number, (name, file) in enumerate(zip(controllers, files, strict=True), 1):
+    for number, (name, controller) in enumerate(zip(controllers, loaded, strict=True), 1):
         with options.Waiting(f"{name}, {number} of {len(loaded)}"):
             judgement = next(judgements)
         outcomes.add(judgement.verdict)
-        trace = judgement.trace or judgement.unmodelled
-        if trace and not report.saved(trace, file, query.model if plot else None):
-            file = None
+        trace, file = judgement.trace or judgement.unmodelled, None
+        if trace:
+            file = report.saved(trace, report.trace_file(save, controller, trace), query.model if plot else None)
         told = trace and api.explain(trace, report=judgement.report)
         if as_json:
             click.echo(report.judgement_json(name, judgement, file, told))
-        else:
-            click.echo(report.judgement_text(judgement, file))
-            if trace and len(loaded) == 1:
-                click.echo(report.told_text(trace, judgement.report.query, told))
+            continue
+        text = report.judgement_text(judgement, file)
+        if trace and verbose:
+            text = f"{text}\n{report.told_text(trace, judgement.report.query, told)}"
+        elif trace and len(loaded) == 1:
+            text = report.on_a_screen(text, told)
+        click.echo(text)
     return options.outcome(outcomes)
 
 

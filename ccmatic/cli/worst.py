@@ -1,7 +1,5 @@
 """`ccmatic worst`: the worst value that a network can force on a controller."""
 
-from pathlib import Path
-
 import click
 
 from ccmatic.base import InputError
@@ -37,8 +35,9 @@ from ccmatic.cli import options
 @click.option("--resolution", help="How near the two sides of the edge are.  [default: 1/100; 1 for delay]")
 @options.solver
 @click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the trace.")
+@options.verbose
 @options.as_json
-def worst(controllers, of, model, buffer, horizon, period, save, as_json, solver, **asked):
+def worst(controllers, of, model, buffer, horizon, period, save, verbose, as_json, solver, **asked):
     """Find the worst value that the network can force on a controller: an edge, both sides of which are asked. Of
     several controllers each decides for a flow of the network; one alone decides for all."""
     from ccmatic import api
@@ -53,17 +52,20 @@ def worst(controllers, of, model, buffer, horizon, period, save, as_json, solver
             waiting.what = f"{named}, {of} at {value}"
 
         found = api.worst(controllers, network, of, period=period, told=told, **asked, solver=solver)
-    name = of if of.isidentifier() else "worst"
-    file, shown = Path(save) / f"{found.controller.name}-{name}.json", None
+    file = shown = None
     if found.trace:
-        file = file if report.saved(found.trace, file) else None
+        question = of if of.isidentifier() else "worst"
+        file = report.saved(found.trace, report.trace_file(save, found.controller, found.trace, question))
         shown = api.explain(found.trace, report=found.report)
     if as_json:
         click.echo(report.worst_json(of, found, file, shown))
     else:
-        click.echo(report.worst_text(of, found, file))
-        if shown:
-            click.echo(report.told_text(found.trace, found.report.query, shown))
+        text = report.worst_text(of, found, file)
+        if shown and verbose:
+            text = f"{text}\n{report.told_text(found.trace, found.report.query, shown)}"
+        elif shown:
+            text = report.on_a_screen(text, shown)
+        click.echo(text)
     if found.verdict == "unknown":
         return options.UNKNOWN
     return options.BROKEN if found.none is None else options.GOOD
