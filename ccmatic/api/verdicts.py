@@ -174,8 +174,9 @@ def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
     allow_code: run the files that it names as model or property; else it may name shipped ones only. Raises InputError
     if it is no trace, or lacks what its query needs.
     """
-    file = None if isinstance(trace, Trace) else str(trace)
-    return verification.replay(Trace.load(file) if file else trace, file, allow_code)
+    if isinstance(trace, Trace):
+        return verification.replay(trace, None, allow_code)
+    return verification.replay(Trace.load(str(trace)), str(trace), allow_code)
 
 
 @isolated

@@ -59,7 +59,10 @@ class Source(Protocol):
 class Recorded(Protocol):
     """What `Numbers` reads, such as a `ccmatic.traces.Trace`."""
 
-    horizon: int
+    @property
+    def horizon(self) -> int:
+        """Its steps."""
+        ...
 
     @property
     def constants(self) -> Mapping[str, Fraction]:

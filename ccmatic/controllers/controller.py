@@ -1,5 +1,6 @@
 """A controller: a Python function from beliefs to a sending rate; to run, to encode for solvers, to print."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -8,6 +9,7 @@ from ccmatic.base import CONSTANTS, InputError, markup
 from ccmatic.compilers.exact import Rates, run_exactly
 from ccmatic.compilers.formula import Encoder, keeps_sign
 from ccmatic.compilers.text import listing
+from ccmatic.contracts import FlowView
 from ccmatic.controllers.beliefs import shipped_beliefs
 from ccmatic.controllers.several import Several, parts
 from ccmatic.controllers.stateful import Stateful, parse_stateful
@@ -16,6 +18,7 @@ from ccmatic.language import (
     Between,
     Comparison,
     If,
+    Tree,
     bare,
     comparisons,
     find_program,
@@ -24,7 +27,7 @@ from ccmatic.language import (
     rate_line,
     reader,
 )
-from ccmatic.logic import isolated, linear, real
+from ccmatic.logic import Truth, isolated, linear, real
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Controller:
     name: str
     source: str
     parameters: tuple[str, ...]
-    body: object
+    body: Tree
     file: str | None = field(default=None, compare=False)
     start: str | None = None
     is_envelope: bool = False
@@ -83,7 +86,7 @@ class Controller:
         floor = Fraction(values["MSS"]) / values["R_m"]
         return Rates(max(low, floor), max(high, floor)) if low <= high else None
 
-    def laws(self, view):
+    def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
         """The laws of a sender that this controller decides for, as a model's: (law name, t, formula). At each step it
         chooses, by what it believed at the end of the step before; at least a packet a step.
 

@@ -1,9 +1,12 @@
 """Controllers of several flows of a path, one for each, as one text that traces and other files keep."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ccmatic.base import InputError
+from ccmatic.contracts import FlowView
+from ccmatic.logic import Truth
 
 #: The line before each, in the text of all.
 HEAD = "# flow {} runs {}\n"
@@ -48,7 +51,7 @@ class Several:
         """As of each."""
         return tuple(controller.meaning for controller in self.each)
 
-    def laws(self, view):
+    def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
         """Those of the sender of this flow."""
         yield from self.each[view.network.flows.index(view)].laws(view)
 

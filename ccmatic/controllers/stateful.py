@@ -2,6 +2,7 @@
 or by a window and a rate."""
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -10,10 +11,11 @@ from ccmatic.base import InputError, markup
 from ccmatic.compilers.exact import Program
 from ccmatic.compilers.formula import OpenStep, Step, forever
 from ccmatic.compilers.text import Text
+from ccmatic.contracts import FlowView
 from ccmatic.controllers.memory import Memory
 from ccmatic.controllers.observing import observations_in
-from ccmatic.language import Past, comparisons, leaves, read_stateful, told_apart
-from ccmatic.logic import every, implies, no, some
+from ccmatic.language import Past, Tree, comparisons, leaves, read_stateful, told_apart
+from ccmatic.logic import Truth, every, implies, no, some
 
 #: What the name of one ends in that is begun anywhere.
 _ANYWHERE = "_begun_anywhere"
@@ -36,9 +38,9 @@ class Stateful:
     source: str
     parameters: tuple[str, ...]
     state: tuple[Memory, ...]
-    update: object
-    window: object
-    rate: object
+    update: Tree
+    window: Tree | None
+    rate: Tree | None
     observations: dict = field(compare=False, repr=False)
     beliefs: dict = field(compare=False, repr=False)
     file: str | None = field(default=None, compare=False)
@@ -50,7 +52,7 @@ class Stateful:
         """All that it does, to compare: that its name and its text do not change."""
         return self.state, self.update, self.window, self.rate
 
-    def laws(self, view):
+    def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
         """The laws of a sender that this controller decides for, as a model's: (law name, t, formula).
 
         view: of its flow, such as `contracts.FlowView`, with a window and with columns for this state."""

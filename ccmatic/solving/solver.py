@@ -1,10 +1,12 @@
 """Solvers behind one contract: an incremental query put to Z3, cvc5 or Yices, or to all of them."""
 
 import shutil
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import ceil
 from threading import Lock
 from time import monotonic
+from typing import Any
 
 import z3
 from pysmt.exceptions import NoSolverAvailableError, SolverReturnedUnknownResultError
@@ -17,7 +19,7 @@ from pysmt.solvers.z3 import Z3Converter, Z3Solver
 from pysmt.typing import BOOL
 
 from ccmatic.base import Clock, Disagreement, InputError, OutOfTime, smtlib_comment, smtlib_name
-from ccmatic.logic import Linear, formula
+from ccmatic.logic import Linear, Truth, formula
 from ccmatic.solving.contexts import context
 from ccmatic.solving.options import SolverOptions
 
@@ -49,7 +51,7 @@ class Checker:
         self._satisfied = self._model = None
         self._stack = [[]]
 
-    def add(self, condition):
+    def add(self, condition: Truth) -> None:
         """Assert a condition, until the scope in which that is done ends. Raises OutOfTime."""
         self._clock.left()
         assertion = formula(condition)
@@ -57,19 +59,19 @@ class Checker:
         for solver in self._solvers.values():
             solver.add_assertion(assertion)
 
-    def push(self):
+    def push(self) -> None:
         """Begin a scope."""
         self._stack.append([])
         for solver in self._solvers.values():
             solver.push()
 
-    def pop(self):
+    def pop(self) -> None:
         """Forget what was asserted since the last `push`."""
         self._stack.pop()
         for solver in self._solvers.values():
             solver.pop()
 
-    def check(self):
+    def check(self) -> str:
         """SAT, UNSAT, or UNKNOWN if none of the solvers could tell in time. Raises Disagreement if one says SAT and
         another UNSAT."""
         answers = {name: self._check(name) for name in self._solvers}
@@ -97,7 +99,7 @@ class Checker:
                 raise KeyboardInterrupt from None
             return UNKNOWN
 
-    def value(self, term):
+    def value(self, term: Any) -> Any:
         """The value of a term, a Fraction, or of a condition, a bool, in the solution that the last `check` found: it
         must have said SAT. An irrational one, which only products of unknowns have, is rounded to 20 digits."""
         if isinstance(term, (Fraction, bool)):
@@ -113,7 +115,7 @@ class Checker:
         return value if isinstance(value, bool) else Fraction(value)
 
 
-def conflict(conditions):
+def conflict(conditions: Sequence[Truth]) -> list[int]:
     """A minimal conflict among conditions that have no common solution, as their indices: those have no common
     solution either, and would have one if any one of them were left out."""
     formulas = [formula(condition) for condition in conditions]
@@ -133,7 +135,7 @@ def conflict(conditions):
     return needed
 
 
-def script(conditions, comment=""):
+def script(conditions: Iterable[Truth], comment: str = "") -> str:
     """The question whether the conditions have a common solution, as SMT-LIB 2 in a scope of its own. comment: lines
     that stand above it."""
     formulas = [formula(condition) for condition in conditions]

@@ -3,10 +3,13 @@
 import csv
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from ccmatic import __version__, records
 from ccmatic.base import CONSTANTS, InputError, markup, parse_json, read_text, write_text
@@ -33,14 +36,14 @@ class Trace:
     """
 
     horizon: int
-    constants: dict
-    columns: dict
-    query: dict
+    constants: dict[str, Fraction]
+    columns: Mapping[str, Sequence[Fraction]]
+    query: dict[str, Any]
     controller: str | None = None
-    broken: tuple = ()
+    broken: tuple[str, ...] = ()
     altered: bool = False
 
-    def with_columns(self, **columns):
+    def with_columns(self, **columns: Sequence[Any]) -> "Trace":
         """The same trace with columns added or replaced, each of `horizon` Fractions."""
         return replace(self, columns={**self.columns, **columns})
 
@@ -166,7 +169,7 @@ class Trace:
     def __repr__(self):
         return f"<trace of {self.horizon} steps{self._breaks()}; columns {', '.join(self.columns)}>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         constants = ", ".join(f"{name} = {value}" for name, value in self.constants.items())
         rows = [row.values() for row in self.rows()]
         told = [f"trace of {self.horizon} steps{self._breaks()}", constants]

@@ -1,16 +1,33 @@
 """Laws that are not linear: that the bounds which stand for one do bound it, asked before anything is said of it."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache, reduce
+from typing import TypeAlias
 
+from pysmt.fnode import FNode
 from pysmt.logics import QF_NRA
 from pysmt.shortcuts import GE, GT, LE, LT, And, Equals, FreshSymbol, Ite, Minus, Not, Or, Plus, Real, Symbol, Times
-from pysmt.typing import BOOL, REAL
+from pysmt.typing import BOOL, REAL, PySMTType
 
 from ccmatic import language
 from ccmatic.base import InputError
 from ccmatic.compilers.text import text
-from ccmatic.controllers import Stateful
-from ccmatic.language import Between, Binary, Bounded, Comparison, Extreme, Function, If, Local, Logic, Name, Number
+from ccmatic.controllers import Controller, Stateful
+from ccmatic.language import (
+    Between,
+    Binary,
+    Bounded,
+    Comparison,
+    Extreme,
+    Function,
+    If,
+    Local,
+    Logic,
+    Name,
+    Number,
+    Tree,
+)
 from ccmatic.logic import Condition, Linear, isolated
 from ccmatic.solving import SAT, UNKNOWN, Checker, SolverOptions
 
@@ -20,10 +37,13 @@ LONGEST = 10
 #: Whole steps up to which a test tells one delay from the next. Beyond, a test is taken to hold of fractions as well.
 _MOST_STEPS = 16
 
+#: See `_questions`.
+_Question: TypeAlias = tuple[FNode, Sequence[FNode], str, dict[str, FNode]]
+
 _ORDER = {"<": LT, "<=": LE, ">": GT, ">=": GE, "==": Equals, "!=": lambda left, right: Not(Equals(left, right))}
 
 
-def require_bounds(controller, R, D):
+def require_bounds(controller: Controller | Stateful, R: int, D: int) -> None:
     """Raise InputError, with the point at which it fails, if a `bounded(law, low, high)` is reached where the law is
     not from low to high, or divides by 0, or a `between(low, high)` where low is above high; or if a solver can neither
     prove nor refute that.
@@ -43,7 +63,7 @@ def require_bounds(controller, R, D):
             raise InputError(f"the range of `{name}`: {reason}", controller.file, range_.line)
 
 
-def _ranges(tree, tests=()):
+def _ranges(tree: Tree, tests: tuple[Tree, ...] = ()) -> Iterator[tuple[tuple[Tree, ...], str, Between | Bounded]]:
     """Each range in an update: the tests that lead to it, the name of the state that lies in it, and its tree."""
     if isinstance(tree, If):
         yield from _ranges(tree.then, (*tests, tree.test))
@@ -54,7 +74,7 @@ def _ranges(tree, tests=()):
 
 @lru_cache(maxsize=1024)
 @isolated
-def _refused(tests, range_, R, D, few):
+def _refused(tests: tuple[Tree, ...], range_: Between | Bounded, R: int, D: int, few: frozenset[str]) -> str | None:
     """Why it is refused, in words; None if it is proved."""
     point = _Point({"R_m": R, "D": D, "step": 1, "second": R}, few)
     reached = [point.condition(test) for test in tests]
@@ -69,7 +89,9 @@ def _refused(tests, range_, R, D, few):
     return None
 
 
-def _questions(point, range_):
+def _questions(
+    point: "_Point", range_: Between | Bounded
+) -> Iterator[tuple[FNode, Sequence[FNode], str, dict[str, FNode]]]:
     """(what would be wrong, with which equations, in words, of which numbers)."""
     low, high = point.named(range_.low), point.named(range_.high)
     law = point.exactly(range_.law) if isinstance(range_, Bounded) else None
@@ -90,25 +112,28 @@ class _Point:
     equations: of the quotients and roots, which are unknowns of their own. divisors: each with the equations that it
     needs, which are those before its quotient's."""
 
-    def __init__(self, known, few):
+    def __init__(self, known: Mapping[str, Fraction | int], few: frozenset[str]) -> None:
         self.known, self.few = known, few
-        self.symbols, self.equations, self.divisors, self.delays = {}, [], [], {}
+        self.symbols: dict[str, FNode] = {}
+        self.equations: list[FNode] = []
+        self.divisors: list[tuple[FNode, tuple[FNode, ...]]] = []
+        self.delays: dict[str, tuple[FNode, FNode]] = {}
         self.in_law = False
 
-    def exactly(self, tree):
+    def exactly(self, tree: Tree) -> FNode:
         """A symbol for a law, which reads delays themselves."""
         self.in_law = True
         symbol = self.named(tree)
         self.in_law = False
         return symbol
 
-    def named(self, tree):
+    def named(self, tree: Tree) -> FNode:
         """A symbol for a term."""
         symbol = FreshSymbol(REAL)
         self.equations.append(Equals(symbol, self.term(tree)))
         return symbol
 
-    def term(self, tree):
+    def term(self, tree: Tree) -> FNode:
         match tree:
             case Number(value):
                 return Real(value)
@@ -133,7 +158,7 @@ class _Point:
                 return Ite(self.condition(test), self.term(then), self.term(other))
         raise TypeError(f"no term: {tree!r}")
 
-    def quotient(self, number, divisor):
+    def quotient(self, number: FNode, divisor: FNode) -> FNode:
         divisor = divisor.simplify()
         if divisor.is_constant() and not divisor.is_zero():
             return Times(Real(1 / divisor.constant_value()), number)
@@ -142,21 +167,21 @@ class _Point:
         self.equations.append(Equals(Times(symbol, divisor), number))
         return symbol
 
-    def cube_root(self, number):
+    def cube_root(self, number: FNode) -> FNode:
         symbol = FreshSymbol(REAL)
         self.equations.append(Equals(Times(symbol, symbol, symbol), number))
         return symbol
 
-    def delay(self, leaf):
+    def delay(self, leaf: Tree) -> FNode:
         """A delay: itself in a law, elsewhere its whole steps."""
         name = text(leaf)
         steps, exact = self.delays.setdefault(name, (Symbol(f"steps {name}", REAL), Symbol(f"read {name}", REAL)))
         return exact if self.in_law else steps
 
-    def symbol(self, leaf, kind):
+    def symbol(self, leaf: Tree, kind: PySMTType) -> FNode:
         return self.symbols.setdefault(text(leaf), Symbol(f"read {text(leaf)}", kind))
 
-    def condition(self, tree):
+    def condition(self, tree: Tree) -> FNode:
         match tree:
             case Comparison(op, left, right):
                 few = [leaf for leaf in language.leaves(tree) if isinstance(leaf, Name) and leaf.name in self.few]
@@ -172,23 +197,25 @@ class _Point:
                 return self.symbol(tree, BOOL)
         raise TypeError(f"no condition: {tree!r}")
 
-    def facts(self):
+    def facts(self) -> Iterator[FNode]:
         """What is always so."""
         yield from (GT(self.symbols[name], Real(0)) for name in ("MSS", "line_rate") if name in self.symbols)
         for steps, exact in self.delays.values():
             yield Or(*(Equals(steps, Real(count)) for count in range(_MOST_STEPS)), GE(steps, Real(_MOST_STEPS)))
             yield And(GE(exact, Real(0)), LT(Minus(exact, steps), Real(1)), GT(Minus(exact, steps), Real(-1)))
 
-    def numbers(self):
+    def numbers(self) -> dict[str, FNode]:
         """What is read that is a number, by name."""
         delays = {name: exact for name, (_, exact) in self.delays.items()}
         steps = {f"whole steps of {name}": steps for name, (steps, _) in self.delays.items()}
         return {name: each for name, each in self.symbols.items() if each.symbol_type() == REAL} | delays | steps
 
 
-def _told(checker, symbols):
-    return ", ".join(f"{name} = {_number(checker.value(Linear({symbol: 1})))}" for name, symbol in symbols.items())
+def _told(checker: Checker, symbols: Mapping[str, FNode]) -> str:
+    return ", ".join(
+        f"{name} = {_number(checker.value(Linear({symbol: Fraction(1)})))}" for name, symbol in symbols.items()
+    )
 
 
-def _number(value):
+def _number(value: Fraction) -> str:
     return str(value) if len(str(value)) <= 12 else f"{float(value):.6g}"

@@ -1,13 +1,17 @@
 """Verdicts for people: each violation with a readable, replayed trace, each "holds" with what it relies on."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from ccmatic.base import Clock, markup
+from ccmatic.contracts import Exclusion
 from ccmatic.logic import Environment
-from ccmatic.query import left_out
+from ccmatic.query import Decides, Query, left_out
 from ccmatic.solving import SolverOptions
+from ccmatic.traces import Trace
 from ccmatic.verification import counterexample
-from ccmatic.verification.verifier import HOLDS, VIOLATED, Verifier
+from ccmatic.verification.replayer import Report
+from ccmatic.verification.verifier import HOLDS, VIOLATED, Verdict, Verifier
 
 
 @dataclass(frozen=True)
@@ -20,29 +24,29 @@ class Judgement:
     the two there is. left_out: the Exclusions that apply to the question; none where it is violated.
     """
 
-    controller: object
+    controller: Decides
     verdict: str
     seconds: float
     way: str | None
-    trace: object = None
-    unmodelled: object = None
+    trace: Trace | None = None
+    unmodelled: Trace | None = None
     unsure: bool = False
-    report: object = None
-    left_out: tuple = ()
+    report: Report | None = None
+    left_out: tuple[Exclusion, ...] = ()
 
     @property
-    def holds(self):
+    def holds(self) -> bool:
         """Whether the verdict is HOLDS; not so where it is not known."""
         return self.verdict == HOLDS
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self._told()}, {self.seconds:.1f} s>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         trace = self.trace or self.unmodelled
         return markup.paragraphs([f"{self._told()}, {self.seconds:.1f} s"]) + (trace._repr_html_() if trace else "")
 
-    def _told(self):
+    def _told(self) -> str:
         told = f"{self.controller.name}: {self.verdict}"
         if self.trace:
             return f"{told}, breaks {'; '.join(self.trace.broken)}"
@@ -58,18 +62,19 @@ class Judge:
     each with a Judge of its own.
     """
 
-    def __init__(self, query, options=SolverOptions()):
+    def __init__(self, query: Query, options: SolverOptions = SolverOptions()) -> None:
         self._clock = Clock.of(options.timeout)
-        self.query, self._options, self._verifiers = query, options.with_clock(self._clock), {}
+        self.query, self._options = query, options.with_clock(self._clock)
+        self._verifiers: dict[Hashable, Verifier] = {}
         self._environment = Environment()
 
-    def judge(self, controller) -> Judgement:
+    def judge(self, controller: Decides) -> Judgement:
         """The judgement on a controller; what holds on the published model is asked again on all executions. Raises
         InputError for laws that conflict, Disagreement, and Unsound if a solver's trace does not pass replay."""
         with self._environment, self._clock.question():
             return self._judge(controller)
 
-    def _judge(self, controller):
+    def _judge(self, controller: Decides) -> Judgement:
         verdict, trace, report = self._ask(self.query, controller)
         judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace, report=report)
         windows = self.query.model.windows
@@ -83,19 +88,19 @@ class Judge:
         left = left_out(self.query if unsure else executions, controller)
         return replace(judgement, seconds=seconds, unmodelled=unmodelled, unsure=unsure, report=report, left_out=left)
 
-    def script(self, controller):
+    def script(self, controller: Decides) -> str:
         """What is asked about a controller, as SMT-LIB 2."""
         with self._environment:
             return self._verifier(self.query, controller).script(controller)
 
-    def _ask(self, query, controller):
+    def _ask(self, query: Query, controller: Decides) -> tuple[Verdict, Trace | None, Report | None]:
         verifier = self._verifier(query, controller)
         verdict = verifier.verify(controller)
-        if verdict.verdict != VIOLATED:
+        if verdict.verdict != VIOLATED or verdict.way is None:
             return verdict, None, None
         return verdict, *counterexample.for_people(verifier.part(verdict.way), controller)
 
-    def _verifier(self, query, controller):
+    def _verifier(self, query: Query, controller: Decides) -> Verifier:
         reads = query.units().keys() & set(controller.parameters)
         key = query.network, frozenset(reads), controller.state
         if key not in self._verifiers:

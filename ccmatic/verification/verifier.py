@@ -1,15 +1,18 @@
 """The verifier: does a controller ensure the query's property on every trace of its network?"""
 
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from time import monotonic
+from typing import Any, TypeAlias
 
 from ccmatic import controllers
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
-from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, WayToFail
-from ccmatic.logic import every
+from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, Execution, Kept, Law, Model, NetworkView, WayToFail
+from ccmatic.logic import Truth, every
+from ccmatic.query import Decides, Query
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, SolverOptions, conflict, script
 from ccmatic.traces import Trace
 from ccmatic.verification import replayer as replay
@@ -20,6 +23,9 @@ HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
 #: What is undecided where no execution of the network is known, and so whether "holds" says anything.
 EXECUTION = "any execution"
 
+#: What a property presupposes of an execution.
+Premise: TypeAlias = Callable[[NetworkView], Truth]
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -28,7 +34,7 @@ class Verdict:
     seconds: it took. way: the way to fail that a trace goes, or that was not decided in time; None if it holds.
     trace: as the query for that way encodes it (`replayer.complete` adds what it leaves out), if violated."""
 
-    controller: object
+    controller: Decides
     verdict: str
     seconds: float
     way: str | None = None
@@ -50,7 +56,14 @@ class Verifier:
     """
 
     @blamed()
-    def __init__(self, query, reads, options=SolverOptions(), proved=(), state=()):
+    def __init__(
+        self,
+        query: Query,
+        reads: Collection[str],
+        options: SolverOptions = SolverOptions(),
+        proved: Collection[str] = (),
+        state: Sequence[Kept] = (),
+    ) -> None:
         self.query, self.reads = query, frozenset(reads)
         self._clock = Clock.of(options.timeout)
         self._options = options.with_clock(self._clock)
@@ -60,11 +73,11 @@ class Verifier:
         left = [way for way in ways if way.name not in proved]
         self._state = state
         self._parts = [Part(query, way, self._options, () if way.any_rates else reads, state) for way in left]
-        self._anyones = {}
+        self._anyones: dict[str, str] = {}
         self._inhabited = False
 
     @blamed()
-    def verify(self, controller):
+    def verify(self, controller: Decides) -> Verdict:
         """The verdict on a controller."""
         begin = monotonic()
         controllers.require_order(controller, self.query.jitter)
@@ -82,27 +95,27 @@ class Verifier:
         return Verdict(controller, UNDECIDED if undecided else HOLDS, monotonic() - begin, undecided)
 
     @blamed()
-    def prove(self):
+    def prove(self) -> list[str]:
         """The names of the ways to fail that no controller can go, whatever rates it chooses. Raises OutOfTime where
         the query cannot even be put in time: then no controller's verdict would be known."""
         anyones = [part for part in self._parts if part.way.any_rates]
         ruled_out = [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
         return ruled_out if ruled_out and not self._without_execution() else []
 
-    def _empty(self, controller):
+    def _empty(self, controller: Decides) -> str | None:
         """What is undecided of whether a controller has executions, of which each premise is true; None if it has."""
-        premises = [part.way.premise for part in self._parts if part.way.premise]
+        premises: list[Premise | None] = [part.way.premise for part in self._parts if part.way.premise]
         if not premises and not self.query.model.windows:
             return self._without_execution()
         known = all(self._has_execution(controller, premise) for premise in premises or [None])
         return None if known else EXECUTION
 
-    def _without_execution(self):
+    def _without_execution(self) -> str | None:
         """None once an execution is known; what is undecided, if none was found in time."""
         self._inhabited = self._inhabited or self._has_execution()
         return None if self._inhabited else EXECUTION
 
-    def _has_execution(self, controller=None, premise=None):
+    def _has_execution(self, controller: Decides | None = None, premise: Premise | None = None) -> bool:
         """Whether an execution was found in time, of any rates where there is no controller. Raises InputError if there
         is none."""
         try:
@@ -111,7 +124,7 @@ class Verifier:
         except OutOfTime:
             return False
 
-    def _find_execution(self, controller, premise):
+    def _find_execution(self, controller: Decides | None, premise: Premise | None) -> bool:
         """The network is at hand where a way to fail was asked; it is encoded anew only if no execution has bounds that
         stay as that way has them."""
         bounds = {bound.name for bound in self.query.model.bounds()}
@@ -127,29 +140,29 @@ class Verifier:
             raise whole.contradiction(told, controller, premise(whole.x) if premise else True, "what is given")
         return False
 
-    def _ask_first(self, part):
+    def _ask_first(self, part: "Part") -> None:
         """What broke this controller is likely to break the next; what no controller changes stays first."""
         self._parts.remove(part)
         self._parts.append(part)
         self._parts.sort(key=lambda other: (not other.way.any_rates, other is not part))
 
-    def part(self, name):
+    def part(self, name: str) -> "Part":
         """The part for one way to fail, which has the solver and the trace."""
         return next(part for part in self._parts if part.way.name == name)
 
     @blamed()
-    def script(self, controller):
+    def script(self, controller: Decides) -> str:
         """What is asked about a controller, as SMT-LIB 2: it holds if and only if each answer is unsat."""
         controllers.require_order(controller, self.query.jitter)
         return "".join(part.script(controller) for part in self._parts)
 
     @blamed()
-    def questions(self, controller):
+    def questions(self, controller: Decides) -> dict[str, list[Truth]]:
         """What is asked about a controller, for each way to fail: it holds if and only if no list of conditions has a
         solution."""
         return {part.way.name: part.question(None if part.way.any_rates else controller) for part in self._parts}
 
-    def _answer(self, part, controller):
+    def _answer(self, part: "Part", controller: Decides) -> str:
         """What is independent of the controller is asked once."""
         try:
             if not part.way.any_rates:
@@ -160,7 +173,7 @@ class Verifier:
         except OutOfTime:
             return UNKNOWN
 
-    def _ask(self, part, controller):
+    def _ask(self, part: "Part", controller: Decides | None) -> str:
         with self._clock.question():
             return part.ask(controller)
 
@@ -168,37 +181,45 @@ class Verifier:
 class Part:
     """One way to fail: the network asserted once, a controller pushed and popped."""
 
-    def __init__(self, query, way, options, reads, state=()):
+    def __init__(
+        self,
+        query: Query,
+        way: WayToFail,
+        options: SolverOptions,
+        reads: Collection[str],
+        state: Sequence[Kept] = (),
+    ) -> None:
         self.query, self.way, self._state = query, way, state
         self.reads = {*way.reads, *reads, *(belief.name for belief in query.model.true_states())}
-        self.trace = None
-        self._checker = None
+        self.trace: Trace | None = None
+        self._checker: Checker | None = None
         self._options = options
 
     @cached_property
-    def x(self):
+    def x(self) -> Execution:
         """The unknowns."""
         return self.query.execution(self.way.bounds, self._state)
 
     @property
-    def checker(self):
+    def checker(self) -> Checker:
         """The solver, opened when first needed. Raises OutOfTime."""
-        if self._checker is None:
-            checker = Checker(self._options)
-            for law in self._laws():
-                checker.add(law.formula)
-            self._go(checker)
-        return self._checker
+        if self._checker is not None:
+            return self._checker
+        checker = Checker(self._options)
+        for law in self._laws():
+            checker.add(law.formula)
+        return self._go(checker)
 
-    def _go(self, checker):
-        """Assert, in a scope of its own, what is true where this way is gone."""
+    def _go(self, checker: Checker) -> Checker:
+        """Assert, in a scope of its own, what is true where this way is gone; returns the checker."""
         checker.push()
         for condition in self._way():
             checker.add(condition)
         # Only once it knows all of that may anything be asked of it.
         self._checker = checker
+        return checker
 
-    def execution(self, controller=None, premise=None):
+    def execution(self, controller: Decides | None = None, premise: Premise | None = None) -> str:
         """Whether there is any trace at all, of this controller (of any rates, for None), that goes any way, of which a
         premise is true; `self.trace` then has it. Raises OutOfTime."""
         checker, self._checker = self.checker, None
@@ -212,13 +233,15 @@ class Part:
         self._go(checker)
         return answer
 
-    def replays(self, query):
+    def replays(self, query: Query) -> None:
         """Raise InputError if a law says another thing of the numbers of the trace found last than of unknowns."""
+        if self.trace is None:
+            raise ValueError("the part found no trace last")
         faults = replay.check_trace(query, self.trace).faults
         if faults:
             raise InputError(f"an execution that a solver found breaks laws when it is replayed: {', '.join(faults)}")
 
-    def contradiction(self, what, controller, given, called):
+    def contradiction(self, what: str, controller: Decides | None, given: Truth, called: str) -> InputError:
         """The InputError that names laws which conflict, none of which could be left out: no trace of the
         controller is `what`, where `given`, which is called so, is true."""
         sender = choices(self.x, controller)
@@ -228,7 +251,7 @@ class Part:
         network = f"{query.model.name} with the buffer {query.buffer} and the horizon {query.horizon}"
         return InputError(f"{network} has no {what}, so that anything would hold; in conflict are {names}")
 
-    def ask(self, controller):
+    def ask(self, controller: Decides | None) -> str:
         """Whether a trace of this controller (of anyone, for None) goes this way; `self.trace` then has it. Raises
         OutOfTime."""
         self.checker.push()
@@ -240,20 +263,20 @@ class Part:
             self.checker.pop()
         return answer
 
-    def question(self, controller):
+    def question(self, controller: Decides | None) -> list[Truth]:
         """The conditions that a trace of this controller (of anyone, for None) that goes this way satisfies."""
         laws = [law.formula for law in self._laws()]
         return [*laws, *self._way(), *([choices(self.x, controller)] if controller else [])]
 
-    def script(self, controller):
+    def script(self, controller: Decides | None) -> str:
         """The question about a controller as SMT-LIB 2."""
         name = controller.name if controller else "any controller"
         return script(self.question(controller), f"{self.query}\n{name}: {self.way.name}")
 
-    def read(self, value, controller):
+    def read(self, value: Callable[[Any], Any], controller: Decides | None) -> Trace:
         """The trace that a solver found, with the beliefs that this part encodes."""
         x = self.x
-        unknown = x.beliefs.keys() - {belief.name for belief in self._encoded()}
+        unknown = x.beliefs.keys() - self._encoded()
         unknown |= x.remembered().keys() if controller is None else set()
         stated = {n: column for n, column in x.columns().items() if n.removesuffix(BEFORE_TIMEOUT) not in unknown}
         columns = {name: tuple(map(value, column)) for name, column in stated.items()}
@@ -265,24 +288,26 @@ class Part:
         source = controller.source if controller else None
         return Trace(x.horizon, constants, columns, self.query.record(), source)
 
-    def enter(self, controller):
+    def enter(self, controller: Decides | None) -> None:
         """Assert the controller's choices in the current scope."""
         if controller is not None:
             self.checker.add(choices(self.x, controller))
 
-    def _laws(self):
+    def _laws(self) -> Iterator[Law]:
         return chain(self.query.laws(self.x), self.query.model.belief_laws(self.x, self.reads))
 
-    def _way(self):
+    def _way(self) -> Iterator[Truth]:
         if self.way.bounds is Bounds.HOLD:
             yield from _true_bounds(self.query.model, self.x, self.reads)
         yield self.way.formula(self.x)
 
-    def _encoded(self):
-        return [belief for belief in self.query.model.beliefs if belief.name in self.query.model.closure(self.reads)]
+    def _encoded(self) -> set[str]:
+        """The names of the beliefs that are encoded."""
+        model = self.query.model
+        return {belief.name for belief in model.beliefs} & model.closure(self.reads)
 
 
-def choices(x, controller):
+def choices(x: Execution, controller: Decides | None) -> Truth:
     """That the controller decides for the senders: all of their laws. Raises InputError where bounds are not proved."""
     for each in controllers.each_of(controller):
         for R in {flow.R for flow in x.flows}:
@@ -290,7 +315,7 @@ def choices(x, controller):
     return every([law.formula for law in replay.sender_laws(x, controller)])
 
 
-def _true_bounds(model, x, reads):
+def _true_bounds(model: Model, x: Execution, reads: Collection[str]) -> Iterator[Truth]:
     for bound in model.bounds():
         if bound.name in reads:
             yield from (bound.holds(x, x.beliefs[bound.name][t]) for t in range(1, x.horizon))
