@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 
 
 class InputError(Exception):
@@ -47,6 +46,8 @@ def shown(value: object, most: int = 40) -> str:
 
 def suggest(found: object, known: Collection[str]) -> str:
     """The sentence that names the known word nearest to `found`, else all known words."""
+    from difflib import get_close_matches  # takes a while to import, for messages alone
+
     near = get_close_matches(str(found), list(known), n=1)
     if near:
         return f"did you mean '{near[0]}'?"

@@ -5,8 +5,6 @@ import json
 import os
 import re
 import stat
-import tempfile
-import tomllib
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -87,6 +85,8 @@ def parse_json(text, file=None):
 def load_toml(path, exactly=False):
     """(The sections of a TOML file, its text.) exactly: numbers with a point are Fractions instead of floats. Raises
     InputError, which names the file."""
+    import tomllib  # as few commands read TOML
+
     text = read_text(path, LARGEST_TOML)
     number = (lambda digits: exact(digits.replace("_", ""))) if exactly else float
     try:
@@ -146,6 +146,8 @@ def write_bytes(path, content):
 
 def writable_folder(path):
     """A folder in which files can be written: made now, so that work is not lost later; Unreadable if it cannot."""
+    import tempfile  # as few commands fill folders
+
     path = Path(path)
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,6 @@
 import click
 
 from ccmatic.cli import options
-from ccmatic.cli.interrupts import left_in_time
 
 
 @click.command()
@@ -14,6 +13,8 @@ from ccmatic.cli.interrupts import left_in_time
 def attack(adversaries, senders, out, as_json):
     """Play trained adversaries, and try the worst trace of each, where they choose traces, on all senders
     (docs/adversaries.md); needs the extra rl."""
+    from ccmatic.cli.interrupts import left_in_time
+
     with left_in_time():
         from ccmatic import api, records
 

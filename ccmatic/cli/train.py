@@ -3,7 +3,6 @@
 import click
 
 from ccmatic.cli import options
-from ccmatic.cli.interrupts import left_in_time
 
 
 @click.command()
@@ -18,6 +17,8 @@ from ccmatic.cli.interrupts import left_in_time
 def train(query, seed, out, as_json):
     """Train a policy, or an adversary, by PPO or TD3 in the environment that a file describes (docs/training.md);
     needs the extra rl."""
+    from ccmatic.cli.interrupts import left_in_time
+
     with left_in_time():
         from ccmatic import api, records
 

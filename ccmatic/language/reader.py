@@ -130,8 +130,8 @@ class Reader(RowReader):
 
     def parameter_names(self, function: ast.FunctionDef) -> tuple[str, ...]:
         arguments = function.args
-        plain = ast.arguments(posonlyargs=[], args=arguments.args, kwonlyargs=[], kw_defaults=[], defaults=[])
-        if ast.dump(plain) != ast.dump(arguments) or any(a.annotation for a in arguments.args):
+        others = arguments.posonlyargs, arguments.vararg, arguments.kwonlyargs, arguments.kwarg, arguments.defaults
+        if any(others) or any(a.annotation for a in arguments.args):
             found = ast.unparse(arguments)
             self.fail(function, f"found parameters `{found}`, expected only names, without defaults or types")
         names: list[str] = []
@@ -345,14 +345,13 @@ class Reader(RowReader):
             self.fail(node, f"{product}, expected one of them {_OF_KNOWN}")
 
     def check_division(self, node: ast.BinOp, divisor: Tree) -> None:
-        left, right = ast.unparse(node.left), ast.unparse(node.right)
         if not self.is_known(divisor):
-            self.fail(node, f"divides `{left}` by `{right}`, expected a divisor {_OF_KNOWN}")
+            self.fail(node, f"{_divides(node)}, expected a divisor {_OF_KNOWN}")
         if not self.read_names(divisor):
             if self.value_of(divisor) == 0:
-                self.fail(node, f"divides `{left}` by `{right}`, which is 0; expected another divisor")
+                self.fail(node, f"{_divides(node)}, which is 0; expected another divisor")
         elif self.in_assignment and self.sign(divisor) < 1:
-            found = f"an assignment, or a list, divides `{left}` by `{right}`, which may be 0"
+            found = f"an assignment, or a list, {_divides(node)}, which may be 0"
             self.fail(node, f"{found}; expected a sum or product of what is above 0, or the division where it is used")
 
     def extreme(self, node: ast.Call, pick: str) -> Term:
@@ -400,6 +399,10 @@ class Reader(RowReader):
 
 
 _OF_KNOWN = f"made of numbers, {' and '.join(KNOWN)} only"
+
+
+def _divides(node: ast.BinOp) -> str:
+    return f"divides `{ast.unparse(node.left)}` by `{ast.unparse(node.right)}`"
 
 
 def _is_starred(node: ast.expr) -> bool:

@@ -64,10 +64,9 @@ def is_target(node: ast.AST) -> TypeGuard[ast.Name]:
 
 def targets(module: ast.AST) -> Iterator[ast.Name]:
     """Yield the names in syntax that are assigned; those of comprehensions are not, as they mean nothing outside."""
-    own = {
-        id(name) for node in ast.walk(module) if isinstance(node, ast.comprehension) for name in ast.walk(node.target)
-    }
-    return (node for node in ast.walk(module) if is_target(node) and id(node) not in own)
+    nodes = [*ast.walk(module)]
+    own = {id(name) for node in nodes if isinstance(node, ast.comprehension) for name in ast.walk(node.target)}
+    return (node for node in nodes if is_target(node) and id(node) not in own)
 
 
 def after_docstring(statements: list[ast.stmt]) -> list[ast.stmt]:

@@ -41,8 +41,9 @@ class Linear:
         other = linear(other)
         sums = dict(self.coefficients)
         for symbol, coefficient in other.coefficients.items():
-            total = sums.pop(symbol, 0) + coefficient
-            if total:
+            if symbol not in sums:
+                sums[symbol] = coefficient
+            elif total := sums.pop(symbol) + coefficient:
                 sums[symbol] = total
         return Linear(sums, self.constant + other.constant)
 
@@ -54,10 +55,12 @@ class Linear:
         number = _number(other)
         if not number:
             return Linear()
+        if number == 1:
+            return self
         return Linear({s: c * number for s, c in self.coefficients.items()}, self.constant * number)
 
     def __neg__(self) -> "Linear":
-        return self * -1
+        return Linear({s: -c for s, c in self.coefficients.items()}, -self.constant)
 
     def __sub__(self, other: Term) -> "Linear":
         return self + -linear(other)
@@ -309,11 +312,11 @@ def _compare(difference: Linear, relation: Callable[[Any, Any], Any]) -> Truth:
         return value <= zero if relation is LE else value < zero if relation is LT else value == zero
     coefficients = difference.coefficients.values()
     scale = Fraction(lcm(*(c.denominator for c in coefficients)), gcd(*(c.numerator for c in coefficients)))
-    if relation is Equals and min(difference.coefficients.items(), key=_by_age)[1] < 0:
+    ordered = dict(sorted(difference.coefficients.items(), key=_by_age))
+    if relation is Equals and next(iter(ordered.values())) < 0:
         scale = -scale
-    scaled = difference * scale
-    terms = Linear(dict(sorted(scaled.coefficients.items(), key=_by_age)))
-    return Condition(relation(terms.node(), Real(-scaled.constant)))
+    scaled = Linear(ordered, difference.constant) * scale
+    return Condition(relation(Linear(scaled.coefficients).node(), Real(-scaled.constant)))
 
 
 def _sign(term: Linear) -> Fraction | None:

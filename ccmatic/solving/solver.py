@@ -218,6 +218,13 @@ class _Z3(Z3Solver):
         self.converter = Z3Converter(environment, z3_ctx=own)
         self.mgr = environment.formula_manager
 
+    def _add_assertion(self, formula, named=None):
+        """Assert a formula. pySMT's check of types would cost as much as the conversion, and Z3 checks them."""
+        if self.options.unsat_cores_mode is not None:
+            return super()._add_assertion(formula, named)
+        z3.Z3_solver_assert(self.z3.ctx.ref(), self.z3.solver, self.converter.walk(formula))
+        return formula
+
 
 class _Yices(SmtLibSolver):
     """Yices over a pipe. After a value pySMT leaves the rest of its line unread: pass over it."""
