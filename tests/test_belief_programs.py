@@ -72,3 +72,28 @@ def test_senders_by_a_window_refuse_what_they_do_not_observe():
     program = Program("def F(first_delay, D):\n    return max(0, first_delay - D)\n", {"F": TIME})
     with pytest.raises(InputError, match="do not observe `first_delay`"):
         sender_belief(program, "F", "how long the first byte waited")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def most(most, sent, step):\n    return max(most[step], sent)\n",
+        "def sent_before(sent, step):\n    return sent[step]\n\ndef most(sent_before):\n    return sent_before\n",
+    ],
+)
+def test_a_belief_says_what_it_is_where_nothing_came_before(source):
+    """The message was about a step -1, and exported C read what no step had written."""
+    with pytest.raises(InputError, match="expected a function `most_start`, most in that step") as error:
+        StateBelief.of(Program(source, {"most": BYTES}), "most")
+    assert error.value.line == 2
+    StateBelief.of(Program(source + "\ndef most_start(sent):\n    return sent\n", {"most": BYTES}), "most")
+
+
+def test_a_time_before_the_window_is_named():
+    source = "def most(sent, step):\n    return sent[2 * step]\n\ndef most_start(sent):\n    return sent\n"
+    x = window(S=[0, 1], Q=[0, 0], timely=[0, 0], limited=[False, False])
+    with pytest.raises(
+        InputError, match=r"`sent\[…\]` is read 2 steps back where the window has 1; expected a test"
+    ) as e:
+        Program(source, {"most": BYTES}).at(x, 1).value("most")
+    assert e.value.line == 2

@@ -68,7 +68,11 @@ class StateBelief:
         holds_at: Callable[[NetworkView, int], Truth] | None = None,
         start: Callable[[NetworkView, int], Truth] | None = None,
     ) -> "StateBelief":
-        """The belief that a program's function of this name defines. Other arguments: as of the class."""
+        """The belief that a program's function of this name defines. Other arguments: as of the class.
+
+        Raises InputError if the function reads values before, and the program does not say what the belief is at first.
+        """
+        program.require_start(name)
         reads = program.reads(name)
         measured = "delay" in reads
         return cls(

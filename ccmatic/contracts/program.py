@@ -31,6 +31,7 @@ from ccmatic.language import (
     is_of_times,
     read_window,
     reads,
+    within,
 )
 from ccmatic.language import Number as Literal
 from ccmatic.logic import Truth, choice, either, equal, every, no, some
@@ -97,7 +98,7 @@ class Program:
         try:
             functions: dict[str, tuple[Any, Any]] = read_window(source, OBSERVATIONS, self.beliefs, file)
         except InputError as error:
-            raise InputError(error.message, file, (error.line or 1) + _lines_before(source, file)) from None
+            raise self.error(error.message, error.line) from None
         self.definitions = {name: tree for name, (tree, _) in functions.items()}
         self.units = {name: unit for name, (_, unit) in functions.items()}
         self.helpers = {name: tree for name, tree in self.definitions.items() if name not in self.beliefs}
@@ -105,6 +106,28 @@ class Program:
     def reads(self, name: str) -> set[str]:
         """The names that a function reads, also by those that it reads in turn."""
         return set(reads(self.definitions[name], self.helpers))
+
+    def require_start(self, name: str) -> None:
+        """Raise InputError, with the line, if a state belief reads a time before the window where that begins: its
+        function tests no `time`, and there is no NAME_start."""
+        if name + START in self.definitions or "time" in self.reads(name):
+            return
+        if past := self._outside_comprehensions(self.definitions[name]):
+            message = f"`{past.name}[…]` is read also in the first step, before which it has no value"
+            raise self.error(f"{message}; expected a function `{name}{START}`, {name} in that step", past.line)
+
+    def _outside_comprehensions(self, tree: Any) -> Past | None:
+        """A value of a time before that is read at every step, if there is one; comprehensions keep to the window."""
+        if isinstance(tree, Past):
+            return tree
+        if isinstance(tree, Name) and tree.name in self.helpers:
+            return self._outside_comprehensions(self.helpers[tree.name])
+        inner = () if isinstance(tree, Each) else within(tree)
+        return next(filter(None, map(self._outside_comprehensions, inner)), None)
+
+    def error(self, message: str, line: int | None) -> InputError:
+        """An InputError about a line of the text, in the file around it."""
+        return InputError(message, self.file, (line or 1) + _lines_before(self.source, self.file))
 
     def text(self, name: str) -> str:
         """The text of a function."""
@@ -184,6 +207,14 @@ class Moment:
         """The same, so many steps before."""
         return Moment(self.program, self.x, self.t - back, self.delay, self._known)
 
+    def earlier(self, past: Past, index: Mapping[str, int]) -> Any:
+        """What a name stood for some steps before."""
+        back = int(self.term(past.back, index))
+        if back > self.t:
+            message = f"`{past.name}[…]` is read {back} steps back where the window has {self.t}"
+            raise self.program.error(f"{message}; expected a test of `time` before", past.line)
+        return self.before(back).read(past.name)
+
     def read(self, name: str) -> Any:
         """What a name stands for here."""
         if name in self.program.beliefs:
@@ -208,8 +239,8 @@ class Moment:
         match tree:
             case Literal(number):
                 return number
-            case Past(name, back):
-                return self.before(int(self.term(back, index))).read(name)
+            case Past():
+                return self.earlier(tree, index)
             case Name(name):
                 return index[name] if name in index else self.read(name)
             case Binary("/", left, right):
@@ -265,8 +296,8 @@ class Moment:
                 return no(self.truth(part, index))
             case If(test, then, other):
                 return either(self.truth(test, index), self.truth(then, index), self.truth(other, index))
-            case Past(name, back):
-                return self.before(int(self.term(back, index))).read(name)  # type: ignore[no-any-return]
+            case Past():
+                return self.earlier(tree, index)  # type: ignore[no-any-return]
             case Name(name):
                 return self.read(name)  # type: ignore[no-any-return]
             case Each(pick, name, _, term, test):
