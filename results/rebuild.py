@@ -1,12 +1,14 @@
 """Makes generated files again, as results/manifest.toml records them.
 
-    python results/rebuild.py NAME … [--folder FOLDER] [--list]
+    python results/rebuild.py NAME … [--folder FOLDER]
+    python results/rebuild.py --list [NAME …]
 
 Runs each command that contains a NAME, or that makes a file whose path contains it, and replaces the files that it
 makes; then records the commit. A command that fails, or that leaves a file out, replaces nothing.
 """
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
@@ -75,12 +77,15 @@ def record(entry):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="+", metavar="NAME")
+    parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--folder", type=Path, help="work in this folder, and keep it; by default a new one")
-    parser.add_argument("--list", action="store_true", help="print the commands, and run none")
+    parser.add_argument("--list", action="store_true", help="print the commands, or all without a NAME; run none")
     arguments = parser.parse_args()
+    if not (arguments.names or arguments.list):
+        parser.error("expected a NAME, or --list")
     for entry in entries():
-        if not any(name in text for name in arguments.names for text in (entry["command"], *made_by(entry))):
+        texts = (entry["command"], *made_by(entry))
+        if arguments.names and not any(name in text for name in arguments.names for text in texts):
             continue
         print(entry["command"], *filter(None, [entry.get("by_hand")]), sep="\n    ", flush=True)
         if arguments.list:
@@ -93,4 +98,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader, such as head, has enough

@@ -63,3 +63,19 @@ def test_a_command_that_fails_replaces_nothing(tmp_path):
         REBUILD["rebuild"](entry, tmp_path)
     with pytest.raises(SystemExit, match=r"leaves no x\.json"):
         REBUILD["rebuild"]({**entry, "command": "ccmatic --version"}, tmp_path)
+
+
+def test_entries_are_listed_without_names():
+    script = [sys.executable, str(ROOT / "results/rebuild.py")]
+    listed = subprocess.run([*script, "--list"], capture_output=True, text=True)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert [entry["command"] for entry in ENTRIES if entry["command"] not in listed.stdout.splitlines()] == []
+    without = subprocess.run(script, capture_output=True, text=True)
+    assert without.returncode == 2 and "expected a NAME, or --list" in without.stderr
+
+
+def test_a_reader_may_stop_reading_the_list():
+    script = [sys.executable, str(ROOT / "results/rebuild.py"), "--list"]
+    with subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == ("", 0)
