@@ -6,6 +6,12 @@ from ccmatic.base import Alias
 EMULATED, ASKED_OF_LOGS = "cbr_delay", ("cbr_delay", "ccac")
 WITHOUT_JITTER = "ideal"
 
+#: The network of a path that is described by its rate, with jitter; and the networks of senders by a window that stand
+#: for those of rates; and the parameters by which several flows share a network, each measuring its own delay.
+WITH_JITTER = "ccac"
+BY_WINDOW = {"ccac": "ccac_windows", "cbr_delay": "cbr_delay_windows", "ideal": "ideal_windows"}
+SHARED = "flows={flows},delay=own"
+
 #: Models whose senders send at rates, and the same networks under senders by a window.
 BY_WINDOWS = {"ccac": "ccac_windows", "cbr_delay": "cbr_delay_windows", "ideal": "ideal_windows"}
 

@@ -147,7 +147,7 @@ class Expectation:
 
 def _amount(amount, unit):
     if unit:
-        return f"{amount} {unit}"
+        return f"{amount} {unit[:-1] if unit == 'packets' and amount == 1 else unit}"
     percent = amount * 100
     return f"{percent}%" if percent.denominator == 1 else str(amount)
 
@@ -243,21 +243,43 @@ class Reader:
         return every([self._holds(each, flow, 0) for each in comparisons for flow in range(len(self._x.flows))])
 
     def worst(self, expectation):
-        """Return the worst value of an execution of numbers: (value, begin, end, flow), the value in the unit of the
-        expectation's amount; None if there is no place at which the expectation says anything."""
-        comparison = expectation.comparison
-        quantity, scale = self._quantity(comparison)
+        """Return the worst value of an execution of numbers: (value, begin, end, flow).
+
+        The value has the unit of the expectation's amount; begin and end are steps; flow is a number from 0, or None.
+        None: there is no place at which the expectation says anything.
+        """
+        quantity, scale = self._quantity(expectation.comparison)
+        flows, places = self._flows(quantity, expectation), self._places(expectation, quantity)
         values = []
-        for flow in self._flows(quantity, expectation):
-            for begin, end in self._places(expectation, quantity):
-                if self._during(expectation, flow, begin, end) is not True:
-                    continue
-                whole = self._term(scale, flow, begin, end)
-                if quantity.value.startswith("timeout") or not whole:
-                    continue
-                values.append((Fraction(self._term(quantity.value, flow, begin, end)) / whole, begin, end, flow))
-        choose = max if comparison.relation in ("<", "<=") else min
+        for flow, (begin, end) in ((flow, place) for flow in flows for place in places):
+            if self._during(expectation, flow, begin, end) is not True:
+                continue
+            if expectation.comparison.subject == "delay":
+                values.append((self._delay(begin), begin, end, flow))
+            elif whole := self._term(scale, flow, begin, end):
+                value = self._term(quantity.value, flow, begin, end)
+                values.append((Fraction(value) / whole, begin, end, flow))
+        choose = max if expectation.comparison.relation in ("<", "<=") else min
         return choose(values, key=lambda each: each[0], default=None)
+
+    def measured(self, expectation):
+        """Return the worst value in words, such as `78.12 % from 0 to 4 R_m`; "" if there is none."""
+        worst = self.worst(expectation)
+        if worst is None or expectation.comparison.subject in _CONDITIONS:
+            return ""
+        value, begin, end, flow = worst
+        unit = expectation.comparison.unit
+        number = f"{float(value):.4g} {unit}" if unit else f"{float(100 * value):.4g} %"
+        begin, end = (float(Fraction(t, self._x.R)) for t in (begin, end))
+        where = f"from {begin:.4g} to {end:.4g} R_m" if end > begin else f"at {begin:.4g} R_m"
+        of = f" of flow {flow + 1}" if flow is not None and len(self._x.flows) > 1 else ""
+        return f"{number}{of} {where}"
+
+    def _delay(self, t):
+        """How long the bytes sent by a step take to be served, in R_m; where they are not, at least to the end."""
+        x, end = self._x, self._x.horizon
+        served = (later for later in range(t, end) if x.S[later] >= x.A[t] - x.L[t])
+        return Fraction(next(served, end) - t, x.R)
 
     def needed(self, expectation):
         """Return the least horizon on which an execution shows the expectation, in steps."""
@@ -283,11 +305,13 @@ class Reader:
             raise InputError(f"'{comparison}' cannot be expressed; expected 'delay <= {comparison.amount} rtt'")
         if unit in _BYTES and quantity.dimension == BYTES:
             return quantity, _BYTES[unit]
+        if unit == "rtt" and name == "queue":
+            return quantity, "C * R"  # what the link serves in that time
         if unit == "rtt" and quantity.dimension == TIME:
             return quantity, "R"
         if not unit and (quantity.whole or not comparison.amount):
             return quantity, quantity.whole or "1"
-        expected = {BYTES: "bdp or packets", TIME: "rtt"}.get(quantity.dimension, "a number, or %")
+        expected = {BYTES: "bdp, packets or kb", TIME: "rtt or ms"}.get(quantity.dimension, "a number, or %")
         expected = f"{expected}, or %" if quantity.whole and quantity.dimension else expected
         raise InputError(f"the amount of '{comparison}' has another unit; expected {expected}")
 

@@ -24,13 +24,15 @@ class Start:
     """Where executions begin.
 
     Args:
-        says: The sentence that answers print.
+        says: A phrase for answers.
+        means: The conditions in words; empty if the phrase says them.
         given: The conditions, in the language of `avoids`: of all networks.
         windows: Further conditions where senders send by a window.
         rates: Further conditions where they do not.
     """
 
     says: str
+    means: str = ""
     given: tuple[str, ...] = ()
     windows: tuple[str, ...] = ()
     rates: tuple[str, ...] = ()
@@ -40,13 +42,15 @@ STARTS = MappingProxyType(
     {
         "any": Start("from any start"),
         "start": Start(
-            "from an empty network, with a window of at most 10 packets",
+            "from an empty network",
+            "nothing waits, nothing was lost, and a window is at most 10 packets in the first R_m",
             ("A[0] == S[0]", "L[0] == 0"),
             (f"ALLT(0, N, lambda n: ALLT(0, R+1, lambda t: c_f[n][t] <= {INITIAL_WINDOW} * alpha))",),
         ),
         "converged": Start(
-            "from a converged start: a window or a rate within a factor of 2 of a fair part of the link, at most "
-            "C(R_m + D) in the queue, no loss undetected",
+            "from a converged start",
+            "at most C(R_m + D) waits, no loss is undetected, and each window or rate is within a factor of 2 of a "
+            "fair part of the link",
             ("A[0] - L[0] - S[0] <= C * (R + D)",),
             (
                 "ALLT(0, N, lambda n: L_f[n][0] == Ld_f[n][0])",
@@ -97,15 +101,30 @@ class Expects(Property):
         """The Expectations."""
         return [parse(text) for text in self.what.split(";") if text.strip()]
 
+    @staticmethod
+    def conditions(text, units):
+        """Return the conditions of a text in canonical units. Raises InputError."""
+        return " and ".join(map(str, parse_conditions(text, units)))
+
+    def least_horizon(self, query, state):
+        """Return the least horizon that shows what is expected, on the network of a query. state: of its controller."""
+        reader = Reader(query.model, query.execution(state=state))
+        return max(reader.needed(expectation) for expectation in self.expectations)
+
     @property
     def period(self):
         """After how many steps executions repeat themselves; None if they need not."""
         return int(self.repeats) or None
 
     @property
-    def sentence(self):
-        """Where executions begin, in words."""
-        return STARTS[self.start].says if self.start in STARTS else f"from {self.start}"
+    def begins(self):
+        """Where executions begin: the Start."""
+        return STARTS.get(self.start) or Start(f"from {self.start}")
+
+    def measured(self, model, x):
+        """Return the worst value of each expectation in an execution of numbers, in words, by its text."""
+        reader = Reader(model, x)
+        return {str(each): reader.measured(each) for each in self.expectations}
 
     def ways_to_fail(self, model, buffer):
         """One for each expectation: an execution from the start that does not meet it."""
@@ -136,8 +155,12 @@ class Expects(Property):
 
     def reasons(self, model, x):
         """The same, with the numbers that decide."""
-        reader, start = Reader(model, x), Stated(f"it is given: {self._says()}", self._premise(model, x))
-        return {str(each): Implied(start, reader.reason(each)) for each in self.expectations}
+        reader, premise = Reader(model, x), self._premise(model, x)
+        reasons = {str(each): reader.reason(each) for each in self.expectations}
+        if premise is True:
+            return reasons
+        start = Stated(self._says(), premise)
+        return {text: Implied(start, reason) for text, reason in reasons.items()}
 
     def holds(self, objectives):
         """Whether all are met."""
@@ -161,7 +184,7 @@ class Expects(Property):
 
     def _says(self):
         repeated = [f"repeated every {self.repeats} steps"] if self.repeats else []
-        return "; ".join([self.sentence, *self._given(), *repeated])
+        return "; ".join([self.begins.says, *self._given(), *repeated])
 
     def _start_conditions(self):
         try:

@@ -1,0 +1,256 @@
+"""Networks as people write them: `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from ccmatic.base import InputError, definitions, exact, quantities, shown, suggest
+from ccmatic.contracts import Model, load_definition
+from ccmatic.query import Network
+
+#: Bytes of a packet, unless a description says otherwise.
+PACKET = 1500
+
+#: The largest packet that networks of rates have, in C times a step.
+LARGEST_PACKET = Fraction(1, 5)
+
+_KEYS = {"rtt": "rtt 40 ms", "buffer": "buffer 1 bdp", "jitter": "jitter 1 rtt", "packet": "packet 1500", "flows": "flows 3"}
+_PARAMETER = re.compile(r"\w+=\S+", re.ASCII)
+_RATE = re.compile(r"[\d./]+\s*[kmg]?bit", re.ASCII)
+_AMOUNT = re.compile(r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*(bdp|rtt)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class NetworkDescription:
+    """The text of `--on`, taken apart.
+
+    Args:
+        text: The whole text.
+        model: The name or path of a model; None for a path, which has a rate.
+        rate: C in bytes per second; None if the text names a model and no rate.
+        rtt: R_m in seconds, or None.
+        buffer: As written: `infinite`, `any`, or a size, maybe with >= before it.
+        jitter: D as written, or None.
+        packet: MSS in bytes.
+        flows: How many flows share the network, if the text says so.
+    """
+
+    text: str
+    model: str | None
+    rate: Fraction | None
+    rtt: Fraction | None
+    buffer: str
+    jitter: str | None
+    packet: int
+    flows: int | None
+
+    @property
+    def jitter_seconds(self) -> Fraction | None:
+        """D in seconds; None if the text gives it in round trips of unknown length, or not at all."""
+        if self.jitter is None:
+            return None
+        found = _AMOUNT.fullmatch(self.jitter)
+        if found and (found[2] == "rtt" or not exact(found[1])):
+            return exact(found[1]) * self.rtt if self.rtt is not None else None
+        return quantities.duration(self.jitter)
+
+    @property
+    def bdp(self) -> Fraction | None:
+        """C·R_m in bytes, or None."""
+        return None if self.rate is None or self.rtt is None else self.rate * self.rtt
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A description as a Network of the solver's.
+
+    Args:
+        network: The Network.
+        units: The units of expectations there, as the expectations' own UNITS.
+        given: Conditions that the description adds, in the language of `avoids`.
+        notes: What the Network rounds or counts otherwise than the path, in sentences.
+    """
+
+    network: Network
+    units: Mapping[str, Any]
+    given: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def describe(text: str) -> NetworkDescription:
+    """Return the NetworkDescription of a text such as `24 mbit, rtt 40 ms, buffer 1 bdp`. Raises InputError."""
+    first, *others = _items(text)
+    values: dict[str, str] = {}
+    for item in others:
+        key, _, value = item.partition(" ")
+        if key not in _KEYS or not value.strip():
+            expected = suggest(key, _KEYS) if key not in _KEYS else f"expected such as '{_KEYS[key]}'"
+            raise InputError(f"cannot read '{shown(item)}' in '{shown(text)}'; {expected}")
+        if key in values:
+            raise InputError(f"'{shown(text)}' says {key} twice; expected it once")
+        values[key] = value.strip()
+    is_path = bool(_RATE.fullmatch(first))
+    if "buffer" not in values or (is_path and "rtt" not in values):
+        missing = [key for key in ("rtt", "buffer") if key not in values and (is_path or key == "buffer")]
+        raise InputError(f"'{shown(text)}' lacks {' and '.join(missing)}; expected such as '{_example(is_path)}'")
+    rtt = quantities.duration(values["rtt"]) if "rtt" in values else None
+    if rtt == 0:
+        raise InputError(f"the rtt in '{shown(text)}' is 0; expected more")
+    return NetworkDescription(
+        text=text,
+        model=None if is_path else first,
+        rate=quantities.rate(first) if is_path else None,
+        rtt=rtt,
+        buffer=values["buffer"],
+        jitter=values.get("jitter"),
+        packet=_whole(values.get("packet", str(PACKET)), "packet"),
+        flows=_whole(values["flows"], "flows") if "flows" in values else None,
+    )
+
+
+def place(description: NetworkDescription, by_window: bool, flows: int, horizon: int | None = None) -> Placed:
+    """Return the Network that a description stands for.
+
+    Args:
+        description: The description.
+        by_window: Whether the controllers send by a window.
+        flows: How many controllers are given.
+        horizon: T in steps; None: the least that the network has.
+
+    Raises:
+        InputError: The network cannot be so.
+    """
+    name, model = _model(description, by_window, flows)
+    if model.windows:
+        return _placed(description, name, model, model.round_trip(1), horizon)
+    if description.rtt is None:
+        return _placed(description, name, model, 1, horizon)
+    # Where nothing propagates, the round trip is part of the jitter, and a step is R_m + D (ccmatic/guarantees).
+    total = description.rtt + (description.jitter_seconds or 0)
+    return _placed(description, name, model, description.rtt / total, horizon)
+
+
+def _placed(description, name, model, steps, horizon):
+    """steps: how many steps of the network an R_m has."""
+    notes, given = [], []
+    jitter = _jitter(description, model, steps, notes)
+    units = _units(description, model, steps)
+    buffer = _buffer(description, steps)
+    if description.bdp is not None:
+        packet = description.packet / description.bdp * steps
+        if not model.windows and packet >= LARGEST_PACKET:
+            least = description.packet / LARGEST_PACKET
+            raise InputError(
+                f"a packet is {float(packet):.3g} of what the link carries in a step of {name}; expected below 1/5: "
+                f"a rate times rtt above {float(least):.0f} bytes"
+            )
+        given.append(f"alpha == {packet}")
+    if not model.windows and description.rtt is not None:
+        step = (description.rtt / steps) * 1000
+        notes.append(f"a step of {name} is R_m + D, {float(step):.4g} ms; queue and delay count bytes in flight as well")
+    network = Network(name, buffer, horizon or jitter + 2, jitter, delay="executions")
+    return Placed(network, units, tuple(given), tuple(notes))
+
+
+def _model(description, by_window, flows):
+    """The name and the Model of the network."""
+    if description.model is None:
+        role = "WITH_JITTER" if description.jitter_seconds else "WITHOUT_JITTER"
+        name = definitions.chosen("models", role)
+    else:
+        name = description.model
+    if by_window:
+        name = definitions.chosen("models", "BY_WINDOW").get(name, name)
+    model = load_definition("models", "MODEL", name, allow_code=True)
+    wanted = description.flows or flows
+    if wanted > 1 and model.flows == 1 and "flows" in model.parameters:
+        parameters = definitions.chosen("models", "SHARED").format(flows=wanted)
+        name = f"{name}{',' if ':' in name else ':'}{parameters}"
+        model = load_definition("models", "MODEL", name, allow_code=True)
+    if model.flows != wanted and (flows > 1 or description.flows):
+        raise InputError(f"{name} has {model.flows} flow{'s' * (model.flows > 1)}; expected {wanted}")
+    if by_window and not model.windows:
+        names = ", ".join(definitions.chosen("models", "BY_WINDOW"))
+        raise InputError(f"{name} is a network of rates, and the controller sends by a window; expected one of {names}")
+    return name, model
+
+
+def _jitter(description, model, steps, notes):
+    """D in steps, rounded up."""
+    if description.jitter is None:
+        return model.default_jitter
+    if not model.windows and description.rtt is not None:
+        return 1 if model.default_jitter else 0  # R_m + D is a step
+    seconds = description.jitter_seconds
+    if seconds is not None and description.rtt is not None:
+        rounds = seconds / description.rtt
+    else:
+        found = _AMOUNT.fullmatch(description.jitter)
+        if not found or found[2] == "bdp":
+            raise InputError(f"the jitter is '{shown(description.jitter)}'; expected such as '1 rtt', or ms beside an rtt")
+        rounds = exact(found[1])
+    whole = ceil(rounds * steps)
+    if whole != rounds * steps:
+        says = f"the jitter of {description.jitter} is rounded up to {Fraction(whole, steps)} rtt, a step of {model.name}"
+        notes.append(f"{says}: a violation may need all of it")
+    return whole
+
+
+def _buffer(description, steps):
+    """The buffer in C times a step, as a Network takes it."""
+    text = description.buffer
+    if text in ("infinite", "any"):
+        return text
+    sign, size = (">=", text[2:].strip()) if text.startswith(">=") else ("", text)
+    found = _AMOUNT.fullmatch(size)
+    if found and found[2] == "bdp":
+        return f"{sign}{exact(found[1]) * steps}"
+    if description.bdp is None:
+        raise InputError(f"the buffer is '{shown(text)}'; expected infinite, any, or a size such as '1 bdp' or '>= 1 bdp'")
+    return f"{sign}{Fraction(quantities.size(size, description.bdp)) / description.bdp * steps}"
+
+
+def _units(description, model, steps):
+    """The units of expectations: canonical ones count in C·R_m and R_m of the Network."""
+    kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
+    scale = Fraction(1) if model.windows else Fraction(steps)
+    units = {
+        name: (dimension, factor * (scale if canonical in ("bdp", "rtt") else 1), canonical)
+        for name, (dimension, factor, canonical) in kind.units.items()
+    }
+    if description.rtt is not None:
+        for name, seconds in quantities.DURATIONS.items():
+            units[name] = ("time", seconds / description.rtt * scale, "rtt")
+    if description.bdp is not None:
+        for name, size in quantities.SIZES.items():
+            if name:
+                units[name] = ("bytes", size / description.bdp * scale, "bdp")
+        for name, rate in quantities.RATES.items():
+            units[name] = ("share", rate / description.rate, "")
+    return units
+
+
+def _items(text):
+    """The parts between commas; what stands behind a name as `parameter=value` belongs to that."""
+    items = []
+    for part in text.split(","):
+        if items and _PARAMETER.fullmatch(part.strip()):
+            items[-1] += f",{part.strip()}"
+        else:
+            items.append(" ".join(part.split()))
+    if not all(items):
+        raise InputError(f"'{shown(text)}' has an empty part; expected such as '{_example(False)}'")
+    return items
+
+
+def _example(is_path):
+    return "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms" if is_path else "ccac, buffer 1 bdp, jitter 1 rtt"
+
+
+def _whole(text, what):
+    if not re.fullmatch(r"[1-9]\d{0,5}", text):
+        raise InputError(f"'{what} {shown(text)}' is no whole number; expected such as '{_KEYS[what]}'")
+    return int(text)

@@ -1,0 +1,129 @@
+"""Questions: does a controller meet an expectation on a network, from a start?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from ccmatic import controllers
+from ccmatic.base import InputError, blamed, definitions, shown
+from ccmatic.contracts import load_definition
+from ccmatic.logic import isolated
+from ccmatic.query import Decides, Query
+from ccmatic.questions.networks import NetworkDescription, describe, place
+from ccmatic.traces import Trace
+
+#: Without an interval, executions are this many R_m long.
+ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Question:
+    """One expectation of one controller.
+
+    Args:
+        query: The Query that a solver decides.
+        controller: The controller; of several flows, those of all.
+        expectation: As the property reads it.
+        description: The network as a person described it.
+        notes: What the network rounds, in sentences.
+    """
+
+    query: Query
+    controller: Decides
+    expectation: Any
+    description: NetworkDescription
+    notes: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The network, the length of executions and where they begin, in words."""
+        network, period = self.query.network, self.query.property.period
+        rounds = Fraction(network.horizon - 1, self.query.model.round_trip(1))
+        long = f"for ever, repeated every {period} steps" if period else f"for {float(rounds):.4g} R_m"
+        jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
+        begins = self.query.property.begins
+        means = f" ({begins.means})" if begins.means else ""
+        return f"on {network.model_name}, buffer {self.description.buffer}, {jitter}, {long} {begins.says}{means}"
+
+    def measured(self, trace: Trace) -> str:
+        """Return the worst value that a trace of this question shows, in words."""
+        reads = trace.columns.keys() & self.query.units().keys()
+        x = self.query.observed(trace, reads, self.controller.state)
+        return str(self.query.property.measured(self.query.model, x)[str(self.expectation)])
+
+
+@blamed()
+@isolated
+def ask(
+    controller: Any,
+    on: str,
+    expect: str,
+    start: str = "any",
+    horizon: int | None = None,
+    period: int | None = None,
+    given: str = "",
+) -> Question:
+    """Return the Question that texts ask.
+
+    Args:
+        controller: The controller: a name, a path, a function or source text.
+        on: The network, such as `ccac, buffer 1 bdp, jitter 1 rtt`.
+        expect: The expectation, such as `utilisation >= 80% over every 10 rtt` or `share >= 20% beside cubic`.
+        start: Where executions begin: `any`, `start`, `converged`, or conditions at the first step.
+        horizon: T in steps. None: as many as the expectation needs, at least 4 R_m.
+        period: Only executions that repeat themselves after so many steps, and so may go on for ever.
+        given: Further conditions on executions, in the language of `avoids`.
+
+    Raises:
+        InputError: One of them cannot be read, or they do not fit together.
+    """
+    name = definitions.chosen("properties", "EXPECTS")
+    kind = load_definition("properties", "PROPERTY", name)
+    description = describe(on)
+    rough = kind.parse(expect, _any_units(kind))
+    senders = [*_each(controller), *([rough.beside] if rough.beside else [])]
+    by_window = any(map(controllers.sends_by_window, senders)) or len(senders) > 1
+    placed = place(description, by_window, len(senders))
+    expectation = kind.parse(expect, placed.units)
+    given = "; ".join((*placed.given, *filter(None, [given.strip()])))
+    begins = _start(kind, start, placed.units)
+    asked = Query(placed.network, name, what=str(expectation), start=begins, given=given)
+    decides = asked.controller(senders if len(senders) > 1 else controller)
+    needed = asked.property.least_horizon(asked, decides.state)
+    network = _long_enough(placed.network, needed, horizon, period)
+    repeats = {} if period is None else {"repeats": period}
+    query = Query(network, name, what=str(expectation), start=begins, given=given, **repeats)
+    return Question(query, query.controller(decides), expectation, description, placed.notes)
+
+
+def _each(controller: Any) -> Sequence[Any]:
+    return list(controller) if isinstance(controller, list | tuple) else [controller]
+
+
+def _any_units(kind: Any) -> dict[str, Any]:
+    """Units in which an expectation can be taken apart before its network is known."""
+    return {**kind.units, **{name: ("time", 1, "rtt") for name in ("ns", "us", "ms", "s")}, **_OTHERS}
+
+
+_OTHERS = {
+    **{name: ("bytes", 1, "bdp") for name in ("b", "kb", "mb")},
+    **{name: ("share", 1, "") for name in ("bit", "kbit", "mbit", "gbit")},
+}
+
+
+def _start(kind: Any, start: str, units: Any) -> str:
+    """A start with canonical units."""
+    return start if start in kind.starts else kind.conditions(start, units)
+
+
+def _long_enough(network: Any, needed: int, horizon: int | None, period: int | None) -> Any:
+    """The network with as many steps as the question needs."""
+    model = network.model
+    if period is not None:
+        needed = max(needed, 2 * period + 1)
+    least = max(needed, network.jitter + 2)
+    if horizon is not None and horizon < least:
+        raise InputError(f"the horizon is {shown(horizon)}; the question needs {least} steps at least")
+    usual = least if period is not None else max(least, ROUNDS * model.round_trip(1) + 1)
+    return replace(network, horizon=horizon or usual)
