@@ -19,6 +19,9 @@ from ccmatic.api.given import Given as Given
 from ccmatic.api.given import load_controller
 from ccmatic.api.senders import attack, emulate, evaluate, export, fit, list_names, train
 from ccmatic.api.verdicts import (
+    answer,
+    answer_all,
+    ask,
     estimate,
     explain,
     export_trace,
@@ -35,6 +38,7 @@ from ccmatic.explanation import Explanation
 from ccmatic.guarantees import Guarantee
 from ccmatic.query import Network, Query
 from ccmatic.query import load as load_query
+from ccmatic.questions import Question
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Judgement, Report
@@ -61,6 +65,7 @@ __all__ = [
     "Progress",
     "Proved",
     "Query",
+    "Question",
     "Report",
     "SolverOptions",
     "Synthesis",
@@ -68,6 +73,9 @@ __all__ = [
     "Widening",
     "WideningReport",
     "Worst",
+    "answer",
+    "answer_all",
+    "ask",
     "attack",
     "check",
     "check_cover",

@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccmatic import __version__, explanation, trace_export, verification
+from ccmatic import __version__, explanation, questions, trace_export, verification
 from ccmatic.analysis import worst_case
 from ccmatic.analysis.worst_case import Worst
 from ccmatic.api.given import Asked, Given, asked, load_controller
@@ -13,6 +13,7 @@ from ccmatic.base import InputError, quantities, shown, write_text
 from ccmatic.explanation import Explanation
 from ccmatic.logic import isolated
 from ccmatic.query import Network
+from ccmatic.questions import Question
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
@@ -70,6 +71,76 @@ def verify_all(
         script = "".join(judge.script(controller) for controller in loaded)
         write_text(smt2, f"; ccmatic {__version__}\n(set-logic QF_LRA)\n{script}")
     return map(judge.judge, loaded)
+
+
+def ask(
+    controller: Given | Sequence[Given],
+    on: str,
+    expect: str,
+    *,
+    start: str = "any",
+    horizon: int | None = None,
+    period: int | None = None,
+    given: str = "",
+) -> Question:
+    """Ask whether a controller meets an expectation on a network (docs/reference/expectations.md).
+
+    Args:
+        controller: The controller, or one for each flow of the network.
+        on: The network, such as `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`.
+        expect: The expectation, such as `utilisation >= 80% over every 10 rtt` or `share >= 20% beside cubic`.
+        start: Where executions begin: `any`, `start`, `converged`, or conditions such as `window <= 2 bdp`.
+        horizon: T in steps. None: as many as the expectation needs, at least 4 R_m.
+        period: Only executions that repeat themselves after so many steps, and so may go on for ever.
+        given: Further conditions on executions, in the language of `avoids`, separated by `;`.
+
+    Returns:
+        The Question, which `answer` decides.
+
+    Raises:
+        InputError: A text cannot be read, or the network cannot express the expectation.
+
+    Example:
+        cm.answer(cm.ask("cc_qdel", "ccac, buffer 1 bdp", "queue <= 4 bdp"))
+    """
+    return questions.ask(controller, on, expect, start, horizon, period, given)
+
+
+def answer(question: Question, *, smt2: str | Path | None = None, solver: SolverOptions = SolverOptions()) -> Judgement:
+    """Decide a question of `ask`.
+
+    Args:
+        question: The Question.
+        smt2: The file that receives what is decided as SMT-LIB 2.
+        solver: SolverOptions.
+
+    Returns:
+        The Judgement; its verdict is `holds`, `violated` or `unknown`.
+
+    Raises:
+        InputError: No execution satisfies the start and the conditions, so that anything would hold.
+        Disagreement: Two solvers disagree.
+    """
+    return next(answer_all([question], smt2=smt2, solver=solver))
+
+
+def answer_all(
+    asked: Sequence[Question], *, smt2: str | Path | None = None, solver: SolverOptions = SolverOptions()
+) -> Iterator[Judgement]:
+    """Decide several questions; see `answer`. The same network is encoded once for all that follow each other.
+
+    Returns:
+        An iterator over a Judgement for each question, in their order, which decides a question when it is advanced.
+    """
+    pairs = [(each.query.of_small_packets(), each.controller) for each in asked]
+    judges = [Judge(query, options=solver) for query, _ in pairs]
+    for number in range(1, len(pairs)):
+        if pairs[number][0].record() == pairs[number - 1][0].record():
+            judges[number] = judges[number - 1]
+    if smt2 is not None:
+        script = "".join(judge.script(controller) for judge, (_, controller) in zip(judges, pairs, strict=True))
+        write_text(smt2, f"; ccmatic {__version__}\n(set-logic QF_LRA)\n{script}")
+    return (judge.judge(controller) for judge, (_, controller) in zip(judges, pairs, strict=True))
 
 
 @isolated

@@ -9,6 +9,8 @@ from time import monotonic
 
 import click
 
+from ccmatic import base
+
 GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -43,8 +45,6 @@ def names_of(*kinds):
     def complete(context, parameter, incomplete):
         from click.shell_completion import CompletionItem
 
-        from ccmatic import base
-
         names = [CompletionItem(entry.name, help=entry.says) for entry in base.entries(kinds)]
         return [item for item in names if item.value.startswith(incomplete)] + [CompletionItem(incomplete, type="file")]
 
@@ -64,6 +64,38 @@ delay = click.option(
     type=Names("ccmatic.query", "DELAYS"),
     help="How measured delay may grow: as in the published model, or as in any execution.",
 )
+
+
+def question(command):
+    """Add the options of the question language: `on`, `expect` (a tuple) and `start`."""
+    command = click.option(
+        "--from",
+        "start",
+        metavar="START",
+        help="Where executions begin: any, start, converged, or conditions such as 'window <= 2 bdp'.  [default: any]",
+    )(command)
+    command = click.option(
+        "--expect",
+        multiple=True,
+        metavar="EXPECTATION",
+        help="Such as 'utilisation >= 80% over every 10 rtt'; repeatable.",
+    )(command)
+    return click.option(
+        "--on",
+        metavar="NETWORK",
+        help="Such as 'ccac, buffer 1 bdp, jitter 1 rtt' or '24 mbit, rtt 40 ms, buffer 1 bdp'.",
+    )(command)
+
+
+def whole(text, name):
+    """Return the whole number of a text, or None. Raises InputError that names the option."""
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise base.InputError(f"the {name} is '{base.shown(text)}'; expected a whole number of steps") from None
+
 
 jobs = click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Verify on so many processes."

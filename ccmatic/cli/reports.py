@@ -57,19 +57,31 @@ def saved(trace, file, model=None):
         return None
 
 
-def judgement_json(name, judgement, file, told=None):
-    """One line of `verify --json`; file: of the trace, None if it could not be saved; told: its Explanation."""
+def judgement_json(name, judgement, file, told=None, question=None):
+    """Return one line of `verify --json`.
+
+    Args:
+        name: The controller as a person gave it.
+        judgement: The Judgement.
+        file: The file of the trace; None if it could not be saved.
+        told: The Explanation of the trace.
+        question: The Question; None if a property was verified.
+    """
     line = {}
+    if question:
+        texts = {"expect": str(question.expectation), "on": question.description.text, "where": question.where}
+        line = {**texts, "start": question.query.property.start, "notes": list(question.notes)}
+        line |= {"measured": question.measured(judgement.trace)} if judgement.trace else {}
     if judgement.trace:
-        line = {"broken": list(judgement.trace.broken), "way": judgement.way, "trace": file and str(file)}
+        line |= {"broken": list(judgement.trace.broken), "way": judgement.way, "trace": file and str(file)}
     elif judgement.unmodelled:
-        line = {
+        line |= {
             "relies_on": "published delay",
             "broken_otherwise": list(judgement.unmodelled.broken),
             "unmodelled_counterexample": file and str(file),
         }
     elif judgement.unsure:
-        line = {"relies_on": "unknown"}
+        line |= {"relies_on": "unknown"}
     if judgement.verdict == "unknown":
         line |= {"way": judgement.way}
     if told:
@@ -94,6 +106,21 @@ def judgement_text(judgement, file):
         lines[0] += f"   no answer in time whether: {judgement.way}"
     lines += left_out_lines(judgement.left_out)
     return "\n".join([*lines, *(file_lines(file) if trace else ())])
+
+
+def answer_text(question, judgement, file):
+    """Return the answer to a Question in a few lines for a person; file: as of `judgement_json`."""
+    lines = [
+        f"{judgement.controller.name:<20} {judgement.verdict:<9} {judgement.seconds:6.1f} s   {question.expectation}"
+    ]
+    if judgement.trace:
+        measured = question.measured(judgement.trace)
+        lines[0] += f": {measured}" if measured else ""
+    elif judgement.verdict == "unknown":
+        lines[0] += ": not decided in time"
+    lines += [f"    {question.where}", *(f"    note: {note}" for note in question.notes)]
+    lines += left_out_lines(judgement.left_out)
+    return "\n".join([*lines, *(file_lines(file) if judgement.trace else ())])
 
 
 def left_out_lines(left_out):

@@ -43,42 +43,80 @@ from ccmatic.cli import options
     help="Whether large losses are forbidden even while beliefs shrink.  [default: never]",
 )
 @options.delay
+@options.question
+@click.option("--period", type=click.IntRange(min=1), help="For ever: of executions that repeat after so many steps.")
 @options.solver
 @click.option("--smt2", type=click.Path(), help="Write the questions as SMT-LIB 2 to this file.")
 @click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the traces of violations.")
 @click.option("--plot", is_flag=True, help="Draw each trace beside its file, as PNG.")
 @options.verbose
 @options.as_json
-def verify(controllers, query_file, solver, smt2, save, plot, verbose, as_json, thresholds, **network):
-    """Verify controllers against a property on a network: each holds, or a trace shows how the network breaks it."""
+def verify(controllers, query_file, solver, smt2, save, plot, verbose, as_json, thresholds, on, expect, **network):
+    """Verify that controllers meet expectations, or a property, on a network.
+
+    Each holds, or a trace shows how the network breaks it.
+
+        ccmatic verify cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' --expect 'queue <= 4 bdp'
+    """
     from ccmatic import api
     from ccmatic.cli import reports as report
     from ccmatic.traces import require
 
-    query = _query(query_file, network, thresholds)
-    loaded = [api.load_controller(name, query) for name in controllers]
     if plot:
         require()
-    judgements = api.verify_all(loaded, query, smt2=smt2, solver=solver)
+    start, period, horizon = (network.pop(name) for name in ("start", "period", "horizon"))
+    if on or expect:
+        asked = _questions(controllers, on, expect, start or "any", horizon, period, {**network, "query": query_file})
+        judgements = api.answer_all([question for _, question in asked], smt2=smt2, solver=solver)
+    else:
+        _refuse({"from": start, "period": period}, "--on and --expect beside it")
+        query = _query(query_file, {**network, "horizon": horizon}, thresholds)
+        loaded = [api.load_controller(name, query) for name in controllers]
+        asked = [(name, None) for name in controllers]
+        judgements = api.verify_all(loaded, query, smt2=smt2, solver=solver)
     outcomes = set()
-    for number, (name, controller) in enumerate(zip(controllers, loaded, strict=True), 1):
-        with options.Waiting(f"{name}, {number} of {len(loaded)}"):
+    for number, (name, question) in enumerate(asked, 1):
+        with options.Waiting(f"{name}, {number} of {len(asked)}"):
             judgement = next(judgements)
         outcomes.add(judgement.verdict)
         trace, file = judgement.trace or judgement.unmodelled, None
         if trace:
-            file = report.saved(trace, report.trace_file(save, controller, trace), query.model if plot else None)
+            model = judgement.report.query.model if plot else None
+            file = report.saved(trace, report.trace_file(save, judgement.controller, trace), model)
         told = trace and api.explain(trace, report=judgement.report)
         if as_json:
-            click.echo(report.judgement_json(name, judgement, file, told))
+            click.echo(report.judgement_json(name, judgement, file, told, question))
             continue
-        text = report.judgement_text(judgement, file)
+        text = report.answer_text(question, judgement, file) if question else report.judgement_text(judgement, file)
         if trace and verbose:
             text = f"{text}\n{report.told_text(trace, judgement.report.query, told)}"
-        elif trace and len(loaded) == 1:
+        elif trace and len(asked) == 1:
             text = report.on_a_screen(text, told)
         click.echo(text)
     return options.outcome(outcomes)
+
+
+def _questions(controllers, on, expectations, start, horizon, period, others):
+    """(name, Question) for each controller and expectation."""
+    from ccmatic import api
+
+    _refuse(others, "--on and --expect without it")
+    if not on or not expectations:
+        lacks, has = ("--on", "--expect") if not on else ("--expect", "--on")
+        example = "--on 'ccac, buffer 1 bdp'" if not on else "--expect 'utilisation >= 80%'"
+        raise InputError(f"{has} needs {lacks}; expected such as {example}")
+    horizon = options.whole(horizon, "horizon")
+    return [
+        (name, api.ask(name, on, expect, start=start, horizon=horizon, period=period))
+        for expect in expectations
+        for name in controllers
+    ]
+
+
+def _refuse(others, expected):
+    given = [f"--{name.replace('_', '-')}" for name, value in others.items() if value is not None]
+    if given:
+        raise InputError(f"{', '.join(given)} does not fit here; expected {expected}")
 
 
 def _query(file, network, thresholds):

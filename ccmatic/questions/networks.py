@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -17,7 +17,13 @@ PACKET = 1500
 #: The largest packet that networks of rates have, in C times a step.
 LARGEST_PACKET = Fraction(1, 5)
 
-_KEYS = {"rtt": "rtt 40 ms", "buffer": "buffer 1 bdp", "jitter": "jitter 1 rtt", "packet": "packet 1500", "flows": "flows 3"}
+_KEYS = {
+    "rtt": "rtt 40 ms",
+    "buffer": "buffer 1 bdp",
+    "jitter": "jitter 1 rtt",
+    "packet": "packet 1500",
+    "flows": "flows 3",
+}
 _PARAMETER = re.compile(r"\w+=\S+", re.ASCII)
 _RATE = re.compile(r"[\d./]+\s*[kmg]?bit", re.ASCII)
 _AMOUNT = re.compile(r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*(bdp|rtt)?", re.ASCII)
@@ -133,9 +139,12 @@ def place(description: NetworkDescription, by_window: bool, flows: int, horizon:
     return _placed(description, name, model, description.rtt / total, horizon)
 
 
-def _placed(description, name, model, steps, horizon):
+def _placed(
+    description: NetworkDescription, name: str, model: Model, steps: Fraction | int, horizon: int | None
+) -> Placed:
     """steps: how many steps of the network an R_m has."""
-    notes, given = [], []
+    notes: list[str] = []
+    given: list[str] = []
     jitter = _jitter(description, model, steps, notes)
     units = _units(description, model, steps)
     buffer = _buffer(description, steps)
@@ -150,12 +159,14 @@ def _placed(description, name, model, steps, horizon):
         given.append(f"alpha == {packet}")
     if not model.windows and description.rtt is not None:
         step = (description.rtt / steps) * 1000
-        notes.append(f"a step of {name} is R_m + D, {float(step):.4g} ms; queue and delay count bytes in flight as well")
+        notes.append(
+            f"a step of {name} is R_m + D, {float(step):.4g} ms; queue and delay count bytes in flight as well"
+        )
     network = Network(name, buffer, horizon or jitter + 2, jitter, delay="executions")
     return Placed(network, units, tuple(given), tuple(notes))
 
 
-def _model(description, by_window, flows):
+def _model(description: NetworkDescription, by_window: bool, flows: int) -> tuple[str, Model]:
     """The name and the Model of the network."""
     if description.model is None:
         role = "WITH_JITTER" if description.jitter_seconds else "WITHOUT_JITTER"
@@ -178,7 +189,7 @@ def _model(description, by_window, flows):
     return name, model
 
 
-def _jitter(description, model, steps, notes):
+def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int, notes: list[str]) -> int:
     """D in steps, rounded up."""
     if description.jitter is None:
         return model.default_jitter
@@ -190,16 +201,20 @@ def _jitter(description, model, steps, notes):
     else:
         found = _AMOUNT.fullmatch(description.jitter)
         if not found or found[2] == "bdp":
-            raise InputError(f"the jitter is '{shown(description.jitter)}'; expected such as '1 rtt', or ms beside an rtt")
+            raise InputError(
+                f"the jitter is '{shown(description.jitter)}'; expected such as '1 rtt', or ms beside an rtt"
+            )
         rounds = exact(found[1])
     whole = ceil(rounds * steps)
     if whole != rounds * steps:
-        says = f"the jitter of {description.jitter} is rounded up to {Fraction(whole, steps)} rtt, a step of {model.name}"
+        says = (
+            f"the jitter of {description.jitter} is rounded up to {Fraction(whole, steps)} rtt, a step of {model.name}"
+        )
         notes.append(f"{says}: a violation may need all of it")
     return whole
 
 
-def _buffer(description, steps):
+def _buffer(description: NetworkDescription, steps: Fraction | int) -> str:
     """The buffer in C times a step, as a Network takes it."""
     text = description.buffer
     if text in ("infinite", "any"):
@@ -209,11 +224,13 @@ def _buffer(description, steps):
     if found and found[2] == "bdp":
         return f"{sign}{exact(found[1]) * steps}"
     if description.bdp is None:
-        raise InputError(f"the buffer is '{shown(text)}'; expected infinite, any, or a size such as '1 bdp' or '>= 1 bdp'")
+        raise InputError(
+            f"the buffer is '{shown(text)}'; expected infinite, any, or a size such as '1 bdp' or '>= 1 bdp'"
+        )
     return f"{sign}{Fraction(quantities.size(size, description.bdp)) / description.bdp * steps}"
 
 
-def _units(description, model, steps):
+def _units(description: NetworkDescription, model: Model, steps: Fraction | int) -> dict[str, Any]:
     """The units of expectations: canonical ones count in C·R_m and R_m of the Network."""
     kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
     scale = Fraction(1) if model.windows else Fraction(steps)
@@ -224,7 +241,7 @@ def _units(description, model, steps):
     if description.rtt is not None:
         for name, seconds in quantities.DURATIONS.items():
             units[name] = ("time", seconds / description.rtt * scale, "rtt")
-    if description.bdp is not None:
+    if description.rate is not None and description.bdp is not None:
         for name, size in quantities.SIZES.items():
             if name:
                 units[name] = ("bytes", size / description.bdp * scale, "bdp")
@@ -233,9 +250,9 @@ def _units(description, model, steps):
     return units
 
 
-def _items(text):
+def _items(text: str) -> list[str]:
     """The parts between commas; what stands behind a name as `parameter=value` belongs to that."""
-    items = []
+    items: list[str] = []
     for part in text.split(","):
         if items and _PARAMETER.fullmatch(part.strip()):
             items[-1] += f",{part.strip()}"
@@ -246,11 +263,11 @@ def _items(text):
     return items
 
 
-def _example(is_path):
+def _example(is_path: bool) -> str:
     return "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms" if is_path else "ccac, buffer 1 bdp, jitter 1 rtt"
 
 
-def _whole(text, what):
+def _whole(text: str, what: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,5}", text):
         raise InputError(f"'{what} {shown(text)}' is no whole number; expected such as '{_KEYS[what]}'")
     return int(text)

@@ -38,11 +38,11 @@ class Question:
     @property
     def where(self) -> str:
         """The network, the length of executions and where they begin, in words."""
-        network, period = self.query.network, self.query.property.period
+        network, expects = self.query.network, self._expects
+        period, begins = expects.period, expects.begins
         rounds = Fraction(network.horizon - 1, self.query.model.round_trip(1))
         long = f"for ever, repeated every {period} steps" if period else f"for {float(rounds):.4g} R_m"
         jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
-        begins = self.query.property.begins
         means = f" ({begins.means})" if begins.means else ""
         return f"on {network.model_name}, buffer {self.description.buffer}, {jitter}, {long} {begins.says}{means}"
 
@@ -50,7 +50,11 @@ class Question:
         """Return the worst value that a trace of this question shows, in words."""
         reads = trace.columns.keys() & self.query.units().keys()
         x = self.query.observed(trace, reads, self.controller.state)
-        return str(self.query.property.measured(self.query.model, x)[str(self.expectation)])
+        return str(self._expects.measured(self.query.model, x)[str(self.expectation)])
+
+    @property
+    def _expects(self) -> Any:
+        return self.query.property
 
 
 @blamed()
@@ -90,10 +94,10 @@ def ask(
     begins = _start(kind, start, placed.units)
     asked = Query(placed.network, name, what=str(expectation), start=begins, given=given)
     decides = asked.controller(senders if len(senders) > 1 else controller)
-    needed = asked.property.least_horizon(asked, decides.state)
+    expects: Any = asked.property
+    needed = expects.least_horizon(asked, decides.state)
     network = _long_enough(placed.network, needed, horizon, period)
-    repeats = {} if period is None else {"repeats": period}
-    query = Query(network, name, what=str(expectation), start=begins, given=given, **repeats)
+    query = Query(network, name, what=str(expectation), start=begins, given=given, repeats=period or 0)
     return Question(query, query.controller(decides), expectation, description, placed.notes)
 
 
@@ -103,12 +107,12 @@ def _each(controller: Any) -> Sequence[Any]:
 
 def _any_units(kind: Any) -> dict[str, Any]:
     """Units in which an expectation can be taken apart before its network is known."""
-    return {**kind.units, **{name: ("time", 1, "rtt") for name in ("ns", "us", "ms", "s")}, **_OTHERS}
+    return {**kind.units, **dict.fromkeys(("ns", "us", "ms", "s"), ("time", 1, "rtt")), **_OTHERS}
 
 
 _OTHERS = {
-    **{name: ("bytes", 1, "bdp") for name in ("b", "kb", "mb")},
-    **{name: ("share", 1, "") for name in ("bit", "kbit", "mbit", "gbit")},
+    **dict.fromkeys(("b", "kb", "mb"), ("bytes", 1, "bdp")),
+    **dict.fromkeys(("bit", "kbit", "mbit", "gbit"), ("share", 1, "")),
 }
 
 

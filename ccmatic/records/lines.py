@@ -28,8 +28,12 @@ def exclusions(left_out) -> list[ExclusionRecord]:
 
 
 class VerifyLine(Record):
-    """A controller of `verify`. left_out: what the question excludes. trace, unmodelled_counterexample: a file, null if
-    it could not be saved."""
+    """A controller of `verify`.
+
+    left_out: what the question excludes. trace, unmodelled_counterexample: a file, null if it could not be saved.
+    expect, on, start, where, notes: the question in the question language, and the network that stands for it.
+    measured: the worst value in the trace, in words.
+    """
 
     controller: str
     verdict: Verdict
@@ -42,6 +46,12 @@ class VerifyLine(Record):
     broken_otherwise: list[str] | Absent = ABSENT
     unmodelled_counterexample: str | Absent | None = ABSENT
     explanation: ExplanationRecord | Absent = ABSENT
+    expect: str | Absent = ABSENT
+    on: str | Absent = ABSENT
+    start: str | Absent = ABSENT
+    where: str | Absent = ABSENT
+    notes: list[str] | Absent = ABSENT
+    measured: str | Absent = ABSENT
 
 
 class WorstLine(Record):
