@@ -11,6 +11,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from ccmatic.properties.expressions import Expressions
+from ccmatic.properties.quantities import Quantity as WorstQuantity
 
 from ccmatic.base import InputError, exact, shown, suggest
 from ccmatic.contracts import AllOf, Compared, Implied, Stated
@@ -101,6 +102,8 @@ _AMOUNT = r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*([a-z%]*)"
 _COMPARISON = re.compile(rf"({_NAME})\s*(<=|>=|<|>)\s*{_AMOUNT}", re.ASCII)
 _NONE = re.compile(rf"no\s+({_NAME})", re.ASCII)
 _CLAUSES = re.compile(r"\s+(over every|beside|while)\s+")
+#: The largest amount of which a worst case is looked for, by unit.
+_LARGEST = {"": Fraction(1), "bdp": Fraction(16), "rtt": Fraction(16), "packets": Fraction(1000)}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 #: What is expected, where a text is not.
@@ -285,7 +288,7 @@ class Reader:
         """Return the least horizon on which an execution shows the expectation, in steps."""
         quantity, _ = self._quantity(expectation.comparison)
         if expectation.comparison.subject == "delay":
-            return self._steps(expectation.comparison.amount) + 2
+            return 2 * self._steps(expectation.comparison.amount) + 1
         steps = self._length(expectation, quantity)
         return 2 if steps is None else steps + 1
 
@@ -335,13 +338,20 @@ class Reader:
         end = self._x.horizon
         if expectation.comparison.subject == "delay":
             later = self._steps(expectation.comparison.amount)
-            return [(t, t + later) for t in range(end - later)]
+            if later > self._half:
+                raise InputError(f"'{expectation}' needs a horizon of {2 * later + 1} steps at least; found {end}")
+            return [(t, t + later) for t in range(end - self._half)]
         steps = self._length(expectation, quantity)
         if steps is None:
             return [(0, end - 1)] if quantity.intervals else [(t, t) for t in range(end)]
         if steps >= end:
             raise InputError(f"'{expectation}' needs a horizon of {steps + 1} steps at least; found {end}")
         return [(t, t + steps) for t in range(end - steps)]
+
+    @property
+    def _half(self):
+        """The steps at the end of an execution in which bytes are not followed: they may wait beyond it."""
+        return (self._x.horizon - 1) // 2
 
     def _length(self, expectation, quantity):
         """The steps of an interval; None: all, or a single step."""
@@ -395,19 +405,47 @@ class Reader:
     def _term(self, text, flow, begin, end):
         return self._expressions.at(text, n=flow, a=begin, b=end, t=begin)
 
-    def avoided(self, expectation):
-        """Return what the expectation forbids, in the language of `avoids`: the same condition, for experts."""
+    def edge(self, expectation):
+        """Return the Quantity that a worst case of the expectation is about: the amount becomes `x`.
+
+        Raises InputError for an expectation that is about no amount."""
+        comparison, quantity = expectation.comparison, QUANTITIES.get(expectation.comparison.subject)
+        if comparison.subject in _CONDITIONS:
+            raise InputError(f"'{expectation}' is about no amount; expected such as 'utilisation >= 80%'")
+        if comparison.subject == "delay":
+            half, unit = self._half, f"steps to be served, of bytes sent by step {self._x.horizon - 1 - self._half}"
+            text = f"ANYT(0, T-{half}, lambda t: {quantity.value} > S[t+x])"
+            return WorstQuantity(text, "above", unit, high=Fraction(half), step=Fraction(1))
+        worse = "above" if comparison.relation in ("<", "<=") else "below"
+        of = comparison.unit or (quantity.of if quantity else "")
+        largest = Fraction(1) if not comparison.unit and worse == "below" else _LARGEST[comparison.unit]
+        return WorstQuantity(self.avoided(expectation, "x"), worse, of, high=max(largest, comparison.amount))
+
+    def given(self, comparisons):
+        """Return comparisons at the first step, of each flow, in the language of `avoids`."""
+        texts = (self._at_step(each, "n") for each in comparisons)
+        return [f"ALLT(0, N, lambda n: {_named(text, t='0')})" for text in texts]
+
+    def _at_step(self, comparison, flow):
+        quantity, scale = self._quantity(comparison)
+        return _named(f"{quantity.value} {comparison.relation} {comparison.amount} * ({scale})", n=flow)
+
+    def avoided(self, expectation, amount=None):
+        """Return what the expectation forbids, in the language of `avoids`: the same condition, for experts.
+
+        amount: What stands for the amount; None is the expectation's own."""
         comparison = expectation.comparison
+        amount = comparison.amount if amount is None else amount
         quantity, scale = self._quantity(comparison)
         end = "T-1" if quantity.intervals else "t"
         steps = self._length(expectation, quantity)
         if comparison.subject == "delay":
             steps = self._steps(comparison.amount)
-            text = f"{quantity.value} > S[t+{steps}]"
+            text, steps = f"{quantity.value} > S[t+{steps}]", self._half
         elif comparison.subject in _CONDITIONS:
             text = quantity.value
         else:
-            text = f"{quantity.value} {_OPPOSITE[comparison.relation]} {comparison.amount} * ({scale})"
+            text = f"{quantity.value} {_OPPOSITE[comparison.relation]} {amount} * ({scale})"
         conditions = self._avoided_conditions(expectation, quantity, end if steps is None else f"a+{steps}")
         text = f"And({conditions}, {text})" if conditions else text
         if steps is None and quantity.intervals:
@@ -415,7 +453,7 @@ class Reader:
         elif quantity.intervals:
             text = f"ANYT(0, T-{steps}, lambda a: {_named(text, b=f'a+{steps}')})"
         else:
-            text = f"ANYT(0, T-{steps or 0}, lambda t: {text})"
+            text = f"ANYT(0, {f'T-{steps}' if steps else 'T'}, lambda t: {text})"
         if quantity.per_flow:
             text = (
                 _named(text, n="0")
@@ -428,8 +466,7 @@ class Reader:
         """The conditions of an expectation, at each step of an interval."""
         texts = []
         for each in expectation.conditions:
-            own, scale = self._quantity(each)
-            text = _named(f"{own.value} {each.relation} {each.amount} * ({scale})", n="n" if quantity.per_flow else "0")
+            text = self._at_step(each, "n" if quantity.per_flow else "0")
             texts.append(f"ALLT(a, {end}+1, lambda t: {text})" if quantity.intervals else text)
         return ", ".join(texts)
 

@@ -106,6 +106,26 @@ class Expects(Property):
         """Return the conditions of a text in canonical units. Raises InputError."""
         return " and ".join(map(str, parse_conditions(text, units)))
 
+    def edge(self, query, state):
+        """Return the Quantity of the worst case of the expectation, and the conditions of the start.
+
+        Args:
+            query: The Query.
+            state: The state of its controller.
+
+        Raises:
+            InputError: The expectation is about no amount.
+        """
+        (expectation,), model = self.expectations, query.model
+        reader = Reader(model, query.execution(state=state))
+        start = STARTS.get(self.start)
+        given = reader.given(self._start_conditions()) if start is None else self._named_start(start, model)
+        return reader.edge(expectation), [*given, *self._given()]
+
+    @staticmethod
+    def _named_start(start, model):
+        return [*start.given, *(start.windows if model.windows else start.rates)]
+
     def least_horizon(self, query, state):
         """Return the least horizon that shows what is expected, on the network of a query. state: of its controller."""
         reader = Reader(query.model, query.execution(state=state))
@@ -205,8 +225,7 @@ class Expects(Property):
         texts = self._given()
         parts = [Reader(model, x).at_first(self._start_conditions())] if self.start not in STARTS else []
         if self.start in STARTS:
-            start = STARTS[self.start]
-            texts += [*start.given, *(start.windows if model.windows else start.rates)]
+            texts += self._named_start(STARTS[self.start], model)
         parts += [expressions.condition(text) for text in texts]
         if self.repeats:
             parts.append(repeating(model, x, self.period))

@@ -62,3 +62,18 @@ def test_a_trace_that_begins_elsewhere_breaks_nothing():
     record = {**judged.trace.query, "property": {**judged.trace.query["property"], "start": "window <= 1 bdp"}}
     report = cm.replay(replace(judged.trace, query=record, broken=()))
     assert report.outcome.value == "keeps"
+
+
+@pytest.mark.parametrize(
+    "text, edge",
+    [
+        ("queue <= 3 bdp", (3, Fraction(299, 100))),
+        ("utilisation >= 30% over every 4 rtt", (0, Fraction(1, 100))),
+        ("delay <= 3 rtt", (3, 2)),
+    ],
+)
+def test_a_worst_case_agrees_with_the_verdict(text, edge):
+    question = cm.ask("cc_qdel", "ccac, buffer 2 bdp, jitter 1 rtt", text)
+    worst = cm.worst(question)
+    assert (worst.none, worst.some) == edge
+    assert question.met(worst) == cm.answer(question).verdict

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ccmatic import __version__, explanation, questions, trace_export, verification
 from ccmatic.analysis import worst_case
@@ -145,8 +145,8 @@ def answer_all(
 
 @isolated
 def worst(
-    controller: Given | Sequence[Given],
-    network: Network,
+    controller: Given | Sequence[Given] | Question,
+    network: Network | None = None,
     of: str = "utilisation",
     *,
     start: str = "any",
@@ -159,24 +159,59 @@ def worst(
     told: Callable[[Fraction], None] = lambda x: None,
     solver: SolverOptions = SolverOptions(),
 ) -> Worst:
-    """How bad the network can make it for a controller: an edge, both sides of which have been asked.
+    """Find the worst value that a network can force on a controller: an edge, both sides of which are decided.
 
-    controller: or one for each flow of the network. of: `utilisation`, `loss` (in an R_m), `queue`, `delay`, `window`;
-    of several flows `share`, the least that a flow gets of what is served, and `jain`, the same of two flows, with
-    Jain's index told; or a condition on x (docs/worst.md). start:
-    `any`, or `empty`: nothing waits and nothing was lost. given: a condition on executions; others are left out.
-    period: so many steps, of executions that repeat themselves after them and so may go on for ever; the network's
-    horizon is then at least 2·period + 1. at: an x that alone is asked about; else it is looked for from low to high,
-    up to the resolution. told: is given each x that is asked. The timeout of `solver` is for each x. Raises
-    InputError, also if there is no such execution at all; Disagreement. Packets are as of `verify`.
+    Packets are bounded as in `verify`.
 
+    Args:
+        controller: The controller, or one for each flow of the network. Or a Question of `ask`: it says network,
+            quantity and start as well, and its expectation's amount is among the values that are decided.
+        network: The network.
+        of: `utilisation`, `loss` (in an R_m), `queue`, `delay` or `window`; of several flows `share`, the least that a
+            flow gets of what is served, and `jain`, the same of two flows with Jain's index; or a condition on x
+            (docs/worst.md).
+        start: `any`, or `empty`: nothing waits and nothing was lost.
+        given: A condition on executions; others are left out.
+        period: Only executions that repeat themselves after so many steps, and so may go on for ever. The network's
+            horizon is then at least 2·period + 1.
+        at: The only x that is decided. Otherwise x is looked for from low to high, up to the resolution.
+        told: Is called with each x that is asked about.
+        solver: SolverOptions; the timeout is for each x.
+
+    Raises:
+        InputError: Something cannot be read, or there is no such execution at all.
+        Disagreement: Two solvers disagree.
+
+    Example:
         cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).some
     """
+    among = {"at": at, "low": low, "high": high, "resolution": resolution}
+    if isinstance(controller, Question):
+        return _worst_of(controller, among, told, solver)
     if not isinstance(network, Network):
         raise InputError(f"{shown(network)} is no network; expected a Network, such as Network('ccac', 'any', 11)")
     about = {"start": start, "given": given, "period": period, "told": told}
-    among = {"at": at, "low": low, "high": high, "resolution": resolution}
     return worst_case.search(controller, network, of, **about, **among, options=solver)
+
+
+def _worst_of(
+    question: Question, among: dict[str, Any], told: Callable[[Fraction], None], solver: SolverOptions
+) -> Worst:
+    """The worst case of a Question's expectation."""
+    quantity, given = question.edge()
+    also = () if among["at"] is not None else (question.amount,)
+    period = question.query.property.period
+    return worst_case.search(
+        question.controller,
+        question.query.network,
+        quantity,
+        given="; ".join(given),
+        period=period,
+        also=also,
+        told=told,
+        options=solver,
+        **among,
+    )
 
 
 def estimate(

@@ -87,6 +87,24 @@ def question(command):
     )(command)
 
 
+def expectations(on, expect, most=None):
+    """Return the expectations of `--expect`. Raises InputError unless there is `--on` as well, and at most so many."""
+    if not on or not expect:
+        lacks, has = ("--on", "--expect") if not on else ("--expect", "--on")
+        example = "--on 'ccac, buffer 1 bdp'" if not on else "--expect 'utilisation >= 80%'"
+        raise base.InputError(f"{has} needs {lacks}; expected such as {example}")
+    if most is not None and len(expect) > most:
+        raise base.InputError(f"{len(expect)} expectations are given; expected {most}")
+    return expect
+
+
+def refuse(others, expected):
+    """Raise InputError that names the options that have a value, of a dict by name."""
+    given = [f"--{name.replace('_', '-')}" for name, value in others.items() if value]
+    if given:
+        raise base.InputError(f"{', '.join(given)} does not fit here; expected {expected}")
+
+
 def whole(text, name):
     """Return the whole number of a text, or None. Raises InputError that names the option."""
     if text is None:

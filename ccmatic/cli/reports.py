@@ -69,8 +69,7 @@ def judgement_json(name, judgement, file, told=None, question=None):
     """
     line = {}
     if question:
-        texts = {"expect": str(question.expectation), "on": question.description.text, "where": question.where}
-        line = {**texts, "start": question.query.property.start, "notes": list(question.notes)}
+        line = _question(question)
         line |= {"measured": question.measured(judgement.trace)} if judgement.trace else {}
     if judgement.trace:
         line |= {"broken": list(judgement.trace.broken), "way": judgement.way, "trace": file and str(file)}
@@ -118,7 +117,7 @@ def answer_text(question, judgement, file):
         lines[0] += f": {measured}" if measured else ""
     elif judgement.verdict == "unknown":
         lines[0] += ": not decided in time"
-    lines += [f"    {question.where}", *(f"    note: {note}" for note in question.notes)]
+    lines += _question_lines(question)
     lines += left_out_lines(judgement.left_out)
     return "\n".join([*lines, *(file_lines(file) if judgement.trace else ())])
 
@@ -133,20 +132,43 @@ def file_lines(file):
     return [f"    trace: {file}", f"    check it: ccmatic replay {shlex.quote(str(file))}"] if file else []
 
 
-def worst_json(of, worst, file, told=None):
-    """The line of `worst --json`; file, told: as of `judgement_json`."""
+def worst_json(of, worst, file, told=None, question=None):
+    """The line of `worst --json`; file, told, question: as of `judgement_json`."""
     line = {"trace": file and str(file), "explanation": told.record()} if worst.trace else {}
     line |= {} if worst.index is None else {"index": list(worst.index)}
+    if question:
+        line |= {**_question(question), "met": question.met(worst)}
     none = None if worst.never else worst.none
     found = of, worst.quantity.what, worst.quantity.worse, worst.verdict, worst.never, none, worst.some
     left = records.exclusions(worst.left_out)
     return records.line(WorstLine(worst.controller.name, *found, round(worst.seconds, 3), left, **line))
 
 
-def worst_text(of, worst, file):
+def worst_text(of, worst, file, question=None):
     """The same in a few lines for a person."""
-    first = f"{worst.controller.name:<20} {of}: {worst.sentence()}   {worst.seconds:.1f} s"
-    return "\n".join([first, *left_out_lines(worst.left_out), *(file_lines(file) if worst.trace else ())])
+    lines = [f"{worst.controller.name:<20} {of}: {worst.sentence()}   {worst.seconds:.1f} s"]
+    if question:
+        lines[0] = (
+            f"{worst.controller.name:<20} {question.met(worst):<9} {worst.seconds:6.1f} s   {of}: {worst.sentence()}"
+        )
+        lines += _question_lines(question)
+    return "\n".join([*lines, *left_out_lines(worst.left_out), *(file_lines(file) if worst.trace else ())])
+
+
+def _question(question):
+    """The fields of a line that a Question has."""
+    return {
+        "expect": str(question.expectation),
+        "on": question.description.text,
+        "where": question.where,
+        "start": question.query.property.start,
+        "notes": list(question.notes),
+    }
+
+
+def _question_lines(question):
+    """Where a Question is about, in lines for a person."""
+    return [f"    {question.where}", *(f"    note: {note}" for note in question.notes)]
 
 
 def replay_json(file, outcome, told):

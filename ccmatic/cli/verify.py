@@ -69,7 +69,7 @@ def verify(controllers, query_file, solver, smt2, save, plot, verbose, as_json, 
         asked = _questions(controllers, on, expect, start or "any", horizon, period, {**network, "query": query_file})
         judgements = api.answer_all([question for _, question in asked], smt2=smt2, solver=solver)
     else:
-        _refuse({"from": start, "period": period}, "--on and --expect beside it")
+        options.refuse({"from": start, "period": period}, "--on and --expect beside it")
         query = _query(query_file, {**network, "horizon": horizon}, thresholds)
         loaded = [api.load_controller(name, query) for name in controllers]
         asked = [(name, None) for name in controllers]
@@ -100,23 +100,13 @@ def _questions(controllers, on, expectations, start, horizon, period, others):
     """(name, Question) for each controller and expectation."""
     from ccmatic import api
 
-    _refuse(others, "--on and --expect without it")
-    if not on or not expectations:
-        lacks, has = ("--on", "--expect") if not on else ("--expect", "--on")
-        example = "--on 'ccac, buffer 1 bdp'" if not on else "--expect 'utilisation >= 80%'"
-        raise InputError(f"{has} needs {lacks}; expected such as {example}")
+    options.refuse(others, "--on and --expect without it")
     horizon = options.whole(horizon, "horizon")
     return [
         (name, api.ask(name, on, expect, start=start, horizon=horizon, period=period))
-        for expect in expectations
+        for expect in options.expectations(on, expectations)
         for name in controllers
     ]
-
-
-def _refuse(others, expected):
-    given = [f"--{name.replace('_', '-')}" for name, value in others.items() if value is not None]
-    if given:
-        raise InputError(f"{', '.join(given)} does not fit here; expected {expected}")
 
 
 def _query(file, network, thresholds):

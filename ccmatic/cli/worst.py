@@ -16,10 +16,8 @@ from ccmatic.cli import options
 )
 @click.option(
     "--of",
-    default="utilisation",
-    show_default=True,
     help="utilisation, loss (in an R_m), queue, delay or window; of several flows share or jain; or a condition on x, "
-    "such as 'S[-1] < x * C * (T-1)'.",
+    "such as 'S[-1] < x * C * (T-1)'.  [default: utilisation]",
 )
 @options.model
 @options.buffer
@@ -27,7 +25,7 @@ from ccmatic.cli import options
 @options.jitter
 @options.delay
 @click.option("--period", type=click.IntRange(min=1), help="For ever: of executions that repeat after so many steps.")
-@click.option("--from", "start", default="any", help="any start, or empty: nothing waits or was lost.  [default: any]")
+@options.question
 @click.option("--given", default="", help="Only executions that meet these conditions, separated by ';'.")
 @click.option("--at", help="Ask about this x alone.")
 @click.option("--low", help="Look for x from here on.  [default: 0]")
@@ -37,46 +35,70 @@ from ccmatic.cli import options
 @click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the trace.")
 @options.verbose
 @options.as_json
-def worst(controllers, of, model, buffer, horizon, period, save, verbose, as_json, solver, **asked):
-    """Find the worst value that the network can force on a controller: an edge, both sides of which are asked. Of
-    several controllers each decides for a flow of the network; one alone decides for all."""
+def worst(controllers, of, on, expect, save, verbose, as_json, solver, **network):
+    """Find the worst value that the network can force on a controller: an edge, both sides of which are decided.
+
+    Each of several controllers decides for a flow of the network; one alone decides for all.
+
+        ccmatic worst cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' --expect 'queue <= 4 bdp'
+    """
     from ccmatic import api
     from ccmatic.cli import reports as report
 
-    jitter, delay = asked.pop("jitter"), asked.pop("delay") or "executions"
-    network = api.Network(*_sizes(model, buffer, horizon, period), jitter=jitter, delay=delay)
+    among = {name: network.pop(name) for name in ("at", "low", "high", "resolution")}
+    question = _question(controllers, of, on, expect, network) if on or expect else None
+    of = str(question.expectation) if question else of or "utilisation"
     named = " ".join(controllers)
     with options.Waiting(f"{named}, {of}") as waiting:
 
         def told(value):
             waiting.what = f"{named}, {of} at {value}"
 
-        found = api.worst(controllers, network, of, period=period, told=told, **asked, solver=solver)
+        if question:
+            found = api.worst(question, **among, told=told, solver=solver)
+        else:
+            found = api.worst(controllers, **_about(of, **network), **among, told=told, solver=solver)
     file = shown = None
     if found.trace:
-        question = of if of.isidentifier() else "worst"
-        file = report.saved(found.trace, report.trace_file(save, found.controller, found.trace, question))
+        about = of if of.isidentifier() else "worst"
+        file = report.saved(found.trace, report.trace_file(save, found.controller, found.trace, about))
         shown = api.explain(found.trace, report=found.report)
     if as_json:
-        click.echo(report.worst_json(of, found, file, shown))
+        click.echo(report.worst_json(of, found, file, shown, question))
     else:
-        text = report.worst_text(of, found, file)
+        text = report.worst_text(of, found, file, question)
         if shown and verbose:
             text = f"{text}\n{report.told_text(found.trace, found.report.query, shown)}"
         elif shown:
             text = report.on_a_screen(text, shown)
         click.echo(text)
+    if question:
+        return options.outcome({question.met(found)})
     if found.verdict == "unknown":
         return options.UNKNOWN
     return options.BROKEN if found.none is None else options.GOOD
 
 
-def _sizes(model, buffer, horizon, period):
-    """The model, the buffer and the horizon, for which a period is enough."""
+def _question(controllers, of, on, expect, network):
+    """The Question of `--on` and `--expect`."""
+    from ccmatic import api
+
+    start, given, period, horizon = (network.pop(name) for name in ("start", "given", "period", "horizon"))
+    options.refuse({**network, "of": of}, "--on and --expect without it")
+    (expectation,) = options.expectations(on, expect, most=1)
+    about = {"start": start or "any", "given": given, "period": period, "horizon": options.whole(horizon, "horizon")}
+    return api.ask(list(controllers) if len(controllers) > 1 else controllers[0], on, expectation, **about)
+
+
+def _about(of, model, buffer, horizon, jitter, delay, period, start, given):
+    """The network and what is asked about it, as `cm.worst` takes them; a period says how long traces are."""
+    from ccmatic import api
+
     if horizon is None and period:
         horizon = 2 * period + 1
     missing = [f"--{name}" for name, each in (("model", model), ("buffer", buffer)) if each is None]
     missing += ["--horizon or --period"] if horizon is None else []
     if missing:
-        raise InputError(f"{', '.join(missing)} missing; expected each")
-    return model, buffer, horizon
+        raise InputError(f"{', '.join(missing)} missing; expected each, or --on and --expect")
+    network = api.Network(model, buffer, horizon, jitter=jitter, delay=delay or "executions")
+    return {"network": network, "of": of, "period": period, "start": start or "any", "given": given}

@@ -52,6 +52,29 @@ class Question:
         x = self.query.observed(trace, reads, self.controller.state)
         return str(self._expects.measured(self.query.model, x)[str(self.expectation)])
 
+    def edge(self) -> tuple[Any, list[str]]:
+        """Return the quantity whose worst case decides the question, and the conditions of its start.
+
+        Both are as `worst` takes them. Raises InputError for an expectation that is about no amount."""
+        quantity, given = self._expects.edge(self.query, self.controller.state)
+        return quantity, given
+
+    @property
+    def amount(self) -> Fraction:
+        """The expectation's amount, as the quantity of `edge` counts it: delays in steps."""
+        comparison = self.expectation.comparison
+        steps = self.query.model.round_trip(1) if comparison.subject == "delay" else 1
+        return Fraction(comparison.amount * steps)
+
+    def met(self, worst: Any) -> str:
+        """Return the verdict on the expectation that a Worst of its quantity gives."""
+        amount, below = self.amount, worst.quantity.worse == "below"
+        if worst.none is not None and (worst.none >= amount if below else worst.none <= amount):
+            return "holds"
+        if worst.some is not None and (worst.some <= amount if below else worst.some >= amount):
+            return "violated"
+        return "unknown"
+
     @property
     def _expects(self) -> Any:
         return self.query.property

@@ -59,7 +59,7 @@ class WorstLine(Record):
     that is. never: no execution is so, with any x that was asked; then `none` and `some` are null. none: an x at which
     no execution is so bad; some: one at which `trace`, a file, is; null if the range has none. index: of what has one,
     as of `jain`, at `none` and at `some`. verdict: whether these are neighbours, or the range ends there. left_out:
-    as of VerifyLine."""
+    as of VerifyLine, as are expect, on, start, where, notes. met: the verdict on what is expected."""
 
     controller: str
     of: str
@@ -74,6 +74,12 @@ class WorstLine(Record):
     index: list[Fraction | None] | Absent = ABSENT
     trace: str | Absent | None = ABSENT
     explanation: ExplanationRecord | Absent = ABSENT
+    expect: str | Absent = ABSENT
+    on: str | Absent = ABSENT
+    start: str | Absent = ABSENT
+    where: str | Absent = ABSENT
+    notes: list[str] | Absent = ABSENT
+    met: Verdict | Absent = ABSENT
 
 
 class RangeRecord(Record):

@@ -106,19 +106,21 @@ def search(
     low=None,
     high=None,
     resolution=None,
+    also=(),
     told=lambda x: None,
     options=SolverOptions(),
 ) -> Worst:
-    """The Worst of a quantity; see `ccmatic.api.worst`. told: is given each x that is asked about. options:
-    SolverOptions; the timeout is for each x."""
+    """The Worst of a quantity; see `ccmatic.api.worst`. of: or a Quantity itself. also: further x that are asked about.
+    told: is given each x that is asked about. options: SolverOptions; the timeout is for each x."""
     begin = monotonic()
     name = definitions.chosen("properties", "WORSE")
     kind = load_definition("properties", "PROPERTY", name)
     if start not in kind.starts:
         raise InputError(f"the start is '{shown(start)}'; {suggest(start, kind.starts)}")
-    quantity = kind.quantity(of)
+    quantity = kind.quantity(of) if isinstance(of, str) else of
     quantity.require(of, network.model_name, network.model, network.horizon)
     xs = _range(quantity, network, *((low, high) if at is None else (at, at)), resolution)
+    xs = sorted({*xs, *also})
     quantity = quantity.up_to(xs[-1], network.horizon)
     thresholds = {"what": quantity.what, "given": "; ".join(filter(None, (kind.starts[start], given.strip())))}
     query = Query(network, name, **thresholds).of_small_packets()
