@@ -1,5 +1,7 @@
 """C_L and C_U: at least and at most the rate of the link (section 5.1.1)."""
 
+from functools import cache
+
 from ccmatic.base import RATE
 from ccmatic.contracts import Program, RunningMax, RunningMin, sender_belief
 
@@ -71,11 +73,15 @@ def link_rate(model):
     )
 
 
-#: The same of senders by a window. They are true of a link that the sender has alone.
-SENDER_C_L = sender_belief(PROGRAM, "C_L", "the link rate, at least", lambda flow, t, rate: rate <= flow.network.C)
-SENDER_C_U = sender_belief(
-    PROGRAM, "C_U", "the link rate, at most", lambda flow, t, rate: rate >= flow.network.C, upper=True
-)
+@cache
+def sender_link_rate():
+    """Return C_L and C_U of senders by a window. They are true of a link that the sender has alone."""
+    return (
+        sender_belief(PROGRAM, "C_L", "the link rate, at least", lambda flow, t, rate: rate <= flow.network.C),
+        sender_belief(
+            PROGRAM, "C_U", "the link rate, at most", lambda flow, t, rate: rate >= flow.network.C, upper=True
+        ),
+    )
 
 
 def _no_busy_link(flow, buffer):

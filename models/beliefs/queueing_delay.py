@@ -1,5 +1,7 @@
 """qdel_L and qdel_U: at least and at most how long the last byte acknowledged waited in a queue (Eq. 5.1)."""
 
+from functools import cache
+
 from ccmatic.base import TIME
 from ccmatic.contracts import Program, StateBelief, sender_belief
 
@@ -18,8 +20,11 @@ def qdel_U(delay, step):
 
 QUEUEING_DELAY = (StateBelief.of(PROGRAM, "qdel_L"), StateBelief.of(PROGRAM, "qdel_U", upper=True))
 
-#: The same of senders by a window.
-SENDER_QUEUEING_DELAY = (
-    sender_belief(PROGRAM, "qdel_L", "how long the last byte acknowledged waited in a queue, at least"),
-    sender_belief(PROGRAM, "qdel_U", "the same, at most"),
-)
+
+@cache
+def sender_queueing_delay():
+    """Return qdel_L and qdel_U of senders by a window."""
+    return (
+        sender_belief(PROGRAM, "qdel_L", "how long the last byte acknowledged waited in a queue, at least"),
+        sender_belief(PROGRAM, "qdel_U", "the same, at most"),
+    )

@@ -9,8 +9,8 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from ccmatic.models.beliefs.beside_others import BESIDE_OTHERS
-from ccmatic.models.beliefs.link_rate import SENDER_C_L, SENDER_C_U
-from ccmatic.models.beliefs.queueing_delay import SENDER_QUEUEING_DELAY
+from ccmatic.models.beliefs.link_rate import sender_link_rate
+from ccmatic.models.beliefs.queueing_delay import sender_queueing_delay
 from ccmatic.models.ccac2021.options import DelayMeasurement, JitterBox, Loss, Slack, Waste
 from ccmatic.models.window_sender import (
     LONGEST,
@@ -101,8 +101,9 @@ class CCAC2021(Model):
     def observations(self):
         """What its senders may read, by name: what they observe and what they believe."""
         own = self.delay is DelayMeasurement.PER_FLOW
-        by_delay = (SENDER_C_U, *SENDER_QUEUEING_DELAY) if self.delay is not DelayMeasurement.UNMEASURED else ()
-        beliefs = (SENDER_C_L, *by_delay, *(BESIDE_OTHERS if own else ()))
+        least, most = sender_link_rate()
+        by_delay = (most, *sender_queueing_delay()) if self.delay is not DelayMeasurement.UNMEASURED else ()
+        beliefs = (least, *by_delay, *(BESIDE_OTHERS if own else ()))
         return observations(self.before, own) | {belief.name: belief for belief in beliefs}
 
     @property
