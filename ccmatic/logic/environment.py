@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import pysmt.environment
+import pysmt.formula
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,12 +47,23 @@ class _Stack(threading.local):
 _stack = pysmt.environment.ENVIRONMENTS_STACK = _Stack(pysmt.environment.ENVIRONMENTS_STACK)
 
 
+class _Formulas(pysmt.formula.FormulaManager):  # type: ignore[misc]
+    """Formulas whose types are not checked: terms and conditions are what they are by their classes, and Z3 checks."""
+
+    def _do_type_check(self, formula: Any) -> None:
+        pass
+
+
+class _Environment(pysmt.environment.Environment):  # type: ignore[misc]
+    FormulaManagerClass = _Formulas
+
+
 class Environment:
     """An environment of its own. `with environment:` formulas are made in it, by this thread; the terms of one
     environment are of no use in another."""
 
     def __init__(self) -> None:
-        self._environment = pysmt.environment.Environment()
+        self._environment = _Environment()
         self._entered = list[AbstractContextManager[None]]()
 
     def __enter__(self) -> None:
