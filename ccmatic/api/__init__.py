@@ -13,11 +13,9 @@ agree, or Disagreement is raised; the timeout of each question in seconds; and t
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ccmatic.analysis.worst_case import Worst
 from ccmatic.api.given import Asked as Asked
 from ccmatic.api.given import Given as Given
 from ccmatic.api.given import load_controller
-from ccmatic.api.senders import attack, emulate, evaluate, export, fit, list_names, train
 from ccmatic.api.verdicts import (
     answer,
     answer_all,
@@ -35,7 +33,6 @@ from ccmatic.api.verdicts import (
 from ccmatic.base import InputError
 from ccmatic.controllers import Controller
 from ccmatic.explanation import Explanation
-from ccmatic.guarantees import Guarantee
 from ccmatic.query import Network, Query
 from ccmatic.query import load as load_query
 from ccmatic.questions import Question
@@ -45,8 +42,11 @@ from ccmatic.verification import Judgement, Report
 
 if TYPE_CHECKING:
     from ccmatic.analysis.widening import Widening, WideningReport
+    from ccmatic.analysis.worst_case import Worst
     from ccmatic.api.proofs import check, find_front, guarantee, prove, prove_by_shapes, reproduce_tradeoff
     from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
+    from ccmatic.api.senders import attack, emulate, evaluate, export, fit, list_names, train
+    from ccmatic.guarantees import Guarantee
     from ccmatic.learning.estimation import Estimate
     from ccmatic.proving import Attempt, Check, Proved
     from ccmatic.synthesis import CoverReport, Progress
@@ -111,8 +111,11 @@ __all__ = [
 #: What takes long to import, and is imported when one of its names is first asked for.
 _LATE = {
     "analysis.widening": ("Widening", "WideningReport"),
+    "analysis.worst_case": ("Worst",),
     "api.proofs": ("check", "find_front", "guarantee", "prove", "prove_by_shapes", "reproduce_tradeoff"),
     "api.searches": ("Synthesis", "check_cover", "check_widening", "read_run", "synthesise", "widen"),
+    "api.senders": ("attack", "emulate", "evaluate", "export", "fit", "list_names", "train"),
+    "guarantees": ("Guarantee",),
     "learning.estimation": ("Estimate",),
     "proving": ("Attempt", "Check", "Proved"),
     "synthesis": ("CoverReport", "Progress"),

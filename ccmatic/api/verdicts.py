@@ -5,9 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccmatic import __version__, explanation, questions, trace_export, verification
-from ccmatic.analysis import worst_case
-from ccmatic.analysis.worst_case import Worst
+from ccmatic import __version__, explanation, questions, verification
 from ccmatic.api.given import Asked, Given, asked, load_controller
 from ccmatic.base import InputError, quantities, shown, write_text
 from ccmatic.explanation import Explanation
@@ -19,6 +17,7 @@ from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
 
 if TYPE_CHECKING:
+    from ccmatic.analysis.worst_case import Worst
     from ccmatic.learning.estimation import Estimate
 
 
@@ -158,7 +157,7 @@ def worst(
     resolution: Fraction | int | str | None = None,
     told: Callable[[Fraction], None] = lambda x: None,
     solver: SolverOptions = SolverOptions(),
-) -> Worst:
+) -> "Worst":
     """Find the worst value that a network can force on a controller: an edge, both sides of which are decided.
 
     Packets are bounded as in `verify`.
@@ -185,6 +184,8 @@ def worst(
     Example:
         cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).some
     """
+    from ccmatic.analysis import worst_case
+
     among = {"at": at, "low": low, "high": high, "resolution": resolution}
     if isinstance(controller, Question):
         return _worst_of(controller, among, told, solver)
@@ -196,8 +197,10 @@ def worst(
 
 def _worst_of(
     question: Question, among: dict[str, Any], told: Callable[[Fraction], None], solver: SolverOptions
-) -> Worst:
+) -> "Worst":
     """The worst case of a Question's expectation."""
+    from ccmatic.analysis import worst_case
+
     quantity, given = question.edge()
     also = () if among["at"] is not None else (question.amount,)
     period = question.query.property.period
@@ -344,6 +347,8 @@ def export_trace(
     Example:
         cm.export_trace("results/gallery/late_drain.json", "schedule", rate="24mbit", rtt="40ms")
     """
+    from ccmatic import trace_export
+
     loaded = _loaded(trace)
     scale = trace_export.Scale(quantities.rate(rate), quantities.duration(rtt), mss)
     silence = quantities.duration(lead) * 1000

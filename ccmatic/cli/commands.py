@@ -3,6 +3,8 @@ most of a second, which `--help` has no use for."""
 
 import os
 import sys
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -10,38 +12,51 @@ import click
 from ccmatic import __version__, base
 from ccmatic.base import Disagreement, InputError, OutOfTime, write_text
 from ccmatic.cli import options
-from ccmatic.cli.attack import attack
-from ccmatic.cli.check import check
-from ccmatic.cli.check_cover import check_cover
-from ccmatic.cli.check_widening import check_widening
-from ccmatic.cli.emulate import emulate
-from ccmatic.cli.estimate import estimate
-from ccmatic.cli.evaluate import evaluate
-from ccmatic.cli.export import export
-from ccmatic.cli.fit import fit
-from ccmatic.cli.front import front
-from ccmatic.cli.listing import list_command
-from ccmatic.cli.prove import prove
-from ccmatic.cli.replay import replay_command
-from ccmatic.cli.runs import runs
-from ccmatic.cli.synth import synth
-from ccmatic.cli.trace import trace_group
-from ccmatic.cli.tradeoff import tradeoff
-from ccmatic.cli.train import train
-from ccmatic.cli.verify import verify
-from ccmatic.cli.widen import widen
-from ccmatic.cli.worst import worst
+
+#: The file of each command, and what it is called there.
+COMMANDS = {
+    "attack": ("attack", "attack"),
+    "check": ("check", "check"),
+    "check-cover": ("check_cover", "check_cover"),
+    "check-widening": ("check_widening", "check_widening"),
+    "emulate": ("emulate", "emulate"),
+    "estimate": ("estimate", "estimate"),
+    "evaluate": ("evaluate", "evaluate"),
+    "export": ("export", "export"),
+    "fit": ("fit", "fit"),
+    "front": ("front", "front"),
+    "list": ("listing", "list_command"),
+    "prove": ("prove", "prove"),
+    "replay": ("replay", "replay_command"),
+    "runs": ("runs", "runs"),
+    "synth": ("synth", "synth"),
+    "trace": ("trace", "trace_group"),
+    "tradeoff": ("tradeoff", "tradeoff"),
+    "train": ("train", "train"),
+    "verify": ("verify", "verify"),
+    "widen": ("widen", "widen"),
+    "worst": ("worst", "worst"),
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(Mapping):
+    """The commands by name, each imported when it is looked up."""
+
+    def __getitem__(self, name):
+        file, attribute = COMMANDS[name]
+        return getattr(import_module(f"ccmatic.cli.{file}"), attribute)
+
+    def __iter__(self):
+        return iter(COMMANDS)
+
+    def __len__(self):
+        return len(COMMANDS)
+
+
+@click.group(commands=_Commands(), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def cli():
     """Formal synthesis and verification of congestion control algorithms."""
-
-
-COMMANDS = [verify, worst, synth, replay_command, list_command, trace_group, runs, check_cover, prove, check, export]
-for command in (*COMMANDS, widen, check_widening, estimate, front, fit, emulate, evaluate, tradeoff, train, attack):
-    cli.add_command(command)
 
 
 def main():
