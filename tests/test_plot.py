@@ -9,6 +9,7 @@ import pytest
 from ccmatic.base.errors import InputError, Unreadable
 from ccmatic.simulation.paths import Path
 from ccmatic.simulation.simulator import simulate
+from ccmatic.traces import canvas
 from ccmatic.traces import drawing as plot
 
 KINDS = {"ideal": 0, "cbr_delay": 1, "ccac": 2}
@@ -95,9 +96,9 @@ def test_the_same_trace_gives_the_same_file(tmp_path):
 
 
 def test_names_keep_apart_and_inside():
-    assert plot._apart([5, 50], 10, 100) == [5, 50]
-    assert plot._apart([50, 50, 50], 10, 100) == [40, 50, 60]
-    assert plot._apart([0, 1, 99, 100], 10, 100) == [0, 10, 90, 100]
+    assert canvas.apart([5, 50], 10, 100) == [5, 50]
+    assert canvas.apart([50, 50, 50], 10, 100) == [40, 50, 60]
+    assert canvas.apart([0, 1, 99, 100], 10, 100) == [0, 10, 90, 100]
 
 
 @pytest.mark.parametrize("name", ["trace.gif", "trace", "trace.png.txt"])

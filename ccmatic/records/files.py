@@ -31,7 +31,8 @@ class QueryRecord(Record, kw_only=True):
 
 class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True):
     """One execution. horizon: values of each column. broken: what of the property it breaks. controller: the source of
-    the controller whose rates these are. digest: SHA-256 of the object without it, as JSON with sorted keys."""
+    the controller whose rates these are. controller_name: its name, if it has one. digest: SHA-256 of the object
+    without it, as JSON with sorted keys."""
 
     made_by: str | Absent = ABSENT
     query: QueryRecord
@@ -40,6 +41,7 @@ class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True)
     constants: dict[str, Fraction]
     columns: dict[str, list[Fraction]]
     controller: str | None
+    controller_name: str | Absent = ABSENT
     digest: str | Absent = ABSENT
 
 

@@ -1,6 +1,6 @@
 """Traces: one execution, step by step; drawn, and written for other tools."""
 
-from ccmatic.traces.drawing import (
+from ccmatic.traces.canvas import (
     BELIEF,
     JITTER,
     LARGE,
@@ -11,10 +11,12 @@ from ccmatic.traces.drawing import (
     SENDER,
     SMALL,
     TRUTH,
-    draw_trace,
     figure,
     require,
 )
+from ccmatic.traces.charts import Chart, Line
+from ccmatic.traces.drawing import draw_trace
+from ccmatic.traces.lanes import Lanes
 from ccmatic.traces.trace import Trace
 
 __all__ = [
@@ -28,6 +30,9 @@ __all__ = [
     "SENDER",
     "SMALL",
     "TRUTH",
+    "Chart",
+    "Lanes",
+    "Line",
     "Trace",
     "draw_trace",
     "figure",

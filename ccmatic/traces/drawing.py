@@ -1,25 +1,16 @@
 """Drawings of a trace, for papers and pages. Floats are used here, where no verdict depends on them."""
 
-from contextlib import contextmanager
+from functools import partial
 from io import BytesIO
-from pathlib import Path
-from textwrap import wrap
 
-from ccmatic.base import InputError, write_bytes
 from ccmatic.contracts import RunningMax, RunningMin
+from ccmatic.traces import canvas, lane_drawing
+from ccmatic.traces.canvas import BELIEF, JITTER, LOSS, NETWORK, PROBE, QUIET, SENDER, TRUTH, require
+from ccmatic.traces.lanes import Lanes, count
 from ccmatic.traces.samples import CROWD, Samples
 
-#: What the name of a drawing may end in, and what keeps the time of drawing out of it.
-UNDATED = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-
-#: The palette of Okabe and Ito, by what is drawn.
-SENDER, NETWORK, JITTER, LOSS = "#0072B2", "#009E73", "#56B4E9", "#D55E00"
-BELIEF, PROBE, TRUTH, QUIET = "#CC79A7", "#E69F00", "#000000", "#666666"
-
-#: In inches, pixels an inch, and points.
-WIDTH, HEIGHT, MARGIN_LEFT, MARGIN_RIGHT, MARGIN_BOTTOM = 8.0, 7.8, 0.45, 1.8, 0.75
-DOTS = 140
-SMALL, NORMAL, LARGE = 8, 9, 11.5
+#: The height of a drawing of one flow, in inches.
+HEIGHT = 7.8
 
 #: A belief beyond CUT · C leaves its panel.
 CUT = 10
@@ -27,93 +18,59 @@ CUT = 10
 #: Markers of matplotlib whose tips are at the value: of a bound from below, and of one from above.
 FROM_BELOW, FROM_ABOVE = 6, 7
 
-STYLE = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Verdana"],
-    "font.size": NORMAL,
-    "mathtext.fontset": "dejavusans",
-    "svg.fonttype": "none",
-    "svg.hashsalt": "ccmatic",
-    "hatch.linewidth": 0.6,
-}
-
 
 def draw_trace(trace, path, model=None):
-    """Draw the trace to a file: PNG, SVG or PDF, by the name's suffix. model: whose beliefs it has; by default the one
-    that it names, if that is shipped. Raises InputError."""
+    """Draw a trace of any number of flows.
+
+    Args:
+        trace: The Trace.
+        path: The file: PNG, SVG or PDF, by the name's suffix.
+        model: The Model whose columns it has; by default the one that it names, if that is shipped.
+
+    Raises:
+        InputError: The file cannot be written, matplotlib is missing, or the trace lacks what is drawn.
+    """
     require(path)
-    samples = Samples.of(trace, model)
-    with figure(path, (WIDTH, HEIGHT), layout=None) as drawn:
-        _compose(drawn, trace, samples)
+    size, compose = _composer(trace, model)
+    with canvas.figure(path, size, layout=None) as drawn:
+        compose(drawn)
 
 
 def plot(trace):
-    """A Figure of matplotlib's with the trace. Raises InputError if matplotlib is missing, or the trace lacks what is
-    drawn."""
-    rc_context, Figure = _tools()
-    samples = Samples.of(trace)
+    """Return a Figure of matplotlib's with the trace.
+
+    Raises:
+        InputError: matplotlib is missing, or the trace lacks what is drawn.
+    """
+    rc_context, Figure = canvas.tools()
+    size, compose = _composer(trace)
 
     class Drawing(Figure):
         """A Figure that a notebook shows, whatever its backend."""
 
         def _repr_png_(self):
             shown = BytesIO()
-            with rc_context(STYLE):
-                self.savefig(shown, format="png", dpi=DOTS)
+            with rc_context(canvas.STYLE):
+                self.savefig(shown, format="png", dpi=canvas.DOTS)
             return shown.getvalue()
 
-    with rc_context(STYLE):
-        drawn = Drawing(figsize=(WIDTH, HEIGHT), layout=None)
-        _compose(drawn, trace, samples)
+    with rc_context(canvas.STYLE):
+        drawn = Drawing(figsize=size, layout=None)
+        compose(drawn)
     return drawn
 
 
-@contextmanager
-def figure(path, size, layout="constrained"):
-    """A Figure of matplotlib's, `size` in inches, to be drawn on and then written to a file: PNG, SVG or PDF, by the
-    name's suffix. Raises InputError."""
-    require(path)
-    rc_context, Figure = _tools()
-    suffix, drawing = Path(path).suffix.lower(), BytesIO()
-    with rc_context(STYLE):
-        drawn = Figure(figsize=size, layout=layout)
-        yield drawn
-        drawn.savefig(drawing, format=suffix[1:], dpi=DOTS, metadata=UNDATED[suffix])
-    write_bytes(path, drawing.getvalue())
-
-
-def require(path=None):
-    """Raise InputError if nothing can be drawn, as matplotlib is missing, or nothing to a file of this name."""
-    if path is not None and Path(path).suffix.lower() not in UNDATED:
-        raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
-    _tools()
-
-
-def _tools():
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("drawings need matplotlib: pip install matplotlib") from None
-    return rc_context, Figure
+def _composer(trace, model=None):
+    """The size of a drawing, in inches, and a function that draws the trace on a Figure."""
+    if count(trace) > 1:
+        lanes = Lanes.of(trace, model)
+        return (canvas.WIDTH, lane_drawing.height(lanes)), partial(lane_drawing.compose, trace=trace, lanes=lanes)
+    samples = Samples.of(trace, model)
+    return (canvas.WIDTH, HEIGHT), partial(_compose, trace=trace, samples=samples)
 
 
 def _compose(figure, trace, samples):
     """A heading, four panels over one axis of time, and a caption."""
-    text = f"objectives not met: {'; '.join(trace.broken)}" if trace.broken else ""
-    heading = wrap(text, 100)
-    panels = figure.subplots(
-        4,
-        sharex=True,
-        gridspec_kw={
-            "left": MARGIN_LEFT / WIDTH,
-            "right": 1 - MARGIN_RIGHT / WIDTH,
-            "top": 1 - (0.65 + 0.18 * len(heading)) / HEIGHT,
-            "bottom": MARGIN_BOTTOM / HEIGHT,
-            "hspace": 0.42,
-            "height_ratios": (2.4, 1, 1, 1.3),
-        },
-    )
     window, beliefs = {"Window ($C·R_m$)": _draw_window}, {"What the sender believes of $C$ ($C$)": _draw_bounds}
     painters = {
         "Bytes since the start ($C·R_m$)": _draw_bytes,
@@ -121,39 +78,10 @@ def _compose(figure, trace, samples):
         **(window if samples.window else beliefs),
         "Queueing delay ($R_m$)": _draw_delay,
     }
+    panels = canvas.panels(figure, trace, (2.4, 1, 1, 1.3))
     for axes, (title, painter) in zip(panels, painters.items(), strict=True):
-        _prepare(axes, title, samples.steps - 1)
+        canvas.prepare(axes, title, samples.steps - 1)
         painter(axes, samples)
-    panels[-1].xaxis.get_major_locator().set_params(integer=True, nbins=16, min_n_ticks=1)
-    panels[-1].set_xlabel("time ($R_m$)")
-    _annotate(figure, trace, heading)
-
-
-def _prepare(axes, title, end):
-    axes.set_title(title, loc="left", fontsize=NORMAL, fontweight="bold")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color("#999999")
-    axes.tick_params(color="#999999", labelsize=SMALL)
-    axes.grid(color="#e6e6e6", linewidth=0.7)
-    axes.set_axisbelow(True)
-    axes.locator_params(axis="y", nbins=5)
-    pad = 0.02 * end or 0.5
-    axes.set_xlim(-pad, end + pad)
-
-
-def _annotate(figure, trace, heading):
-    left = MARGIN_LEFT / WIDTH / 2
-    model, buffer = (trace.query.get(name, "unknown") for name in ("model", "buffer"))
-    title = f"A trace of {trace.horizon} step{'s'[: trace.horizon != 1]}, model {model}, buffer {buffer}"
-    plain = {"va": "top", "parse_math": False}
-    figure.text(left, 1 - 0.12 / HEIGHT, title, fontsize=LARGE, fontweight="bold", **plain)
-    figure.text(left, 1 - 0.38 / HEIGHT, "\n".join(heading), color=_dark(LOSS), **plain)
-    constants = trace.constants
-    beta = f"{_number(constants['beta'])} $C·R_m$" if "beta" in constants else "infinite"
-    alpha = f"α = MSS/$R_m$ = {_number(constants['MSS'] / constants['R_m'])};  " if "MSS" in constants else ""
-    jitter = f"jitter D = {_number(constants['D'])} $R_m$"
-    caption = f"{alpha}buffer β = {beta};  {jitter}.  Points mark the ends of steps."
-    figure.text(left, 0.12 / HEIGHT, caption, color=QUIET, fontsize=SMALL)
 
 
 def _draw_bytes(axes, samples):
@@ -174,7 +102,7 @@ def _draw_bytes(axes, samples):
     axes.plot(times, samples.A, color=SENDER, linewidth=line)
     _draw_points(axes, list(enumerate(samples.S)), samples, linestyle="-", linewidth=line)
     axes.set_ylim(0, 1.04 * max(samples.A[-1], samples.K[-1], 1))
-    _name(axes, [*labels, (samples.A[-1], "sent, $A$", SENDER)])
+    canvas.name(axes, [*labels, (samples.A[-1], "sent, $A$", SENDER)])
 
 
 def _draw_rate(axes, samples):
@@ -185,13 +113,13 @@ def _draw_rate(axes, samples):
         least, most = zip(*samples.allowed, strict=True)
         axes.stairs(most, samples.times, baseline=least, fill=True, color=SENDER, alpha=0.2)
         axes.set_ylim(0, 1.15 * max(1, *decided, *most))
-    _name(axes, [_draw_link_rate(axes), (samples.r[-1], "sent, $r$", SENDER)])
+    canvas.name(axes, [_draw_link_rate(axes), (samples.r[-1], "sent, $r$", SENDER)])
 
 
 def _draw_window(axes, samples):
     axes.step(*_held(axes, samples.window), where="post", color=SENDER, linewidth=samples.line)
     axes.set_ylim(0, 1.15 * max(samples.window))
-    _name(axes, [(samples.window[-1], "window, $c$", SENDER)])
+    canvas.name(axes, [(samples.window[-1], "window, $c$", SENDER)])
 
 
 def _draw_bounds(axes, samples):
@@ -216,7 +144,7 @@ def _draw_bounds(axes, samples):
         axes.fill_between(times, least, most, step="post", color=BELIEF, alpha=0.2, linewidth=0)
     if not bounds:
         axes.text(0.5, 0.4, "the trace states no beliefs", transform=axes.transAxes, ha="center", color=QUIET)
-    _name(axes, [*labels[:1], _draw_link_rate(axes), *labels[1:]])
+    canvas.name(axes, [*labels[:1], _draw_link_rate(axes), *labels[1:]])
 
 
 def _draw_link_rate(axes):
@@ -238,7 +166,7 @@ def _draw_delay(axes, samples):
     axes.step(*_held(axes, least), where="post", color=BELIEF, linewidth=0.8 * samples.line)
     axes.plot(queue, color=TRUTH, linewidth=0.8 * samples.line)
     measured = _draw_measured(axes, samples, min(longest, 0.93 * top))
-    _name(axes, [(least[-1], "at least $Q - D$", BELIEF), *labels, measured])
+    canvas.name(axes, [(least[-1], "at least $Q - D$", BELIEF), *labels, measured])
 
 
 def _draw_measured(axes, samples, beyond):
@@ -261,52 +189,3 @@ def _draw_points(axes, points, samples, marker="o", linestyle="", **line):
 def _held(axes, values):
     """Times and values of a belief: each value is held until the next, the last to the panel's edge."""
     return [*range(len(values)), axes.get_xlim()[1]], [*values, values[-1]]
-
-
-def _name(axes, labels):
-    """Name each line, given as (last value, text, colour), beside its end, the names clear of each other."""
-    low, high = axes.get_ylim()
-    height = 72 * HEIGHT * axes.get_position().height
-    labels = [(min(max(y, low), high), text, colour) for y, text, colour in labels]
-    labels.sort(key=lambda label: label[0])
-    wanted = [(y - low) / (high - low) * height for y, _, _ in labels]
-    for (y, text, colour), place in zip(labels, _apart(wanted, 1.4 * NORMAL, height), strict=True):
-        leader = {"arrowstyle": "-", "color": colour, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
-        axes.annotate(
-            text,
-            xy=(1, y),
-            xycoords=("axes fraction", "data"),
-            xytext=(1.05, place / height),
-            textcoords="axes fraction",
-            color=_dark(colour),
-            va="center",
-            annotation_clip=False,
-            arrowprops=leader,
-        )
-
-
-def _apart(wanted, gap, height):
-    """Places in the same order, `gap` apart at least and in 0 … height if there is room, near the wanted."""
-    groups = []
-    for index, place in enumerate(wanted):
-        groups.append([place - index * gap])
-        while len(groups) > 1 and _mean(groups[-2]) > _mean(groups[-1]):
-            groups[-2:] = [groups[-2] + groups[-1]]
-    room = max(0, height - gap * (len(wanted) - 1))
-    places = [min(max(_mean(group), 0), room) for group in groups for _ in group]
-    return [place + index * gap for index, place in enumerate(places)]
-
-
-def _mean(values):
-    return sum(values) / len(values)
-
-
-def _dark(colour):
-    """A shade of the colour in which text reads well."""
-    return tuple(int(colour[i : i + 2], 16) / 255 * 0.7 for i in (1, 3, 5))
-
-
-def _number(value):
-    """A rational as people write it, rounded where it is long."""
-    text = str(value)
-    return text if len(text) <= 9 else f"{float(value):.4g}"

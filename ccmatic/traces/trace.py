@@ -32,6 +32,7 @@ class Trace:
                that. Beliefs by their names.
     query:     what was asked: `model`, `buffer`, `jitter`, `property` and its parameters.
     controller: the source of the controller whose rates these are, or None for rates that nobody decided.
+    controller_name: of the controller, for titles; None if it is not known.
     broken:    what of the property the trace breaks, in the property's words.
     """
 
@@ -42,6 +43,7 @@ class Trace:
     controller: str | None = None
     broken: tuple[str, ...] = ()
     altered: bool = False
+    controller_name: str | None = None
 
     def with_columns(self, **columns: Sequence[Any]) -> "Trace":
         """The same trace with columns added or replaced, each of `horizon` Fractions."""
@@ -90,6 +92,7 @@ class Trace:
             constants=self.constants,
             columns={name: list(column) for name, column in self.columns.items()},
             controller=self.controller,
+            controller_name=self.controller_name or records.ABSENT,
         )
         data = records.data(made)
         return json.dumps({**data, "digest": _digest(data)}, indent=1)
@@ -107,6 +110,7 @@ class Trace:
             query=records.data(read.query),
             controller=read.controller,
             broken=tuple(read.broken),
+            controller_name=None if read.controller_name is records.ABSENT else read.controller_name,
             altered="digest" in data and data.pop("digest") != _digest(data),
         )
         for name in ("C", "R_m", "D", "MSS"):

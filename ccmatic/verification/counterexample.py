@@ -1,6 +1,7 @@
 """From a solver's answer to a trace for people: small denominators, every belief, checked by replay."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any, TypeAlias
@@ -36,7 +37,8 @@ def for_people(part: Part, controller: Decides | None) -> tuple[Trace, replay.Re
     if report.outcome is not replay.Outcome.BREAKS:
         name = controller.name if controller else "any controller"
         raise Unsound(f"a counterexample for {name} fails replay: {report}")
-    return replay.explained(trace, report), report
+    name = controller.name if controller else None
+    return replay.explained(replace(trace, controller_name=name), report), report
 
 
 def _delays_as_in(query: Query, x: Execution, trace: Trace) -> Iterator[Truth]:

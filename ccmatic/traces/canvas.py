@@ -1,0 +1,183 @@
+"""A figure of panels over one axis of time, in the style of all drawings of traces: a heading, names beside lines."""
+
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from textwrap import wrap
+
+from ccmatic.base import InputError, write_bytes
+
+#: What the name of a drawing may end in, and what keeps the time of drawing out of it.
+UNDATED = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+#: The palette of Okabe and Ito, by what is drawn.
+SENDER, NETWORK, JITTER, LOSS = "#0072B2", "#009E73", "#56B4E9", "#D55E00"
+BELIEF, PROBE, TRUTH, QUIET = "#CC79A7", "#E69F00", "#000000", "#666666"
+
+#: The colours of flows, from the first on.
+FLOWS = (JITTER, PROBE, BELIEF, "#F0E442", "#999999", NETWORK, LOSS, SENDER)
+
+#: The colours of a Line, by its role: of what it is, or of a flow.
+ROLES = {
+    "sent": SENDER,
+    "served": NETWORK,
+    "lost": LOSS,
+    "truth": TRUTH,
+    "belief": BELIEF,
+    "probe": PROBE,
+    "jitter": JITTER,
+    **{f"flow{number}": colour for number, colour in enumerate(FLOWS, 1)},
+}
+
+#: In inches, pixels an inch, and points.
+WIDTH, MARGIN_LEFT, MARGIN_RIGHT, MARGIN_BOTTOM = 8.0, 0.45, 1.8, 0.75
+DOTS = 140
+SMALL, NORMAL, LARGE = 8, 9, 11.5
+
+STYLE = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana"],
+    "font.size": NORMAL,
+    "mathtext.fontset": "dejavusans",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "ccmatic",
+    "hatch.linewidth": 0.6,
+}
+
+
+@contextmanager
+def figure(path, size, layout="constrained"):
+    """A Figure of matplotlib's, `size` in inches, to be drawn on and then written to a file: PNG, SVG or PDF, by the
+    name's suffix. Raises InputError."""
+    require(path)
+    rc_context, Figure = tools()
+    suffix, drawing = Path(path).suffix.lower(), BytesIO()
+    with rc_context(STYLE):
+        drawn = Figure(figsize=size, layout=layout)
+        yield drawn
+        drawn.savefig(drawing, format=suffix[1:], dpi=DOTS, metadata=UNDATED[suffix])
+    write_bytes(path, drawing.getvalue())
+
+
+def require(path=None):
+    """Raise InputError if nothing can be drawn, as matplotlib is missing, or nothing to a file of this name."""
+    if path is not None and Path(path).suffix.lower() not in UNDATED:
+        raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
+    tools()
+
+
+def tools():
+    """Return what matplotlib is used of: rc_context and Figure. Raises InputError where it is missing."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("drawings need matplotlib: pip install matplotlib") from None
+    return rc_context, Figure
+
+
+def prepare(axes, title, end):
+    """Give a panel its title, its grid, and time from 0 to `end`."""
+    axes.set_title(title, loc="left", fontsize=NORMAL, fontweight="bold")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color("#999999")
+    axes.tick_params(color="#999999", labelsize=SMALL)
+    axes.grid(color="#e6e6e6", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.locator_params(axis="y", nbins=5)
+    pad = 0.02 * end or 0.5
+    axes.set_xlim(-pad, end + pad)
+
+
+def panels(figure, trace, ratios, hspace=0.42):
+    """Return axes of panels below each other, over one axis of time, under a heading and over a caption.
+
+    Args:
+        figure: The Figure, WIDTH inches wide.
+        trace: The Trace that is drawn, of which heading and caption tell.
+        ratios: The height of each panel, in any unit.
+        hspace: The space between panels, in mean heights.
+    """
+    text = f"objectives not met: {'; '.join(trace.broken)}" if trace.broken else ""
+    heading, height = wrap(text, 100), figure.get_figheight()
+    axes = figure.subplots(
+        len(ratios),
+        sharex=True,
+        gridspec_kw={
+            "left": MARGIN_LEFT / WIDTH,
+            "right": 1 - MARGIN_RIGHT / WIDTH,
+            "top": 1 - (0.65 + 0.18 * len(heading)) / height,
+            "bottom": MARGIN_BOTTOM / height,
+            "hspace": hspace,
+            "height_ratios": ratios,
+        },
+    )
+    axes[-1].xaxis.get_major_locator().set_params(integer=True, nbins=16, min_n_ticks=1)
+    axes[-1].set_xlabel("time ($R_m$)")
+    _annotate(figure, trace, heading)
+    return axes
+
+
+def _annotate(figure, trace, heading):
+    height = figure.get_figheight()
+    left = MARGIN_LEFT / WIDTH / 2
+    model, buffer = (trace.query.get(name, "unknown") for name in ("model", "buffer"))
+    title = f"A trace of {trace.horizon} step{'s'[: trace.horizon != 1]}, model {model}, buffer {buffer}"
+    plain = {"va": "top", "parse_math": False}
+    figure.text(left, 1 - 0.12 / height, title, fontsize=LARGE, fontweight="bold", **plain)
+    figure.text(left, 1 - 0.38 / height, "\n".join(heading), color=dark(LOSS), **plain)
+    constants = trace.constants
+    beta = f"{_number(constants['beta'])} $C·R_m$" if "beta" in constants else "infinite"
+    alpha = f"α = MSS/$R_m$ = {_number(constants['MSS'] / constants['R_m'])};  " if "MSS" in constants else ""
+    jitter = f"jitter D = {_number(constants['D'])} $R_m$"
+    caption = f"{alpha}buffer β = {beta};  {jitter}.  Points mark the ends of steps."
+    figure.text(left, 0.12 / height, caption, color=QUIET, fontsize=SMALL)
+
+
+def name(axes, labels):
+    """Name each line, given as (last value, text, colour), beside its end, the names clear of each other."""
+    low, high = axes.get_ylim()
+    height = 72 * axes.figure.get_figheight() * axes.get_position().height
+    labels = [(min(max(y, low), high), text, colour) for y, text, colour in labels]
+    labels.sort(key=lambda label: label[0])
+    wanted = [(y - low) / (high - low) * height for y, _, _ in labels]
+    for (y, text, colour), place in zip(labels, apart(wanted, 1.4 * NORMAL, height), strict=True):
+        leader = {"arrowstyle": "-", "color": colour, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
+        axes.annotate(
+            text,
+            xy=(1, y),
+            xycoords=("axes fraction", "data"),
+            xytext=(1.05, place / height),
+            textcoords="axes fraction",
+            color=dark(colour),
+            va="center",
+            annotation_clip=False,
+            arrowprops=leader,
+        )
+
+
+def apart(wanted, gap, height):
+    """Places in the same order, `gap` apart at least and in 0 … height if there is room, near the wanted."""
+    groups = []
+    for index, place in enumerate(wanted):
+        groups.append([place - index * gap])
+        while len(groups) > 1 and _mean(groups[-2]) > _mean(groups[-1]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    room = max(0, height - gap * (len(wanted) - 1))
+    places = [min(max(_mean(group), 0), room) for group in groups for _ in group]
+    return [place + index * gap for index, place in enumerate(places)]
+
+
+def _mean(values):
+    return sum(values) / len(values)
+
+
+def dark(colour):
+    """A shade of the colour in which text reads well."""
+    return tuple(int(colour[i : i + 2], 16) / 255 * 0.7 for i in (1, 3, 5))
+
+
+def _number(value):
+    """A rational as people write it, rounded where it is long."""
+    text = str(value)
+    return text if len(text) <= 9 else f"{float(value):.4g}"

@@ -1,0 +1,202 @@
+"""What is drawn of the flows of a trace: how they share the link, and of each flow a lane of charts."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from ccmatic import controllers
+from ccmatic.base import BYTES, CONDITION, RATE, TIME, InputError
+from ccmatic.contracts import load_definition
+from ccmatic.traces.charts import Chart, Form, Kind, Line
+
+#: Rates from this many C on limit nothing.
+UNLIMITED = 100
+
+#: Values of rates above so many C leave their chart.
+CUT = 10
+
+#: The colours of state, in turn.
+STATE = ("belief", "probe", "truth", "jitter")
+
+#: What numbers of a unit are drawn in, and the title of their chart.
+UNITS = {BYTES: ("Window and state", "C·R_m"), RATE: ("Rates", "C"), TIME: ("Times", "R_m")}
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One flow: its number, from 1, the name of its controller or an empty text, and its Charts."""
+
+    number: int
+    controller: str
+    charts: tuple
+
+    @property
+    def title(self):
+        """The flow and its controller."""
+        return f"Flow {self.number}, {self.controller}" if self.controller else f"Flow {self.number}"
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The flows of a trace.
+
+    Attributes:
+        steps: How many values a line has.
+        shared: Charts of all flows: how they share the link, what of each waits, and the model's own columns.
+        each: A Lane for each flow.
+    """
+
+    steps: int
+    shared: tuple
+    each: tuple
+
+    @staticmethod
+    def of(trace, model=None):
+        """Return the Lanes of a Trace.
+
+        Args:
+            trace: The Trace, of senders by a window.
+            model: The Model whose columns it has; by default the one that it names, if that is shipped.
+
+        Raises:
+            InputError: The trace lacks what is drawn, or has a number above 1e308.
+        """
+        with suppress(InputError):
+            model = model or load_definition("models", "MODEL", trace.query.get("model"))
+        try:
+            return _Reader(trace, model).lanes()
+        except KeyError as error:
+            raise InputError(f"cannot draw the trace: it has no {error.args[0]}") from None
+        except OverflowError:
+            raise InputError("cannot draw the trace: it has a number above 1e308") from None
+
+
+def count(trace):
+    """How many flows a trace has."""
+    number = 1
+    while f"A{number + 1}" in trace.columns:
+        number += 1
+    return number
+
+
+class _Reader:
+    """Reads a trace's columns, in units of C and R_m."""
+
+    def __init__(self, trace, model):
+        self._trace, self._model, self._flows = trace, model, count(trace)
+        C, R_m = trace.constants["C"], trace.constants["R_m"]
+        if not (trace.horizon > 0 and C > 0 and R_m > 0):
+            raise InputError("cannot draw the trace; expected at least a step, C > 0 and R_m > 0")
+        self._scale = {BYTES: C * R_m, RATE: C, TIME: R_m}
+        self._parts, self._kept = _senders(trace, model, self._flows)
+        self._left = dict.fromkeys(trace.columns)
+
+    def lanes(self):
+        """The Lanes."""
+        each = [self._lane(number) for number in range(1, self._flows + 1)]
+        shared = [*([self._shares(each), self._waiting(each)] if self._flows > 1 else []), *self._own()]
+        for chart in (*shared, *(chart for lane in each for chart in lane.charts)):
+            _ = [float(value) for line in chart.lines for value in line.values]
+        return Lanes(self._trace.horizon, tuple(shared), tuple(each))
+
+    def _column(self, name, unit=BYTES):
+        self._left.pop(name, None)
+        scale = self._scale.get(unit, 1)
+        return tuple(Fraction(value) / scale for value in self._trace.columns[name])
+
+    def _suffix(self, number):
+        return str(number) if self._flows > 1 else ""
+
+    def _lane(self, number):
+        suffix = self._suffix(number)
+        sent, served, lost, _, rate, window = (
+            self._column(f"{name}{suffix}", RATE if name == "r" else BYTES)
+            for name in ("A", "S", "L", "Ld", "r", "cwnd")
+        )
+        bytes_ = [Line(f"sent, A{suffix}", sent, "sent", Form.POINTS)]
+        if f"K{suffix}" in self._left and suffix:
+            let = self._column(f"K{suffix}")
+            bytes_.append(Line(f"let through, K{suffix}", let, "truth", Form.POINTS))
+        bytes_.append(Line(f"served, S{suffix}", served, "served", Form.POINTS))
+        if any(lost):
+            bytes_.append(Line(f"lost, L{suffix}", lost, "lost", Form.POINTS))
+        by_unit = {BYTES: [Line(f"window, cwnd{suffix}", window, "sent")], RATE: [], TIME: []}
+        if min(rate) < UNLIMITED:
+            by_unit[RATE].append(Line(f"rate, r{suffix}", rate, "sent", Form.STEPS))
+        conditions, others = [], []
+        for name, unit in self._state(number):
+            values = self._column(f"{name}{suffix}", unit)
+            lines = conditions if unit == CONDITION else by_unit.get(unit, others)
+            lines.append(Line(f"{name}{suffix}", values, STATE[(len(lines) - 1) % len(STATE)]))
+        charts = [Chart("Bytes since the start", "C·R_m", tuple(bytes_))]
+        for unit, lines in by_unit.items():
+            if lines:
+                title, shown = UNITS[unit]
+                title = "Window" if unit == BYTES and len(lines) == 1 else title
+                link = unit == RATE
+                charts.append(Chart(title, shown, tuple(lines), link=link, cut=CUT if link else None))
+        if conditions:
+            charts.append(Chart("Conditions", "", tuple(conditions), Kind.STRIPS))
+        if others:
+            charts.append(Chart("Other state", "", tuple(others)))
+        return Lane(number, self._parts[number - 1], tuple(charts))
+
+    def _state(self, number):
+        """The (name, unit) of what the sender of a flow remembers, and the columns of a model that are its own."""
+        suffix = self._suffix(number)
+        for kept in self._kept:
+            if kept.flow in (None, number) and f"{kept.name}{suffix}" in self._left:
+                yield kept.name, kept.unit
+        declared = self._model.declared() if self._model else {}
+        for name in [name for name in self._left if suffix and name.endswith(suffix)]:
+            if name in declared or not self._kept:
+                yield name.removesuffix(suffix), declared[name].unit if name in declared else None
+
+    def _shares(self, lanes):
+        """What of each flow is served in each step, and its share of all that is."""
+        served = [self._column(f"S{lane.number}") for lane in lanes]
+        total = sum(column[-1] - column[0] for column in served)
+        lines = []
+        for lane, column in zip(lanes, served, strict=True):
+            share = f": {float(100 * (column[-1] - column[0]) / total):.3g} %" if total else ""
+            steps = (Fraction(0), *(after - before for before, after in pairwise(column)))
+            lines.append(Line(f"flow {lane.number}{share}", steps, f"flow{lane.number}", Form.STEPS))
+        return Chart("Served in each step, by flow", "C", tuple(lines), Kind.STACK, link=True)
+
+    def _waiting(self, lanes):
+        """What of each flow was sent, and neither lost nor served."""
+        lines = []
+        for lane in lanes:
+            sent, lost, served = (self._column(f"{name}{lane.number}") for name in "ALS")
+            waits = tuple(a - b - c for a, b, c in zip(sent, lost, served, strict=True))
+            lines.append(Line(f"flow {lane.number}", waits, f"flow{lane.number}", Form.POINTS))
+        return Chart("Bytes that wait, by flow", "C·R_m", tuple(lines), Kind.STACK)
+
+    def _own(self):
+        """A chart for each unit of the columns that are left, those of the model, without those that never change."""
+        declared = self._model.declared() if self._model else {}
+        by_unit = {}
+        for name in list(self._left):
+            column = declared.get(name)
+            unit = column.unit if column else None
+            values = self._column(name, unit)
+            if len(set(values)) > 1:
+                lines = by_unit.setdefault(unit, [])
+                label = f"{column.says}, {name}" if column else name
+                lines.append(Line(label, values, STATE[len(lines) % len(STATE)]))
+        for unit, lines in by_unit.items():
+            title, shown = "The link", UNITS[unit][1] if unit in UNITS else ""
+            yield Chart(title, shown, tuple(lines))
+
+
+def _senders(trace, model, flows):
+    """The name of each flow's controller, empty where none is known, and what they remember; none if it is unknown."""
+    if trace.controller is None or model is None:
+        return [""] * flows, ()
+    with suppress(InputError):
+        observations = model.observations
+        read = controllers.parse(trace.controller, "", observations=observations)
+        names = [each.name for each in controllers.each_of(read)]
+        return names if len(names) == flows else [trace.controller_name or ""] * flows, read.state
+    return [""] * flows, ()
