@@ -1,5 +1,6 @@
 """Models with parameters, their aliases, and models that are folders."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ from ccmatic.base import InputError, definitions
 from ccmatic.contracts import load_definition, load_fluid, load_logs
 from ccmatic.fitting import least, packet_log
 from ccmatic.simulation import Path, Simulation
-from support import cli
+from support import ROOT, cli
 from support.machine import needs_compiler
 
 
@@ -163,3 +164,17 @@ def test_a_world_that_a_model_lacks_is_named(tmp_path):
     (tmp_path / "packets.h").write_text("no C\n")
     with pytest.raises(InputError, match="refused the generated C"):
         Simulation(Path(lacks, rate=10, jitter=1))
+
+
+def test_the_table_of_parameters_is_that_of_the_model():
+    """docs/packages.md: each parameter, its words, and the one that the model has without it."""
+    rows = [line.strip("|").split("|") for line in (ROOT / "docs/packages.md").read_text("utf-8").splitlines()]
+    table = {row[0].strip(" `"): row[3:] for row in rows if len(row) == 5}
+    default = model("ccac2021")
+    assert {*default.parameters} == {*table} - {"parameter", "---"}
+    for name, parameter in default.parameters.items():
+        values, usual = table[name]
+        if "one of" in parameter.expected:
+            assert ", ".join(re.findall("`(.*?)`", values)) == parameter.expected.removeprefix("one of ")
+        if name != "most_queue":
+            assert model(f"ccac2021:{name}={usual.strip(' `')}") == default

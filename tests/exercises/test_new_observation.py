@@ -88,6 +88,12 @@ def test_a_controller_s_text_reads_it_and_is_verified(folder):
     assert code == 0, error
 
 
+def test_the_documentation_shows_the_exercise():
+    page = (FOLDER.parent.parent.parent / "docs" / "signals.md").read_text("utf-8")
+    for file in ("waiting.py", "yielding.py"):
+        assert f'```python title="{file}"\n{(FOLDER / file).read_text("utf-8")}```' in page
+
+
 def windowed():
     """The observations of a model whose senders send by a window."""
     return next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1).observations
