@@ -63,7 +63,8 @@ class StatefulExport:
         said = [_law(line, *told) for line, told in writer.laws.items()]
         said += [f"A network is off by less than {each}, until it is rounded." for each in writer.errors]
         parts += [c_comment("\n".join(said))] if said else []
-        return "\n".join([*parts, *functions, shipped("stateful.h"), shipped("step.h"), "#endif\n"])
+        sender = [shipped(f"{name}.h") for name in ("stateful", "step", "counted")]
+        return "\n".join([*parts, *functions, *sender, "#endif\n"])
 
     def kept(self, state):
         """State by name, in bytes, bytes per step, steps and numbers, as C keeps it: whole, rounded down. Raises

@@ -78,12 +78,6 @@ static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
         s->start = now_ns;
 }
 
-static inline void ccm_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
-{
-    ccm_advance(s, now_ns);
-    s->sent += bytes;
-}
-
 /* Bytes acknowledged now, the last of them sent at sent_ns. */
 static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
@@ -92,24 +86,10 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
     ccm_watch_acked(&s->watch, ccm_less(now_ns, sent_ns), bytes);
 }
 
-/* Bytes acknowledged now that had been found lost: found they stay. */
-static inline void ccm_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
+/* A retransmission timer fires: to a policy a loss as any other. */
+static inline void ccm_timed_out(struct ccm_sender *s)
 {
-    ccm_acked(s, now_ns, sent_ns, bytes);
-}
-
-/* Bytes found lost now, whenever they were sent. */
-static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
-{
-    (void)sent_ns;
-    ccm_advance(s, now_ns);
-    s->lost += bytes;
-}
-
-/* Bytes given up now, whenever they were sent. */
-static inline void ccm_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
-{
-    ccm_lost(s, now_ns, sent_ns, bytes);
+    (void)s;
 }
 
 /* Nothing but the rate limits what is sent. */

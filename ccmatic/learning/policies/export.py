@@ -41,7 +41,7 @@ class PolicyExport:
         text = [exporting.title(self.name, about, self.policy.about), _MATH]
         text += [exporting.constants(self.name, self._values())]
         text += [shipped("arithmetic.h"), *network.parts(self.policy)]
-        text += [shipped(f"{name}.h") for name in ("policy", "step")]
+        text += [shipped(f"{name}.h") for name in ("policy", "step", "counted")]
         return "\n".join([*text, "#endif\n"])
 
     def _values(self):
