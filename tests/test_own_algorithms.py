@@ -1,7 +1,5 @@
 """A learning algorithm from outside, one folder (tests/exercises/reinforce), is trained, resumes, and is sent by."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
@@ -14,6 +12,7 @@ from ccmatic.learning import agents, policies
 from support import ROOT
 from support.cli import lines, run
 from support.compiling import compiled_soon  # noqa: F401
+from support.training import cut_off, resumed
 
 FOLDER = ROOT / "tests" / "exercises" / "reinforce"
 TINY = f"""\
@@ -65,22 +64,10 @@ def test_a_policys_file_does_not_run_the_algorithm_that_it_names(tiny):
 
 
 def test_it_resumes_as_if_it_had_not_been_cut_off(tiny, monkeypatch):
-    monkeypatch.setattr(import_module("ccmatic.learning.agents.train"), "EVERY", -1)
     training = agents.load("tiny.toml")
-
-    class Killed(Exception):
-        pass
-
-    def told(line):
-        if line.episode == 3:
-            raise Killed
-
     agents.train(training, 7, tiny / "whole.json")
-    with pytest.raises(Killed):
-        agents.train(training, 7, tiny / "again.json", told)
-    remaining = []
-    agents.train(training, 7, tiny / "again.json", remaining.append)
-    assert [line.episode for line in remaining] == [3, 4]
+    cut_off(monkeypatch, training, 7, tiny / "again.json", episode=3)
+    assert [line.episode for line in resumed(training, 7, tiny / "again.json")] == [3, 4]
     whole, again = (policies.load(tiny / f"{name}.json") for name in ("whole", "again"))
     assert whole.file.layers == again.file.layers
     begun = training.algorithm(training, agents.Links(training.environment, 1, None), 7)

@@ -1,7 +1,5 @@
 """Training by TD3: what its policy's file is, that it goes on where it was cut off, and what it learns from."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from ccmatic.base import InputError  # noqa: E402
 from ccmatic.learning import agents, policies  # noqa: E402
 from ccmatic.learning.agents.links import Links  # noqa: E402
 from support.compiling import compiled_soon  # noqa: E402, F401
+from support.training import cut_off, resumed  # noqa: E402
 
 TINY = """\
 [environment]
@@ -58,26 +57,15 @@ def test_options_that_are_not_of_the_algorithm_are_refused(old, new, message, tm
 @pytest.mark.slow
 def test_what_was_cut_off_goes_on_with_its_memory(tiny, tmp_path, monkeypatch):
     """The memory, of ten intervals, is neither empty then nor all of two episodes."""
-    monkeypatch.setattr(import_module("ccmatic.learning.agents.train"), "EVERY", -1)
-
-    class Killed(Exception):
-        pass
-
-    def told(line):
-        if line.episode == 3:
-            raise Killed
-
     agents.train(tiny, 7, tmp_path / "whole.json")
-    with pytest.raises(Killed):
-        agents.train(tiny, 7, tmp_path / "again.json", told)
-    seen = []
-    agents.train(tiny, 7, tmp_path / "again.json", seen.append)
+    cut_off(monkeypatch, tiny, 7, tmp_path / "again.json", episode=3)
+    seen = resumed(tiny, 7, tmp_path / "again.json")
     assert [line.episode for line in seen] == [3, 4] and {line.deviation for line in seen} == {1}
     whole, again = (policies.load(tmp_path / f"{name}.json") for name in ("whole", "again"))
     assert whole.file.layers == again.file.layers
     assert [np.shape(layer.weights) for layer in whole.file.layers] == [(12, 4), (4, 1), (1, 1)]
     assert whole.file.layers[-1].weights == [[10]] and whole.file.layers[-1].bias == [0]
-    assert np.abs(whole(1e6 * np.ones((1, 12)))).max() <= 10
+    assert np.abs(policies.outputs(whole.layers, 1e6 * np.ones((1, 12)))).max() <= 10
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import time
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from ccmatic.base import InputError
 from ccmatic.learning import agents, policies
 from support.cli import lines, run
 from support.compiling import compiled_soon  # noqa: F401
+from support.training import cut_off, resumed
 
 TINY = """\
 [environment]
@@ -62,24 +62,12 @@ def test_a_trained_policy_is_one_file(whole):
 
 @pytest.mark.slow
 def test_a_training_that_was_cut_off_goes_on_as_if_it_had_not_been(whole, monkeypatch):
-    monkeypatch.setattr(import_module("ccmatic.learning.agents.train"), "EVERY", -1)
     asked, out = agents.load(whole / "tiny.toml"), whole / "again.json"
-
-    class Killed(Exception):
-        pass
-
-    def told(line):
-        if line.episode == 3:
-            raise Killed
-
-    with pytest.raises(Killed):
-        agents.train(asked, 7, out, told)
+    cut_off(monkeypatch, asked, 7, out, episode=3)
     assert (whole / "again.json.checkpoint").exists() and not out.exists()
     with pytest.raises(InputError, match="a checkpoint of another query or seed"):
         agents.train(asked, 8, out)
-    seen = []
-    agents.train(asked, 7, out, seen.append)
-    assert [line.episode for line in seen] == [3]
+    assert [line.episode for line in resumed(asked, 7, out)] == [3]
     first, second = (policies.load(whole / name) for name in ("tiny.json", "again.json"))
     assert all((a == b).all() for one, two in zip(first.layers, second.layers, strict=True)
                for a, b in zip(one, two, strict=True))  # fmt: skip
