@@ -6,6 +6,7 @@ import pytest
 
 from ccmatic.base.errors import InputError
 from ccmatic.emulation import kinds, machine
+from support.machine import compiler, needs_compiler
 from support.turns import turn
 
 
@@ -13,6 +14,28 @@ from support.turns import turn
 def pytest_runtest_protocol(item):
     with turn(item.get_closest_marker("real_time") or "emulator" in item.fixturenames):
         return (yield)
+
+
+def _without_compiler():
+    """Runs a part of a test, which is skipped if it asks for a C compiler and this machine has none."""
+    try:
+        return (yield)
+    except InputError as error:
+        if compiler is None and "C compiler" in error.message:
+            pytest.skip(needs_compiler.kwargs["reason"])
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    """Fixtures simulate, too."""
+    return (yield from _without_compiler())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Tests that simulate are skipped by name where this machine has no C compiler."""
+    return (yield from _without_compiler())
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """An exercise: CoDel with head drop, as packets and as laws, in a folder outside the package."""
 
-import shutil
 from fractions import Fraction
 from random import Random
 
@@ -15,10 +14,11 @@ from ccmatic.runtime import StatefulSender
 from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow, simulate
 from ccmatic.verification import check_trace
 from support import ROOT, cli
+from support.machine import needs_compiler
 
 CODEL = str(ROOT / "tests" / "exercises" / "links" / "codel")
 
-pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler (cc) on this machine")
+pytestmark = needs_compiler
 
 
 def model():

@@ -1,7 +1,6 @@
 """The evaluation: the paper's grid, runs inside what is proved, results that survive; and the same on a real stack."""
 
 import json
-import shutil
 import subprocess
 import sys
 from fractions import Fraction
@@ -17,9 +16,8 @@ from ccmatic.evaluation.bounds import bounds, broken
 from ccmatic.evaluation.runs import Evaluation, Scenario
 from ccmatic.traces.trace import Trace
 from support.json_schemas import validate
-from support.machine import needs_bpf, on_time
+from support.machine import needs_bpf, needs_compiler, on_time
 
-needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="no cc on this machine")
 SHALLOW = Scenario((24,), 20, Fraction(1, 16), "aggregation")
 DEEP = Scenario((24,), 20, Fraction(16), "none")
 

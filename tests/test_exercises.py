@@ -2,8 +2,6 @@
 that it does with its own. (tests/exercises is the package.)"""
 
 import json
-import os
-import shutil
 import tomllib
 from math import floor
 from pathlib import Path
@@ -15,6 +13,7 @@ from ccmatic.runtime.library import Library
 from ccmatic.simulation import Deployed, Simulation, paths
 from support import cli
 from support.cli import lines
+from support.machine import needs_compiler
 
 PACKAGE = Path(__file__).parent / "exercises"
 
@@ -112,7 +111,7 @@ def test_a_belief_of_its_own_is_verified_and_exported(run):
     assert code == 2 and "C_S" in complaint
 
 
-@pytest.mark.skipif(not shutil.which(os.environ.get("CC", "cc")), reason="no C compiler on this machine")
+@needs_compiler
 def test_a_belief_in_c_is_that_of_python_number_for_number(run):
     """On simulated links of the model, whose bottleneck it has from CCAC."""
     Path("cautious.py").write_text("def rate(C_S, C_L):\n    return 2 * C_S + C_L\n")

@@ -2,7 +2,6 @@
 
 import ctypes
 import random
-import shutil
 from fractions import Fraction
 from itertools import pairwise
 
@@ -15,6 +14,7 @@ from ccmatic.controllers import parse
 from ccmatic.language import nodes, value
 from ccmatic.logic import real
 from ccmatic.runtime import compile_c, shipped
+from support.machine import needs_compiler
 
 NAMES = ("C_L", "C_U", "MSS")
 HEAD = "#include <stdbool.h>\n#include <stdint.h>\n#define CCM_LARGEST (UINT64_C(1) << 40)\n"
@@ -58,7 +58,7 @@ def test_a_network_is_read_run_and_encoded(hidden):
         assert str(max(Fraction(1), rate)) in str(encoded.node)
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler (cc) on this machine")
+@needs_compiler
 @pytest.mark.parametrize("hidden", [(3,), (16, 16), pytest.param((64, 64, 64), marks=pytest.mark.slow)])
 def test_c_decides_as_the_network_does(hidden, tmp_path):
     controller = parse(network(sizes(*hidden)))

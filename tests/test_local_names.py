@@ -1,7 +1,6 @@
 """Controllers that assign names: what runs, what is encoded and what is exported are one decision, or it is refused."""
 
 import ctypes
-import shutil
 from fractions import Fraction
 from math import floor
 
@@ -18,6 +17,7 @@ from ccmatic.logic.terms import equal, linear, real
 from ccmatic.logic.terms import formula as as_formula
 from ccmatic.runtime import shipped
 from ccmatic.runtime.library import compile_c
+from support.machine import needs_compiler
 
 PARAMETERS = ("C_L", "C_U", "qdel_L", "MSS", "R_m", "D")
 SIGNATURE = f"def rate({', '.join(PARAMETERS)}):\n"
@@ -171,7 +171,7 @@ def parsed_factors(source):
         return None
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler (cc) on this machine")
+@needs_compiler
 @settings(at_random, max_examples=2)
 @given(st.lists(controllers(), min_size=30, max_size=30), st.data())
 def test_what_runs_is_what_is_exported(tmp_path_factory, sources, data):

@@ -1,16 +1,16 @@
 """Exported senders whose R_m changes, is guessed or taken wrongly, or whose losses were none: what they believe is
 true, or they begin again and say so."""
 
-import shutil
 from functools import cache
 
 import pytest
 
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
+from support.machine import needs_compiler
 from support.sampling import each_nth
 
-pytestmark = pytest.mark.skipif(not (shutil.which("gcc") or shutil.which("clang")), reason="no C compiler")
+pytestmark = needs_compiler
 
 MS, SECOND, PACKET = 10**6, 10**9, 1500
 

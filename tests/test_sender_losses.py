@@ -1,14 +1,14 @@
 """Losses that were none, as told to exported senders: nothing underflows, and q_U stays above what is out."""
 
-import shutil
 from functools import cache
 
 import pytest
 
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
+from support.machine import needs_compiler
 
-pytestmark = pytest.mark.skipif(not (shutil.which("gcc") or shutil.which("clang")), reason="no C compiler")
+pytestmark = needs_compiler
 
 MS, PACKET, STEP = 10**6, 1500, 20 * 10**6
 

@@ -1,7 +1,6 @@
 """The length of an exported sender's step: what is refused, and that integers of 64 bits hold all that is computed."""
 
 import ctypes
-import shutil
 from fractions import Fraction
 from functools import cache
 from math import ceil, floor
@@ -13,11 +12,12 @@ from ccmatic.base.errors import InputError
 from ccmatic.exporting import header
 from ccmatic.exporting.files import write
 from ccmatic.runtime.library import Library, compile_c
+from support.machine import needs_compiler
 
 MS = 10**6
 PACKET = 1500
 
-pytestmark = pytest.mark.skipif(not (shutil.which("gcc") or shutil.which("clang")), reason="no C compiler")
+pytestmark = needs_compiler
 
 
 @cache

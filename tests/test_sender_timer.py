@@ -1,6 +1,5 @@
 """When the next packet is due, for stacks whose timer is set when a packet leaves and cannot be set anew."""
 
-import shutil
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -10,8 +9,9 @@ import pytest
 
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
+from support.machine import needs_compiler
 
-pytestmark = pytest.mark.skipif(not (shutil.which("gcc") or shutil.which("clang")), reason="no C compiler")
+pytestmark = needs_compiler
 
 PACKET, STEP = 1500, 20 * 10**6
 

@@ -20,9 +20,13 @@ lacking = [
     }.items()
     if not there
 ]
-needs_compiler = pytest.mark.skipif(
-    not (shutil.which("gcc") or shutil.which("clang")), reason="no C compiler (gcc or clang) on this machine"
+#: The C compiler that is run, as `ccmatic.runtime` looks for it; None where there is none.
+compiler = (
+    shutil.which(os.environ["CC"].split()[0])
+    if os.environ.get("CC")
+    else next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 )
+needs_compiler = pytest.mark.skipif(not compiler, reason="no C compiler on this machine")
 needs_bpf = pytest.mark.skipif(bool(lacking), reason=f"no {', no '.join(lacking)} on this machine")
 
 
