@@ -1,5 +1,6 @@
 """Expectations: their texts, and that formulas, numbers and sentences of one expectation agree."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ import ccmatic as cm
 from ccmatic.contracts import Buffer, execution, load_definition
 from ccmatic.logic import either, isolated, no
 from ccmatic.solving import UNSAT, Checker
+from support import ROOT
 
 TEXTS = [
     ("utilisation >= 80%", "ccac"),
@@ -77,3 +79,19 @@ def test_a_worst_case_agrees_with_the_verdict(text, edge):
     worst = cm.worst(question)
     assert (worst.none, worst.some) == edge
     assert question.met(worst) == cm.answer(question).verdict
+
+
+def compiled():
+    """(expectation, condition) of each row of the table for experts."""
+    page = (ROOT / "docs" / "reference" / "expectations.md").read_text()
+    table = page.split("what `avoids` forbids |\n")[1].splitlines()[1:]
+    return [re.match(r"\| `(.*?)` .*?\| `(.*?)` \|", row).groups() for row in table if row.startswith("|")]
+
+
+@pytest.mark.parametrize("text, condition", compiled())
+@isolated
+def test_the_page_says_what_an_expectation_compiles_to(text, condition):
+    expectation = parse(text)
+    network = load_definition("models", "MODEL", "two_flows" if expectation.beside else "ccac_windows")
+    horizon = 11 if expectation.interval else 5
+    assert Reader(network, execution(network, horizon, Buffer.parse("2"), 1)).avoided(expectation) == condition

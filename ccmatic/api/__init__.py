@@ -43,7 +43,15 @@ from ccmatic.verification import Judgement, Report
 if TYPE_CHECKING:
     from ccmatic.analysis.widening import Widening, WideningReport
     from ccmatic.analysis.worst_case import Worst
-    from ccmatic.api.proofs import check, find_front, guarantee, prove, prove_by_shapes, reproduce_tradeoff
+    from ccmatic.api.proofs import (
+        check,
+        find_front,
+        guarantee,
+        prove,
+        prove_by_shapes,
+        prove_expected,
+        reproduce_tradeoff,
+    )
     from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
     from ccmatic.api.senders import attack, emulate, evaluate, export, fit, list_names, train
     from ccmatic.guarantees import Guarantee
@@ -95,6 +103,7 @@ __all__ = [
     "network_of",
     "prove",
     "prove_by_shapes",
+    "prove_expected",
     "read_run",
     "replay",
     "reproduce_tradeoff",
@@ -112,7 +121,15 @@ __all__ = [
 _LATE = {
     "analysis.widening": ("Widening", "WideningReport"),
     "analysis.worst_case": ("Worst",),
-    "api.proofs": ("check", "find_front", "guarantee", "prove", "prove_by_shapes", "reproduce_tradeoff"),
+    "api.proofs": (
+        "check",
+        "find_front",
+        "guarantee",
+        "prove",
+        "prove_by_shapes",
+        "prove_expected",
+        "reproduce_tradeoff",
+    ),
     "api.searches": ("Synthesis", "check_cover", "check_widening", "read_run", "synthesise", "widen"),
     "api.senders": ("attack", "emulate", "evaluate", "export", "fit", "list_names", "train"),
     "guarantees": ("Guarantee",),

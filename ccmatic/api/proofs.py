@@ -1,14 +1,17 @@
 """Proofs: what controllers guarantee for all time, and what that says of a path."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 from ccmatic import guarantees, proving
 from ccmatic.api.given import Asked, Given, asked
+from ccmatic.base import InputError
+from ccmatic.contracts import load_definition
 from ccmatic.guarantees import Guarantee
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.proving import Attempt, Check, Listener, Proved
+from ccmatic.questions import Question
 from ccmatic.solving import SolverOptions
 
 
@@ -53,6 +56,59 @@ def prove_by_shapes(
     """
     about = {"horizon": horizon, "certify": certify, "options": solver}
     return isolated_steps(proving.attempts(controller, out, listener or Listener(), **about))
+
+
+def prove_expected(
+    question: Question,
+    out: str | Path | None = None,
+    *,
+    certify: bool = False,
+    listener: Listener | None = None,
+    solver: SolverOptions = SolverOptions(),
+) -> Iterator[tuple[Attempt, bool]]:
+    """Prove by shapes that a controller meets an expectation for all time, once it has converged.
+
+    Args:
+        question: The Question of `ask`; it begins from any start.
+        out: The folder for what is found, as of `prove`.
+        certify: Write a certificate for each lemma.
+        listener: Is told how it goes.
+        solver: SolverOptions; the timeout is for each lemma.
+
+    Returns:
+        An iterator over an Attempt for each shape, and whether its constants imply the expectation. It ends with the
+        first that does. If none does, nothing is known.
+
+    Raises:
+        InputError: No shape decides the expectation, or no shape is of the network or the controller.
+    """
+    subject, start = question.expectation.comparison.subject, question.query.record()["property"]["start"]
+    if subject not in proving.DECIDED:
+        raise InputError(f"no shape decides '{question.expectation}'; expected one about {', '.join(proving.DECIDED)}")
+    if start != "any":
+        raise InputError(f"the start is '{start}'; a proof is about all time, expected any")
+    return isolated_steps(_by_networks(question, out, certify, listener or Listener(), solver))
+
+
+def _by_networks(
+    question: Question, out: str | Path | None, certify: bool, listener: Listener, solver: SolverOptions
+) -> Generator[tuple[Attempt, bool]]:
+    refused = []
+    for network in proving.networks(question.query):
+        try:
+            tried = proving.attempts(question.controller, out, listener, network, certify=certify, options=solver)
+            for attempt in tried:
+                result = attempt.result
+                proof = load_definition("proofs", "PROOF", result.proof)
+                expects = proving.implies(question.expectation, proof, result.horizon, result.values)
+                implied = attempt.verdict == "holds" and expects
+                yield attempt, implied
+                if implied:
+                    return
+        except InputError as error:
+            refused.append(error)
+    if len(refused) == len(proving.networks(question.query)):
+        raise refused[0]
 
 
 def check(

@@ -13,6 +13,7 @@ from ccmatic.records import (
     CertifiedLine,
     CheckLine,
     ConstantLine,
+    ExpectedLine,
     FindingLine,
     FrontLine,
     FrontPointLine,
@@ -52,6 +53,17 @@ class Progress(Listener):
         if missing:
             text += f", with {len(found)} of {len(found) + len(missing)} constants found: {attempt.why}"
         self._say(ShapeLine(attempt.shape, attempt.verdict, found, missing, attempt.why), text)
+
+    def expected(self, question, shape):
+        """Report whether an expectation is proved, by a shape; None if by none."""
+        name, expectation = question.controller.name, str(question.expectation)
+        on = question.description.text
+        verdict = "proved" if shape else "unknown"
+        text = f"{name:<20} {verdict:<9} {expectation}, on {on}, "
+        text += (
+            f"once it has converged, by the shape {shape}" if shape else "as no shape implies it; `worst` finds edges"
+        )
+        self._say(ExpectedLine(name, verdict, expectation, on, shape), text)
 
     def asks(self, lemma, values):
         """A lemma is being asked for values of the constants that it reads."""

@@ -16,14 +16,27 @@ from ccmatic.cli import options
 @click.option(
     "--out", default="results/proofs", show_default=True, help="Output folder; the same command resumes there."
 )
+@options.question
 @click.option("--certify", is_flag=True, help="Write a certificate for each lemma, for `ccmatic check`.")
 @options.solver
 @options.as_json
-def prove(controller, proof, horizon, out, certify, solver, as_json):
-    """Prove what a controller guarantees for all time: find the constants of a proof, each to its edge."""
+def prove(controller, proof, horizon, out, on, expect, start, certify, solver, as_json):
+    """Prove what a controller guarantees for all time: find the constants of a proof, each to its edge.
+
+    ccmatic prove cc_qdel --on 'ccac, buffer infinite, jitter 1 rtt' --expect 'utilisation >= 1/2'
+    """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report
 
+    if on or expect:
+        options.refuse({"proof": proof, "horizon": horizon}, "--on and --expect without it")
+        (expectation,) = options.expectations(on, expect, most=1)
+        question = api.ask(controller, on, expectation, start=start or "any")
+        with report.Progress(as_json) as say:
+            return _expected(
+                question, api.prove_expected(question, out, certify=certify, listener=say, solver=solver), say
+            )
+    options.refuse({"from": start}, "--on and --expect beside it")
     with report.Progress(as_json) as say:
         told = {"horizon": horizon, "certify": certify, "listener": say}
         if proof is None:
@@ -31,6 +44,17 @@ def prove(controller, proof, horizon, out, certify, solver, as_json):
         proved = api.prove(controller, proof, out, **told, solver=solver)
     say.end(proved)
     return options.outcome({proved.verdict})
+
+
+def _expected(question, attempts, say):
+    """The exit code: proved, or not known."""
+    for attempt, implied in attempts:
+        say.attempted(attempt)
+        if implied:
+            say.expected(question, attempt.shape)
+            return options.GOOD
+    say.expected(question, None)
+    return options.UNKNOWN
 
 
 def _by_shapes(attempts, say):

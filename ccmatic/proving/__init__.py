@@ -2,6 +2,7 @@
 
 from ccmatic.proving.claim import windows_after
 from ccmatic.proving.constants import search, verdicts
+from ccmatic.proving.expected import DECIDED, implies, networks
 from ccmatic.proving.proof_check import ACCEPTED, REJECTED, UNKNOWN, Check, Finding, check
 from ccmatic.proving.proof_search import Listener, Proved, prove
 from ccmatic.proving.prover import NoValue, Prover, windows_of
@@ -12,6 +13,7 @@ from ccmatic.proving.simulation_test import Trial
 
 __all__ = [
     "ACCEPTED",
+    "DECIDED",
     "OF_NONE",
     "REJECTED",
     "UNKNOWN",
@@ -26,7 +28,9 @@ __all__ = [
     "Trial",
     "attempts",
     "check",
+    "implies",
     "load_result",
+    "networks",
     "number",
     "prove",
     "search",

@@ -257,6 +257,16 @@ class ShapeLine(Record):
     why: str | None
 
 
+class ExpectedLine(Record):
+    """Whether `prove` proved an expectation. shape: the shape whose constants imply it; null if none does."""
+
+    controller: str
+    verdict: Literal["proved", "unknown"]
+    expect: str
+    on: str
+    shape: str | None
+
+
 class FrontPointLine(Record):
     """A controller of `front`. shape, result: null where time was up. measures: what is guaranteed, by name.
     dominated_by: names; null of one that no shape proves, of which `why` says how it fails."""
