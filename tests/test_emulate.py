@@ -56,7 +56,7 @@ def mine(pid):
 
 def emulate(asked, names, seconds):
     emulation = on_time(
-        lambda: run.emulate(asked, [kinds.asked(name) for name in names], seconds),
+        lambda: run.emulate(asked, [kinds.request(name) for name in names], seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     assert not mine(os.getpid())

@@ -106,7 +106,7 @@ def test_flows_are_known_to_the_evaluation_alone(method, tmp_path):
         "from concurrent.futures import ProcessPoolExecutor\n"
         "from ccmatic.evaluation import runs\n"
         "def kind(text):\n"
-        "    return type(runs.asked(text).flow).__name__\n"
+        "    return type(runs.request(text).flow).__name__\n"
         "if __name__ == '__main__':\n"
         f"    multiprocessing.set_start_method({method!r})\n"
         "    with ProcessPoolExecutor(1) as pool:\n"

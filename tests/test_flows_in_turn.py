@@ -58,7 +58,7 @@ def test_a_flow_sends_in_its_turn_only(iperf3):
 )
 def test_a_flow_says_when_it_sends(text, start, stop, rtt, monkeypatch):
     monkeypatch.setattr(kinds, "flow", lambda name: name)
-    found = kinds.asked(text)
+    found = kinds.request(text)
     assert (found.start, found.stop, found.rtt) == (start, stop, rtt)
     assert found.name == text and found.flow == text.partition("@")[0].partition(",")[0]
 

@@ -110,7 +110,7 @@ def test_an_envelope_whose_least_is_above_its_most_is_refused(tmp_path):
 
 def test_it_sends_over_an_emulated_link_and_no_step_is_outside(emulator, tmp_path):
     guided(tmp_path / "made.json")
-    asked = kinds.asked(f"policy:{tmp_path}/made.json")
+    asked = kinds.request(f"policy:{tmp_path}/made.json")
     done = on_time(
         lambda: run.emulate(link.of_texts("12mbit", "20ms", "12bdp"), [asked], 3),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,

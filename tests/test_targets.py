@@ -248,7 +248,7 @@ def test_missing_tools_are_named(tmp_path, monkeypatch, target, tool):
 def emulate(asked, names, seconds):
     """The log of flows over a link."""
     return on_time(
-        lambda: run.emulate(asked, [kinds.asked(name) for name in names], seconds),
+        lambda: run.emulate(asked, [kinds.request(name) for name in names], seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     ).log
 

@@ -106,18 +106,18 @@ def test_warm_up_is_windows_until_the_bounds_are_what_they_stay():
 
 def test_a_log_may_end_in_the_middle_of_a_line(tmp_path):
     (tmp_path / "log.csv").write_text("time_ns,step_ns,C_L\n1500,10,3\n1600,10,4\n17")
-    steps = beliefs.read(flows.Log(tmp_path / "log.csv", None, 9), 1000)
+    steps = beliefs.read_steps(flows.Log(tmp_path / "log.csv", None, 9), 1000)
     assert steps.columns["time"].tolist() == [500, 600] and steps.columns["C_L"].tolist() == [3, 4]
     (tmp_path / "log.csv").write_text("time_ns,step_ns,C_L\n")
-    assert len(beliefs.read(flows.Log(tmp_path / "log.csv", None, 9), 1000)) == 0
+    assert len(beliefs.read_steps(flows.Log(tmp_path / "log.csv", None, 9), 1000)) == 0
 
 
 def test_a_sender_may_end_before_its_log_begins(tmp_path):
     log = flows.Log(tmp_path / "log.csv", None, 9)
-    assert beliefs.read(log, 1000) is None
+    assert beliefs.read_steps(log, 1000) is None
     for begun in ("", "time_ns,st"):
         log.file.write_text(begun)
-        assert beliefs.read(log, 1000) is None
+        assert beliefs.read_steps(log, 1000) is None
 
 
 DEEP = link.of_texts("12mbit", "40ms", "2bdp")

@@ -52,7 +52,7 @@ def found(cell, seconds):
 def emulated(asked, name, seconds):
     """The first valid run, or the last."""
     for _ in range(ATTEMPTS):
-        emulation = run.emulate(asked, [kinds.asked(name)], seconds)
+        emulation = run.emulate(asked, [kinds.request(name)], seconds)
         if not emulation.faults:
             break
     summary = measures.summed_up(emulation, seconds / 3)

@@ -29,7 +29,7 @@ def windows(asked, name, seconds):
     watcher = threading.Thread(target=_watch, args=(done, looks))
     watcher.start()
     try:
-        emulation = run.emulate(asked, [kinds.asked(name)], seconds)
+        emulation = run.emulate(asked, [kinds.request(name)], seconds)
     finally:
         done.set()
         watcher.join()

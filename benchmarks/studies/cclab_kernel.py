@@ -49,7 +49,7 @@ def kernel(sender, file, asked):
     seconds = asked.steps * asked.rtt.ends[0] / 1000
     path = link.of_opportunities(file, f"{asked.rtt.ends[0]:g}ms", f"{asked.buffer.ends[0]:g}")
     for _ in range(ATTEMPTS):
-        found = run.emulate(path, [kinds.asked(sender)], seconds)
+        found = run.emulate(path, [kinds.request(sender)], seconds)
         if not found.faults:
             break
     row = measures.measures(found, 0)

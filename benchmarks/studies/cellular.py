@@ -22,7 +22,7 @@ SECONDS, WARMUP, ATTEMPTS = 30, 10, 3
 def emulated(asked, sender):
     """The Emulation of a sender, a valid one if there is."""
     for _ in range(ATTEMPTS):
-        found = run.emulate(asked, [kinds.asked(sender)], SECONDS)
+        found = run.emulate(asked, [kinds.request(sender)], SECONDS)
         if not found.faults:
             break
     return found

@@ -17,7 +17,7 @@ schedule, utilisation.
 """
 
 from ccmatic.emulation.flows import Commands, FlowRequest
-from ccmatic.emulation.kinds import asked, is_flow
+from ccmatic.emulation.kinds import is_flow, request
 from ccmatic.emulation.link import MTU, SECOND, Link, of_texts
 from ccmatic.emulation.machine import require
 from ccmatic.emulation.measures import as_text, summed_up, warm_up
@@ -33,11 +33,11 @@ __all__ = [
     "FlowRequest",
     "Link",
     "as_text",
-    "asked",
     "emulate",
     "is_flow",
     "measure_flows",
     "of_texts",
+    "request",
     "require",
     "started",
     "summed_up",

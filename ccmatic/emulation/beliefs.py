@@ -47,11 +47,11 @@ class Steps:
 
     @cached_property
     def outside(self):
-        """Of a sender in an envelope by how many packets each step but the last sent more than its most, or, below 0,
-        less than its least. A step that the log lacks, or whose length changed, is 0."""
+        """Return by how many packets each step but the last left the envelope of the sender: above 0 it sent more than
+        the most, below 0 less than the least. A step that the log lacks, or whose length changed, has 0."""
         sent, time, length = (self.columns[name] for name in ("sent", "time", "step_ns"))
-        known = np.diff(time) == length[:-1]
-        return np.array([self._off(i, int(sent[i + 1] - sent[i])) if known[i] else 0.0 for i in range(len(known))])
+        regular = np.diff(time) == length[:-1]
+        return np.array([self._off(i, int(sent[i + 1] - sent[i])) if regular[i] else 0.0 for i in range(len(regular))])
 
     def _off(self, i, sent):
         packet = int(self.columns["packet"][i])
@@ -129,9 +129,11 @@ def _is_true(belief, view):
     return not belief.holds_at or belief.holds_at(view, 0)
 
 
-def read(log, origin):
-    """The Steps of a flows.Log, None if its sender ended before it had begun. origin: when the run's time 0 was, by the
-    clock of the log, in ns. A last line that was being written when the sender ended is left out."""
+def read_steps(log, origin):
+    """Read the Steps of a flows.Log; None if its sender ended before its first step.
+
+    origin: the time 0 of the run, in ns by the clock of the log. An incomplete last line, which the sender was writing
+    when it ended, is left out."""
     text = read_text(log.file) if log.file.exists() else ""
     head, *lines = text.split("\n")[:-1] or [""]
     if not head:

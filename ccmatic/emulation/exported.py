@@ -36,8 +36,8 @@ class Udp:
         options = ["--packet", context.link.mtu, "--duration", context.seconds + 60, "--log", log]
         if schedule:
             export = replace(export, horizon=len(schedule.points) + 1, at_start=None)
-            known = {belief.name for belief in export.model.beliefs}
-            beliefs = {name: value for name, value in schedule.beliefs.items() if name in known}
+            names = {belief.name for belief in export.model.beliefs}
+            beliefs = {name: value for name, value in schedule.beliefs.items() if name in names}
             options += ["--step", schedule.step, "--queue", schedule.queue, *_begins_with(beliefs)]
         if context.link.holds and export.remembers:
             options += _remembered(export, context.link.holds, context.number)
@@ -89,8 +89,8 @@ class Guard(Bpf):
     def __init__(self, argument):
         envelope, _, around = argument.rpartition(":")
         if not envelope:
-            found = f"found 'guard:{argument}'; expected an envelope and what to put it around"
-            raise InputError(f"{found}, such as guard:cc_qdel_wide:cubic")
+            problem = f"found 'guard:{argument}'; expected an envelope and what to put it around"
+            raise InputError(f"{problem}, such as guard:cc_qdel_wide:cubic")
         self.export = exporting.make_guard(envelope, around, horizon=policies.PROVED_HORIZON)
         if not flows.in_kernel(around):
             raise InputError(f"this kernel has no {around} to guard; expected one of {', '.join(flows.available())}")

@@ -12,31 +12,31 @@ KINDS = {"udp": Udp, "bpf": Bpf, "guard": Guard, "policy": Udp}
 
 
 #: FLOW, FLOW@START or FLOW@START-STOP, and then maybe ,rtt=R_m.
-_ASKED = re.compile(r"(?P<flow>[^@]+?)(?:@(?P<start>[^@,-]+)(?:-(?P<stop>[^@,-]+))?)?(?:,rtt=(?P<rtt>[^@,]+))?")
+_REQUEST = re.compile(r"(?P<flow>[^@]+?)(?:@(?P<start>[^@,-]+)(?:-(?P<stop>[^@,-]+))?)?(?:,rtt=(?P<rtt>[^@,]+))?")
 
 
 def timetable(texts, seconds):
     """The flows.FlowRequest of each text, for a run of so many seconds. Raises InputError."""
-    flows = [asked(text) for text in texts]
-    for each in flows:
-        if max(each.start + 1, each.stop or 0) > seconds * SECOND:
-            raise InputError(f"the flow '{each.name}' goes on after the run, which lasts {seconds:g} s")
-    if flows and min(each.start for each in flows) > 0:
+    flows = [request(text) for text in texts]
+    for flow in flows:
+        if max(flow.start + 1, flow.stop or 0) > seconds * SECOND:
+            raise InputError(f"the flow '{flow.name}' goes on after the run, which lasts {seconds:g} s")
+    if flows and min(flow.start for flow in flows) > 0:
         raise InputError("no flow is there at first; expected one from 0 on, when the first packet is sent")
     return flows
 
 
-def asked(text):
-    """The flow that is asked for by a text such as `cubic`, `cubic@10s-30s` or `udp:cc_qdel@10s,rtt=80ms`. Raises
+def request(text):
+    """Return the FlowRequest of a text such as `cubic`, `cubic@10s-30s` or `udp:cc_qdel@10s,rtt=80ms`. Raises
     InputError."""
-    found = _ASKED.fullmatch(text)
-    if not found:
+    match = _REQUEST.fullmatch(text)
+    if not match:
         raise InputError(f"cannot read the flow '{text}'; expected such as cubic, cubic@10s-30s or cubic@10s,rtt=80ms")
-    start = nanoseconds(found["start"] or "0s", f"the start of flow '{text}':", least=0)
-    stop, rtt = (found[part] and nanoseconds(found[part], f"{part} of flow '{text}':") for part in ("stop", "rtt"))
+    start = nanoseconds(match["start"] or "0s", f"the start of flow '{text}':", least=0)
+    stop, rtt = (match[part] and nanoseconds(match[part], f"{part} of flow '{text}':") for part in ("stop", "rtt"))
     if stop is not None and stop <= start:
         raise InputError(f"the flow '{text}' stops before it starts; expected a later stop")
-    return FlowRequest(text, flow(found["flow"]), start, stop, rtt)
+    return FlowRequest(text, flow(match["flow"]), start, stop, rtt)
 
 
 def flow(text):

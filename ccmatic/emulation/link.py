@@ -58,8 +58,8 @@ class Link:
     @property
     def mtu(self):
         """Bytes of the largest packet."""
-        told = self.schedule or self.holds
-        return told.packet if told else MTU
+        plan = self.schedule or self.holds
+        return plan.packet if plan else MTU
 
     @property
     def bdp(self):

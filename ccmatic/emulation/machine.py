@@ -83,8 +83,8 @@ def remove_what_is_left():
     """Remove the namespaces and folders, and end the processes, of runs that were killed."""
     for place, remove in ((NAMESPACES, _remove), (Path(tempfile.gettempdir()), None)):
         for name in os.listdir(place) if place.exists() else ():
-            found = re.fullmatch(r"ccm-(\d+)-.+", name)
-            if not found or alive(int(found[1])):
+            match = re.fullmatch(r"ccm-(\d+)-.+", name)
+            if not match or alive(int(match[1])):
                 continue
             if remove:
                 remove(name)
@@ -116,8 +116,8 @@ def _make(name, address, mtu, window):
 
 def _remove(name):
     if (NAMESPACES / name).exists():
-        found = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout
-        for pid in map(int, found.split()):
+        processes = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout
+        for pid in map(int, processes.split()):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         close_connections(name)
@@ -146,10 +146,10 @@ def connection(namespace, port):
     return busiest(_sockets(namespace, "--info", "dport", "=", f":{port}"))
 
 
-def busiest(told):
-    """The same of what `ss --info` prints."""
-    found = [(line.split(), dict(_NUMBER.findall(line))) for line in told.splitlines()]
-    words, numbers = max(found, key=lambda each: int(each[1].get("bytes_sent", 0)), default=((), {}))
+def busiest(output):
+    """Return the Connection that sent the most, from the output of `ss --info`; None if none sends data."""
+    connections = [(line.split(), dict(_NUMBER.findall(line))) for line in output.splitlines()]
+    words, numbers = max(connections, key=lambda connection: int(connection[1].get("bytes_sent", 0)), default=((), {}))
     if int(numbers.get("bytes_sent", 0)) <= _TALK:
         return None
     lasted, busy, no_room = (int(numbers.get(name, 0)) for name in ("lastrcv", "busy", "rwnd_limited"))

@@ -77,7 +77,7 @@ def _beliefs(emulation, flow):
     return records.BeliefsRecord(
         steps=len(steps),
         judged_until_seconds=emulation.alone_until(flow) / SECOND,
-        false=[_false(steps, *found) for found in emulation.false_beliefs[flow]],
+        false=[_false(steps, *false_belief) for false_belief in emulation.false_beliefs[flow]],
         converged_seconds=None if time is None else time / SECOND,
         converged_windows=windows,
     )
@@ -114,9 +114,9 @@ def _shares(emulation, start):
     changes = {time for span in emulation.spans for time in span if begin < time < end}
     for now, then in pairwise([begin, *sorted(changes), end]):
         there = [first <= now and then <= last for first, last in emulation.spans]
-        each = [rate if is_there else None for rate, is_there in zip(rates(emulation, now, then), there, strict=True)]
-        index = jain([rate for rate in each if rate is not None])
-        yield records.SharesRecord(now / SECOND, then / SECOND, each, index)
+        shares = [rate if is_there else None for rate, is_there in zip(rates(emulation, now, then), there, strict=True)]
+        index = jain([rate for rate in shares if rate is not None])
+        yield records.SharesRecord(now / SECOND, then / SECOND, shares, index)
 
 
 def rates(emulation, begin, end):
@@ -212,17 +212,21 @@ def _percentile(values, percent, unit):
     return float(np.percentile(values, percent)) / unit if len(values) else None
 
 
-def as_text(found):
+def as_text(result):
     """A records.MeasuresFile as a table for people, one row a flow and one for all, and what the run was worth."""
     heads = ("flow", "Mbit/s", "utilisation", "queue: mean", "p95", "max ms", "mean", "p95", "max R_m", "RTT: mean",
              "p95", "max ms", "lost", "mean in R_m", "max in R_m")  # fmt: skip
-    rows = [(flow.flow, *_cells(flow)) for flow in found.flows]
-    if len(found.flows) > 1:
-        rows.append(("all", *_cells(found)))
-    beside = [_beside(found.trace, found.emulated)] if found.trace else []
+    rows = [(flow.flow, *_cells(flow)) for flow in result.flows]
+    if len(result.flows) > 1:
+        rows.append(("all", *_cells(result)))
+    beside = [_beside(result.trace, result.emulated)] if result.trace else []
     table = aligned([heads, *rows], left=1)
-    told = [*map(_told, found.flows), *_over_time(found), *map(guarantees.sentence, found.guarantees or ())]
-    return "\n".join([_heading(found), *table, *beside, *told, _worth(found)])
+    sentences = [
+        *map(_flow_sentence, result.flows),
+        *_over_time(result),
+        *map(guarantees.sentence, result.guarantees or ()),
+    ]
+    return "\n".join([_heading(result), *table, *beside, *sentences, _worth(result)])
 
 
 def _cells(row):
@@ -242,8 +246,8 @@ def _beside(trace, emulated):
     )
 
 
-def _told(flow):
-    """When a flow was there, and whether what it believed was true."""
+def _flow_sentence(flow):
+    """Return a sentence on a flow: when it ramped up, and whether its beliefs were true."""
     said = ["never ramped up" if flow.ramp_seconds is None else f"ramped up in {flow.ramp_seconds:.3g} s"]
     if beliefs := flow.beliefs:
         when = f"after {beliefs.converged_windows} windows, at {beliefs.converged_seconds or 0:.3g} s"
@@ -258,10 +262,12 @@ def _told(flow):
     return f"{flow.flow}: {'; '.join(said)}"
 
 
-def _over_time(found):
-    """What each of several flows got, from when until when."""
-    for part in found.shares or ():
-        rates = [(flow, rate) for flow, rate in zip(found.flows, part.mbit_per_second, strict=True) if rate is not None]
+def _over_time(result):
+    """Yield a sentence for each period in which the same flows were to send: the rate and the share of each."""
+    for part in result.shares or ():
+        rates = [
+            (flow, rate) for flow, rate in zip(result.flows, part.mbit_per_second, strict=True) if rate is not None
+        ]
         total = sum(rate for _, rate in rates) or 1
         said = ", ".join(f"{flow.flow} {rate:.2f} Mbit/s ({rate / total:.1%})" for flow, rate in rates)
         yield f"{part.from_seconds:.3g} to {part.until_seconds:.3g} s: {said}; Jain's index {_short(part.jain)}"
@@ -271,8 +277,8 @@ def _short(value):
     return "-" if value is None else f"{value:.2f}"
 
 
-def _heading(found):
-    link = found.link
+def _heading(result):
+    link = result.link
     rates = ", then ".join(
         f"{rate.bits_per_second / 1e6:g} Mbit/s" + (f" from {rate.from_seconds:g} s" if i else "")
         for i, rate in enumerate(link.rates)
@@ -284,13 +290,13 @@ def _heading(found):
     jitter = "by schedule" if link.scheduled else f"jitter {link.jitter_ms:g} ms ({link.pattern})"
     if link.pattern == "none" and not link.scheduled:
         jitter = "no jitter"
-    window = f"{found.from_seconds:.3g} to {found.seconds:g} s"
+    window = f"{result.from_seconds:.3g} to {result.seconds:g} s"
     return f"{rates}, R_m {link.rtt_ms:g} ms, {size}, {jitter}; measured from {window}"
 
 
-def _worth(found):
-    late, priority = found.lateness_ms, "real-time" if found.real_time else "no real-time priority"
+def _worth(result):
+    late, priority = result.lateness_ms, "real-time" if result.real_time else "no real-time priority"
     cost = f"lateness ms: p50 {_short(late.p50)}, p99 {_short(late.p99)}, max {_short(late.max)}"
-    verdict = "valid" if found.valid else f"NOT VALID: {'; '.join(found.faults)}"
-    jitter = f"least D {_short(found.least_jitter_ms)} ms (asked: {found.link.jitter_ms:g})"
-    return f"{verdict}; {jitter}; {cost}; {found.cpu:.0%} of a processor, {priority}"
+    verdict = "valid" if result.valid else f"NOT VALID: {'; '.join(result.faults)}"
+    jitter = f"least D {_short(result.least_jitter_ms)} ms (asked: {result.link.jitter_ms:g})"
+    return f"{verdict}; {jitter}; {cost}; {result.cpu:.0%} of a processor, {priority}"

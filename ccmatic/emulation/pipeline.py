@@ -34,23 +34,23 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None):
     by default as measures.warm_up says. out: a folder, in which the log (packets.npy, see run.RECORD), the measures
     (measures.json) and the log as mm-link writes it (link.log) are kept. plot: a file to draw to. Raises InputError.
     """
-    found = _link(**link)
-    seconds = seconds or _seconds(found)
+    emulated = _link(**link)
+    seconds = seconds or _seconds(emulated)
     if (warmup or 0) >= seconds:
         raise InputError(f"a warm-up of {warmup:g} s; expected less than the run, {seconds:g} s")
-    if found.rates[-1][0] >= seconds * SECOND:
+    if emulated.rates[-1][0] >= seconds * SECOND:
         raise InputError(f"the link's rate changes after the run, which lasts {seconds:g} s")
     if plot:
         require_drawing(plot)
     chosen = timetable(flows, seconds)
-    if (found.schedule or found.holds) and any(each.rtt for each in chosen):
+    if (emulated.schedule or emulated.holds) and any(request.rtt for request in chosen):
         raise InputError("a flow's rtt on a schedule, which says what is delivered when; expected none")
     require()
     folder = writable_folder(out) if out else None
-    emulation = emulate(found, chosen, seconds)
+    emulation = emulate(emulated, chosen, seconds)
     if warmup is None:
         warmup = warm_up(emulation)
-    result = msgspec.structs.replace(measures(emulation, warmup), guarantees=list(proved(found, chosen)))
+    result = msgspec.structs.replace(measures(emulation, warmup), guarantees=list(proved(emulated, chosen)))
     if folder:
         _keep(folder, emulation, result)
     if plot:
@@ -64,18 +64,18 @@ def proved(link, flows):
     R_m is what the sender measures: the link's, and the time that the link takes for a packet.
 
     link: a links.Link. flows: the flows.FlowRequest of a run."""
-    exports = [getattr(each.flow, "export", None) for each in flows]
+    exports = [getattr(request.flow, "export", None) for request in flows]
     if len(flows) > 1 or not isinstance(exports[0], Export):
         return
     if link.schedule or link.holds or link.opportunities or len(link.rates) > 1:
         return
-    (asked,), (export,) = flows, exports
+    (request,), (export,) = flows, exports
     rate = Fraction(link.rates[0][1], 8)
     rtt = Fraction(link.rtt_of(0), SECOND) + link.mtu / rate
     buffer = inf if link.buffer == ENDLESS else Fraction(link.buffer) / (rate * rtt)
     path = guarantees.DeployedPath(export.jitter, rtt, rate, link.mtu, buffer)
     for where, guarantee in export.guarantees(path):
-        line = guarantee.record(f"{asked.name}{where}", "the link as asked for")
+        line = guarantee.record(f"{request.name}{where}", "the link as asked for")
         if Fraction(link.jitter, SECOND) > export.jitter * rtt:
             most = float(1000 * export.jitter * rtt)
             line.missing.append(f"a jitter of {most:.4g} ms at most; it is of {link.jitter * 1000 / SECOND:g} ms")

@@ -102,23 +102,23 @@ class Emulation:
 
     @cached_property
     def faults(self):
-        """Why the run is not a run of the link asked for; empty if it is one."""
-        found = []
+        """List the reasons why the run is not a run of the requested link; empty if it is one."""
+        faults = []
         late = np.percentile(self.lateness, 99) if len(self.lateness) else 0
         if late > TOLERANCE:
-            found.append(f"1 % of the packets are over {late / 1e6:.2f} ms late; {TOLERANCE / 1e6:g} ms are tolerated")
+            faults.append(f"1 % of the packets are over {late / 1e6:.2f} ms late; {TOLERANCE / 1e6:g} ms are tolerated")
         if self.dropped:
-            found.append(f"{self.dropped} packets were dropped outside the link")
+            faults.append(f"{self.dropped} packets were dropped outside the link")
         again = replay.decisions(self.link, self.log["arrival"], self.log["size"], self.log["flow"])
         if again != [tuple(row) for row in self.log[["lost", "admitted", "planned"]].tolist()]:
-            found.append("the log does not replay")
+            faults.append("the log does not replay")
         most = self.link.rtt + (self.link.schedule.jitter if self.link.schedule else self.link.jitter)
         if (self.jitter or 0) > most:
-            found.append(f"the least D is {self.jitter / MS:.2f} ms; R_m + D asked are {most / MS:g} ms")
-        found += [str(hold) for hold in self.holds if hold.too_long]
-        return found + list(self._false_beliefs_told())
+            faults.append(f"the least D is {self.jitter / MS:.2f} ms; R_m + D asked are {most / MS:g} ms")
+        faults += [str(hold) for hold in self.holds if hold.too_long]
+        return faults + list(self._false_belief_faults())
 
-    def _false_beliefs_told(self):
+    def _false_belief_faults(self):
         for name, steps, false in zip(self.flows, self.steps, self.false_beliefs, strict=True):
             if false:
                 step, belief, truth = false[0]
@@ -142,17 +142,17 @@ def started(link, flows, seconds):
     """As `emulate`, a Running whose flows wait for their turns."""
     machine.require()
     duration = int(seconds * SECOND)
-    if any(asked.rtt for asked in flows):
-        link = replace(link, rtts=tuple(asked.rtt or link.rtt for asked in flows))
+    if any(request.rtt for request in flows):
+        link = replace(link, rtts=tuple(request.rtt or link.rtt for request in flows))
     with machine.stopping_cleanly(), ExitStack() as stack:
         senders, receivers, folder = stack.enter_context(machine.workplace(link.mtu, _window(link)))
         log = folder / "log"
         emulator = stack.enter_context(_emulator(link, duration, senders, receivers, folder, log))
         emulator.wait_until_ready()
         turns = []
-        for number, asked in enumerate(flows):
+        for number, request in enumerate(flows):
             context = Context(machine.RECEIVER, PORT + number, number, senders, receivers, folder, seconds, link)
-            turns.append(stack.enter_context(Turn(asked, number, context)))
+            turns.append(stack.enter_context(Turn(request, number, context)))
         for turn in turns:
             turn.receive()
         yield Running(link, flows, seconds, emulator, turns, log)
@@ -194,12 +194,12 @@ class Running:
     def _emulation(self):
         _, origin, (real, cpu, dropped) = map(str.split, self.emulator.output)
         duration = int(self.seconds * SECOND)
-        spans = tuple((asked.start, duration if asked.stop is None else asked.stop) for asked in self.flows)
-        steps = tuple(turn.log and beliefs.read(turn.log, int(*origin)) for turn in self.turns)
+        spans = tuple((request.start, duration if request.stop is None else request.stop) for request in self.flows)
+        steps = tuple(turn.log and beliefs.read_steps(turn.log, int(*origin)) for turn in self.turns)
         holds = zip(self.turns, steps, spans, strict=True)
         return Emulation(
             link=self.link,
-            flows=tuple(asked.name for asked in self.flows),
+            flows=tuple(request.name for request in self.flows),
             duration=duration,
             log=np.fromfile(self.log, RECORD),
             real_time=real == "1",

@@ -32,17 +32,17 @@ class Hold:
 class Turn:
     """A flow of a run, a context manager: what the flow needs on the machine is there within it.
 
-    asked: a flows.FlowRequest; number: of the flow; context: a flows.Context."""
+    request: a flows.FlowRequest; number: of the flow; context: a flows.Context."""
 
-    def __init__(self, asked, number, context):
-        self._asked, self._context = asked, context
-        self._who = f"of flow {number} ({asked.name})"
+    def __init__(self, request, number, context):
+        self._request, self._context = request, context
+        self._who = f"of flow {number} ({request.name})"
         self._receiver = self._sender = self._connection = None
         self.over = False
 
     def __enter__(self):
         with ExitStack() as stack:
-            self._commands = stack.enter_context(self._asked.flow.prepare(self._context))
+            self._commands = stack.enter_context(self._request.flow.prepare(self._context))
             self._stack = stack.pop_all()
         return self
 
@@ -61,9 +61,9 @@ class Turn:
 
     def follow(self, now):
         """Send, or send no more, as is its turn `now`, in ns of the run. Raises InputError if the flow failed."""
-        if not self._sender and now >= self._asked.start:
+        if not self._sender and now >= self._request.start:
             self._sender = self._begin("sender", self._commands.sender, self._context.senders)
-        if self._asked.stop is not None and now >= self._asked.stop and not self.over:
+        if self._request.stop is not None and now >= self._request.stop and not self.over:
             self.end()
         if not self.over:
             for process in filter(None, (self._receiver, self._sender)):
@@ -77,15 +77,15 @@ class Turn:
         if self.over or not self._sender:
             return
         self.over = True
-        asked, place = self._commands.congestion_control, (self._context.senders, self._context.port)
+        wanted, place = self._commands.congestion_control, (self._context.senders, self._context.port)
         self._connection = machine.connection(*place)
         for process in (self._receiver, self._sender):
             process.look()
         self._sender.end()
         machine.close_connections(*place)
-        found = self._connection.congestion_control if self._connection else None
-        if asked and found not in (asked, None):
-            raise InputError(f"the sender {self._who} ran the kernel's {found}; expected {asked}")
+        used = self._connection.congestion_control if self._connection else None
+        if wanted and used not in (wanted, None):
+            raise InputError(f"the sender {self._who} ran the kernel's {used}; expected {wanted}")
 
     def holds(self, steps, end):
         """What held the flow up, Holds. A kernel's sender is held up while its connection is idle; any other, and its

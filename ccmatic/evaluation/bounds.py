@@ -42,9 +42,9 @@ def bounds(sender, buffer_bdp, at_start=False):
         return ProvedBounds()  # nothing is proved yet
     path = guarantees.DeployedPath(export.jitter, buffer=Fraction(buffer_bdp))
     wanted = " at its start" if at_start else ""
-    for where, found in export.guarantees(path):
-        if where == wanted and not found.missing:
-            return ProvedBounds(_float(found.utilisation), found.lost_in_step, _float(found.inflight))
+    for where, guarantee in export.guarantees(path):
+        if where == wanted and not guarantee.missing:
+            return ProvedBounds(_float(guarantee.utilisation), guarantee.lost_in_step, _float(guarantee.inflight))
     return ProvedBounds()
 
 

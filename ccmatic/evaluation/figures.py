@@ -94,8 +94,8 @@ def _every_run(rows, measure, file):
 def _bound(row, name):
     if not name or row.stack != "simulated":
         return float("nan")
-    found = getattr(bounds(row.sender, row.buffer_bdp, row.at_start), name)
-    return float("nan") if found is None else found
+    bound = getattr(bounds(row.sender, row.buffer_bdp, row.at_start), name)
+    return float("nan") if bound is None else bound
 
 
 def _convergence(rows, file):

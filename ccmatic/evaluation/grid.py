@@ -20,8 +20,8 @@ class Grid:
             raise InputError("--real measures time; expected one job")
         flows = [] if real else [sender for sender in senders if is_flow(sender)]
         if flows:
-            found = f"'{flows[0]}' is a flow of `ccmatic emulate`, expected a controller"
-            raise InputError(f"{found}; did you mean --real?")
+            problem = f"'{flows[0]}' is a flow of `ccmatic emulate`, expected a controller"
+            raise InputError(f"{problem}; did you mean --real?")
         traces.require()
         runs.require(senders, real)
         self._senders, self._jobs = senders, jobs

@@ -14,7 +14,7 @@ import numpy as np
 
 from ccmatic import exporting, records
 from ccmatic.base import InputError, definitions, parse_json, read_text, writable_folder
-from ccmatic.emulation import RECORD, SECOND, Emulation, Link, asked, emulate, of_texts, summed_up, warm_up
+from ccmatic.emulation import RECORD, SECOND, Emulation, Link, emulate, of_texts, request, summed_up, warm_up
 from ccmatic.records import ResultRecord
 from ccmatic.runtime import Library, StatefulSender
 from ccmatic.simulation import NEVER, Path, Simulation, WindowFlow
@@ -77,7 +77,7 @@ def real_grid():
 def require(senders, real):
     """Raises InputError for what cannot send, on a real stack or simulated."""
     for sender in senders:
-        (asked if real else exporting.make)(sender)
+        (request if real else exporting.make)(sender)
 
 
 def run(sender, scenario):
@@ -122,7 +122,7 @@ def emulated(name, scenario):
     """The same of a flow on this machine's stack, as `ccmatic emulate` names it."""
     jitter = None if scenario.jitter == "none" else f"{scenario.rtt}ms"
     link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
-    done = emulate(link, [asked(name)], REAL_SECONDS)
+    done = emulate(link, [request(name)], REAL_SECONDS)
     start = warm_up(done)
     summary = summed_up(done, start)
     return summary | {"from_seconds": start, "faults": done.faults, "delivered_mbit": throughput(done)}
@@ -185,8 +185,8 @@ class Evaluation:
 
     def missing(self, senders, scenarios):
         """The (sender, scenario) without a row, or whose run was not valid."""
-        known = {key for key, row in self._rows.items() if not row.faults}
-        return [pair for pair in product(senders, scenarios) if (pair[0], pair[1].name) not in known]
+        finished = {key for key, row in self._rows.items() if not row.faults}
+        return [pair for pair in product(senders, scenarios) if (pair[0], pair[1].name) not in finished]
 
     def add(self, row):
         """Keep a row. A line that was being written when an earlier evaluation was killed is written over."""
