@@ -43,8 +43,8 @@ class Synthesis:
 
     def __repr__(self) -> str:
         now = self.now
-        told = f"{now.solutions} solutions, {now.counterexamples} counterexamples" if now else "not begun"
-        return f"<synthesis of {self.query.name}: {told}>"
+        progress = f"{now.solutions} solutions, {now.counterexamples} counterexamples" if now else "not begun"
+        return f"<synthesis of {self.query.name}: {progress}>"
 
 
 def synthesise(

@@ -32,11 +32,11 @@ def export(
         from ccmatic.learning import policies
 
         return policies.export(controller, target, out)
-    asked = (model, horizon, str(jitter))
+    settings = (model, horizon, str(jitter))
     if around and target != "bpf":
         raise InputError(f"--around {around} for the target {target}; expected --target bpf: the kernel runs it")
-    made = (exporting.make_guard(str(controller), around, *asked) if around
-            else exporting.make(str(controller), *asked, guarding=True))  # fmt: skip
+    made = (exporting.make_guard(str(controller), around, *settings) if around
+            else exporting.make(str(controller), *settings, guarding=True))  # fmt: skip
     return exporting.write(made, target, out or made.name)
 
 
@@ -64,11 +64,11 @@ def train(
     """
     from ccmatic.learning import agents
 
-    asked = agents.load(query)
-    file = Path(out or f"{asked.name}.json")
+    training = agents.load(query)
+    file = Path(out or f"{training.name}.json")
     if not file.parent.is_dir():
         raise Unreadable("there is no such folder to write to", str(file.parent))
-    agents.train(asked, seed, file, told)
+    agents.train(training, seed, file, told)
     return file
 
 
@@ -137,8 +137,8 @@ def emulate(
 
     link = {"rate": rate, "rtt": rtt, "buffer": buffer, "jitter": jitter, "pattern": pattern, "seed": seed}
     where: dict[str, Any] = {**link, "changes": changes, "schedule": schedule}
-    found: MeasuresFile = emulation.measure_flows(where, flows, seconds, warmup, out, plot)
-    return found
+    measures: MeasuresFile = emulation.measure_flows(where, flows, seconds, warmup, out, plot)
+    return measures
 
 
 def evaluate(senders: Sequence[str], out: str | Path = "evaluation", *, real: bool = False, jobs: int = 1) -> Any:

@@ -83,10 +83,12 @@ def main():
     except Exception as error:
         if os.environ.get("CCMATIC_TRACEBACK"):
             raise
-        found = f"{type(error).__name__}: {error}"
+        message = f"{type(error).__name__}: {error}"
         if base.blamed_files():
-            code = options.complain(f"{', '.join(base.blamed_files())}: what is defined there cannot be used: {found}")
+            code = options.complain(
+                f"{', '.join(base.blamed_files())}: what is defined there cannot be used: {message}"
+            )
         else:
             whose = "a fault of ccmatic itself, please report it"
-            code = options.complain(f"{whose}: {found} (CCMATIC_TRACEBACK=1 shows where)", options.UNKNOWN)
+            code = options.complain(f"{whose}: {message} (CCMATIC_TRACEBACK=1 shows where)", options.UNKNOWN)
     sys.exit(code)

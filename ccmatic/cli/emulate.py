@@ -48,6 +48,6 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
     from ccmatic import api, records
     from ccmatic.emulation import as_text
 
-    found = api.emulate(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
-    click.echo((records.line if as_json else as_text)(found))
-    return options.GOOD if found.valid else options.UNKNOWN
+    measures = api.emulate(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
+    click.echo((records.line if as_json else as_text)(measures))
+    return options.GOOD if measures.valid else options.UNKNOWN

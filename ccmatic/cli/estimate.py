@@ -23,16 +23,16 @@ def estimate(trace, model, buffer, jitter, horizon, plot, allow_code, as_json):
     if plot:
         traces.require(plot)
     loaded = api.Trace.load(trace)
-    asked = {"model": model, "buffer": buffer, "jitter": jitter, "horizon": horizon}
-    network = api.network_of(loaded, **asked, allow_code=allow_code)
+    settings = {"model": model, "buffer": buffer, "jitter": jitter, "horizon": horizon}
+    network = api.network_of(loaded, **settings, allow_code=allow_code)
 
-    def told(step):
+    def progress(step):
         if as_json:
             click.echo(records.line(estimation.line(step)))
 
-    found = api.estimate(loaded, network, told=told)
+    estimates = api.estimate(loaded, network, told=progress)
     if not as_json:
-        click.echo(estimation.text(found))
+        click.echo(estimation.text(estimates))
     if plot:
-        estimation.draw(found, network.model, plot)
+        estimation.draw(estimates, network.model, plot)
     return options.GOOD

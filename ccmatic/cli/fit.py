@@ -35,8 +35,8 @@ def fit(log, models, rtt, horizon, two_clocks, received, controllers, plot, as_j
 
     if plot:
         traces.require(plot)
-    asked = {"rtt": rtt, "horizon": horizon, "two_clocks": two_clocks, "received": received}
-    fitted, covered = api.fit(log, models, controllers=controllers, **asked)
+    settings = {"rtt": rtt, "horizon": horizon, "two_clocks": two_clocks, "received": received}
+    fitted, covered = api.fit(log, models, controllers=controllers, **settings)
     if plot:
         fitting.draw(fitted, plot)
     if as_json:

@@ -18,7 +18,7 @@ def front(query, out, step, jobs, cluster, solver, as_json):
     from ccmatic import api
     from ccmatic.cli import proof_reports as report
 
-    asked = api.load_query(query)
+    loaded_query = api.load_query(query)
     with options.Waiting(f"reading {query}") as waiting:
 
         def begun(what):
@@ -28,10 +28,10 @@ def front(query, out, step, jobs, cluster, solver, as_json):
             waiting.tell(f"{number} of {of}, {point.name}: {report.decided(point)}")
 
         where = {"step": step, "jobs": jobs, "cluster": cluster, "begun": begun, "decided": decided}
-        found = api.find_front(asked, out, **where, solver=solver)
-    for point in found.points:
-        click.echo(report.front_point(point, found.dominated.get(point.name), as_json))
-    click.echo(report.front_end(found.points, found.dominated, found.figure, as_json))
-    if not found.points:
+        result = api.find_front(loaded_query, out, **where, solver=solver)
+    for point in result.points:
+        click.echo(report.front_point(point, result.dominated.get(point.name), as_json))
+    click.echo(report.front_end(result.points, result.dominated, result.figure, as_json))
+    if not result.points:
         return options.BROKEN
-    return options.GOOD if found.dominated else options.outcome({point.verdict for point in found.points})
+    return options.GOOD if result.dominated else options.outcome({point.verdict for point in result.points})

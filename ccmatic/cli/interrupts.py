@@ -29,15 +29,15 @@ def left_in_time():
             theirs.close()
 
 
-def _watch(told, heeded, kept_open):
-    while heard := told.recv(1):
+def _watch(wakeups, heeded, kept_open):
+    while heard := wakeups.recv(1):
         if heard[0] == signal.SIGINT:
             break
     else:
         return
-    told.settimeout(0.2)
+    wakeups.settimeout(0.2)
     try:
-        while told.recv(1):
+        while wakeups.recv(1):
             pass
         return
     except TimeoutError:

@@ -13,21 +13,21 @@ def list_command(kinds, as_json):
     kinds, each with a sentence about it."""
     from ccmatic import base, records  # `api`, which has this as `list_names`, takes long to import
 
-    found = base.entries(kinds or tuple(base.KINDS))
+    entries = base.entries(kinds or tuple(base.KINDS))
     lines = (
-        (records.line(records.EntryLine(entry.kind, entry.name, entry.says)) for entry in found)
+        (records.line(records.EntryLine(entry.kind, entry.name, entry.says)) for entry in entries)
         if as_json
-        else listed(found)
+        else listed(entries)
     )
     for line in lines:
         click.echo(line)
     return options.GOOD
 
 
-def listed(found):
+def listed(entries):
     """Entries as lines for people, under a line for each kind."""
     kind = None
-    for entry in found:
+    for entry in entries:
         if entry.kind != kind:
             kind = entry.kind
             yield f"{kind}:"

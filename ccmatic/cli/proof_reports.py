@@ -48,11 +48,11 @@ class Progress(Listener):
         """A shape has been tried."""
         if attempt.proved:
             self.end(attempt.proved)
-        found, missing = list(attempt.result.constants), list(attempt.missing)
+        solved, missing = list(attempt.result.constants), list(attempt.missing)
         text = f"{attempt.shape}: {attempt.verdict}"
         if missing:
-            text += f", with {len(found)} of {len(found) + len(missing)} constants found: {attempt.why}"
-        self._say(ShapeLine(attempt.shape, attempt.verdict, found, missing, attempt.why), text)
+            text += f", with {len(solved)} of {len(solved) + len(missing)} constants found: {attempt.why}"
+        self._say(ShapeLine(attempt.shape, attempt.verdict, solved, missing, attempt.why), text)
 
     def expected(self, question, shape):
         """Report whether an expectation is proved, by a shape; None if by none."""
@@ -70,13 +70,13 @@ class Progress(Listener):
         at = ", ".join(f"{name} = {float(value):g}" for name, value in values.items())
         self._status.update(f"{lemma}{' at ' if at else ''}{at}")
 
-    def constant(self, declared, found):
+    def constant(self, declared, result):
         """A constant was found."""
-        name, edge, dropped = declared.name, found.edge, declared.dropped(found.value)
-        front = [list(pair) for pair in found.front]
+        name, edge, dropped = declared.name, result.edge, declared.dropped(result.value)
+        front = [list(pair) for pair in result.front]
         self._say(
-            ConstantLine(name, found.value, declared.paper, front, edge and edge.lemma, dropped or ABSENT),
-            f"{name:<20} {'none' if dropped else number(found.value):<8} {declared.says}; the paper: {declared.paper}"
+            ConstantLine(name, result.value, declared.paper, front, edge and edge.lemma, dropped or ABSENT),
+            f"{name:<20} {'none' if dropped else number(result.value):<8} {declared.says}; the paper: {declared.paper}"
             + (f"\n{'':<30}one better breaks '{edge.lemma}'" if edge else ""),
         )
 
@@ -94,9 +94,9 @@ class Progress(Listener):
     def end(self, proved):
         """The proof is over."""
         file, claim, holds = proved.file, list(proved.claim), proved.verdict == HOLDS
-        told = [*claim] if holds else [*proved.faults, "no proof: not every lemma holds"]
-        told += left_out_lines(proved.left_out)
-        text = "\n".join(["", *told, "", f"written: {file} and {file.with_suffix('.md').name}"])
+        claims = [*claim] if holds else [*proved.faults, "no proof: not every lemma holds"]
+        claims += left_out_lines(proved.left_out)
+        text = "\n".join(["", *claims, "", f"written: {file} and {file.with_suffix('.md').name}"])
         left = records.exclusions(proved.left_out)
         self._say(ProofLine(True, holds, list(proved.faults), claim, str(file), left), text)
 
@@ -104,12 +104,12 @@ class Progress(Listener):
         click.echo(records.line(record) if self._as_json else text)
 
 
-def finding(found, as_json):
+def finding(result, as_json):
     """A line of `check`."""
     if as_json:
-        return records.line(FindingLine(**asdict(found)))
-    mark = "unknown" if found.unknown else "FAULT" if found.fault else "ok" if found.checked else "not checked"
-    return f"{mark:<11} {found.about}: {found.fault or found.how}"
+        return records.line(FindingLine(**asdict(result)))
+    mark = "unknown" if result.unknown else "FAULT" if result.fault else "ok" if result.checked else "not checked"
+    return f"{mark:<11} {result.about}: {result.fault or result.how}"
 
 
 def verdict(file, verdict, as_json):

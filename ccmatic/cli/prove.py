@@ -38,10 +38,10 @@ def prove(controller, proof, horizon, out, on, expect, start, certify, solver, a
             )
     options.refuse({"from": start}, "--on and --expect beside it")
     with report.Progress(as_json) as say:
-        told = {"horizon": horizon, "certify": certify, "listener": say}
+        settings = {"horizon": horizon, "certify": certify, "listener": say}
         if proof is None:
-            return _by_shapes(api.prove_by_shapes(controller, out, **told, solver=solver), say)
-        proved = api.prove(controller, proof, out, **told, solver=solver)
+            return _by_shapes(api.prove_by_shapes(controller, out, **settings, solver=solver), say)
+        proved = api.prove(controller, proof, out, **settings, solver=solver)
     say.end(proved)
     return options.outcome({proved.verdict})
 

@@ -28,8 +28,11 @@ def replay_command(trace, plot, html, csv_file, allow_code, as_json):
         write_text(html, api.trace_page(loaded, report=outcome))
     if csv_file:
         write_text(csv_file, loaded.to_csv())
-    told = api.explain(loaded, report=outcome)
-    shown = report.replay_json(trace, outcome, told) if as_json else report.replay_text(trace, loaded, outcome, told)
+    explanation = api.explain(loaded, report=outcome)
+    if as_json:
+        shown = report.replay_json(trace, outcome, explanation)
+    else:
+        shown = report.replay_text(trace, loaded, outcome, explanation)
     click.echo(shown)
     if outcome.faults:
         return options.BROKEN

@@ -57,14 +57,14 @@ def saved(trace, file, model=None):
         return None
 
 
-def judgement_json(name, judgement, file, told=None, question=None):
+def judgement_json(name, judgement, file, explanation=None, question=None):
     """Return one line of `verify --json`.
 
     Args:
         name: The controller as a person gave it.
         judgement: The Judgement.
         file: The file of the trace; None if it could not be saved.
-        told: The Explanation of the trace.
+        explanation: The Explanation of the trace.
         question: The Question; None if a property was verified.
     """
     line = {}
@@ -83,8 +83,8 @@ def judgement_json(name, judgement, file, told=None, question=None):
         line |= {"relies_on": "unknown"}
     if judgement.verdict == "unknown":
         line |= {"way": judgement.way}
-    if told:
-        line |= {"explanation": told.record()}
+    if explanation:
+        line |= {"explanation": explanation.record()}
     left = records.exclusions(judgement.left_out)
     return records.line(VerifyLine(name, judgement.verdict, round(judgement.seconds, 3), left, **line))
 
@@ -132,16 +132,16 @@ def file_lines(file):
     return [f"    trace: {file}", f"    check it: ccmatic replay {shlex.quote(str(file))}"] if file else []
 
 
-def worst_json(of, worst, file, told=None, question=None):
-    """The line of `worst --json`; file, told, question: as of `judgement_json`."""
-    line = {"trace": file and str(file), "explanation": told.record()} if worst.trace else {}
+def worst_json(of, worst, file, explanation=None, question=None):
+    """The line of `worst --json`; file, explanation, question: as of `judgement_json`."""
+    line = {"trace": file and str(file), "explanation": explanation.record()} if worst.trace else {}
     line |= {} if worst.index is None else {"index": list(worst.index)}
     if question:
         line |= {**_question(question), "met": question.met(worst)}
     none = None if worst.never else worst.none
-    found = of, worst.quantity.what, worst.quantity.worse, worst.verdict, worst.never, none, worst.some
+    answer = of, worst.quantity.what, worst.quantity.worse, worst.verdict, worst.never, none, worst.some
     left = records.exclusions(worst.left_out)
-    return records.line(WorstLine(worst.controller.name, *found, round(worst.seconds, 3), left, **line))
+    return records.line(WorstLine(worst.controller.name, *answer, round(worst.seconds, 3), left, **line))
 
 
 def worst_text(of, worst, file, question=None):
@@ -171,8 +171,8 @@ def _question_lines(question):
     return [f"    {question.where}", *(f"    note: {note}" for note in question.notes)]
 
 
-def replay_json(file, outcome, told):
-    """The line of `replay --json`; told: the Explanation."""
+def replay_json(file, outcome, explanation):
+    """The line of `replay --json`; explanation: an Explanation."""
     breaks = outcome.outcome is verification.Outcome.BREAKS
     return records.line(
         ReplayLine(
@@ -185,21 +185,21 @@ def replay_json(file, outcome, told):
             broken=list(outcome.unmet) if breaks else [],
             query=records.convert(outcome.query.record(), QueryRecord),
             controller=outcome.controller and outcome.controller.source,
-            explanation=told.record(),
+            explanation=explanation.record(),
         )
     )
 
 
-def told_text(trace, query, told):
+def trace_text(trace, query, explanation):
     """The trace as a table, what its columns hold, and its Explanation in sentences."""
     lines = [table(trace)]
     lines += [f"    {name}: {says}" for name, says in legend(query, trace.columns).items()]
-    return "\n".join([*lines, "", str(told)])
+    return "\n".join([*lines, "", str(explanation)])
 
 
-def on_a_screen(text, told):
+def on_a_screen(text, explanation):
     """Return a text and then the first sentences of an Explanation, at least one and as many as fit on a screen."""
-    lines, sentences = [*text.splitlines(), ""], str(told).splitlines()
+    lines, sentences = [*text.splitlines(), ""], str(explanation).splitlines()
     while sentences and (not lines[-1] or _rows([*lines, sentences[0]]) < SCREEN[0] - 1):
         lines.append(sentences.pop(0))
     if sentences:
@@ -212,9 +212,9 @@ def _rows(lines):
     return sum(max(1, ceil(len(line) / SCREEN[1])) for line in lines)
 
 
-def replay_text(file, trace, outcome, told):
-    """The trace, what it was replayed as, and what was found."""
-    lines = [told_text(trace, outcome.query, told), "", f"{outcome.query}"]
+def replay_text(file, trace, outcome, explanation):
+    """The trace, its query and controller, and the outcome of its replay."""
+    lines = [trace_text(trace, outcome.query, explanation), "", f"{outcome.query}"]
     if outcome.controller:
         lines += ["controller:", *(f"    {line}" for line in outcome.controller.pretty().splitlines())]
     else:

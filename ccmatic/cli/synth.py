@@ -20,10 +20,10 @@ def synth(query, out, run_file, jobs, cluster, solver, as_json):
     from ccmatic import api
     from ccmatic.cli import synthesis_reports as report
 
-    asked = api.load_query(query)
-    folder = Path(out or f"{asked.name}-solutions")
-    steps = api.synthesise(asked, out=folder, run=run_file, jobs=jobs, cluster=cluster, solver=solver)
-    progress = (report.SynthesisJson if as_json else report.SynthesisText)(asked)
+    loaded_query = api.load_query(query)
+    folder = Path(out or f"{loaded_query.name}-solutions")
+    steps = api.synthesise(loaded_query, out=folder, run=run_file, jobs=jobs, cluster=cluster, solver=solver)
+    progress = (report.SynthesisJson if as_json else report.SynthesisText)(loaded_query)
     with progress:
         for now in steps:
             progress.update(now, folder / f"{now.controller.name}.py" if now.controller else None)

@@ -51,12 +51,12 @@ def cover_json(path, outcome):
 def cover_text(path, outcome):
     """Whether the run shows what it claims."""
     size = f"{outcome.query.template.size:,} candidates"
-    found = "no candidate is a solution" if not outcome.solutions else f"its {outcome.solutions} solutions are all"
+    claim = "no candidate is a solution" if not outcome.solutions else f"its {outcome.solutions} solutions are all"
     by = "enumeration" if outcome.method == "enumeration" else f"a refutation of {outcome.steps:,} checked steps"
     if outcome.covered:
-        lines = [f"{path}: {outcome.counterexamples} counterexamples replayed; of {size} {found}, by {by}"]
+        lines = [f"{path}: {outcome.counterexamples} counterexamples replayed; of {size} {claim}, by {by}"]
         return "\n".join([*lines, *_of_solutions(outcome)])
-    lines = [f"{path}: does not show that {found}", *(f"    {fault}" for fault in outcome.faults)]
+    lines = [f"{path}: does not show that {claim}", *(f"    {fault}" for fault in outcome.faults)]
     if outcome.uncovered:
         lines += ["    nothing decides this candidate:", *(f"    {line}" for line in outcome.uncovered.splitlines())]
     return "\n".join(lines)
@@ -133,12 +133,12 @@ class SynthesisText:
         self._progress.stop()
         if kind is None:
             now = self._now
-            found = f"{now.solutions} solutions (classes)" if now.solutions else "no controller of this template does"
+            summary = f"{now.solutions} solutions (classes)" if now.solutions else "no controller of this template does"
             if now.anyone:
-                found = "no controller at all does: whatever the rates, beliefs turn false on this network"
+                summary = "no controller at all does: whatever the rates, beliefs turn false on this network"
             undecided = f", {now.undecided} undecided" if now.undecided else ""
             self._console.print(
-                f"\n{found}{undecided}: all {now.candidates:,} candidates decided in {now.iterations} iterations, "
+                f"\n{summary}{undecided}: all {now.candidates:,} candidates decided in {now.iterations} iterations, "
                 f"{now.seconds:.1f} s"
             )
             for line in left_out_lines(left_out(self._query)):

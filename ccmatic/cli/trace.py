@@ -36,8 +36,8 @@ def trace_export(trace, kind, rate, rtt, mss, lead, out, allow_code, as_json):
 
     if out is None and (as_json or kind == "npz"):
         raise InputError(f"{'--json' if as_json else 'npz'} needs --out, the file to write")
-    asked = {"rate": rate, "rtt": rtt, "mss": mss, "lead": lead, "allow_code": allow_code}
-    content, notes = api.export_trace(trace, kind, **asked)
+    settings = {"rate": rate, "rtt": rtt, "mss": mss, "lead": lead, "allow_code": allow_code}
+    content, notes = api.export_trace(trace, kind, **settings)
     if out is None:
         click.echo(content, nl=False)
     else:

@@ -23,8 +23,8 @@ def tradeoff(allowances, buffer_time, start, end, out, as_json):
     from ccmatic import api, records
 
     outcomes = set()
-    for found in api.reproduce_tradeoff(allowances, buffer_time=buffer_time, start=start, end=end, out=out):
-        outcomes.add(found.good)
-        if as_json or found.text:
-            click.echo(records.line(found.row) if as_json else found.text)
+    for finding in api.reproduce_tradeoff(allowances, buffer_time=buffer_time, start=start, end=end, out=out):
+        outcomes.add(finding.good)
+        if as_json or finding.text:
+            click.echo(records.line(finding.row) if as_json else finding.text)
     return options.BROKEN if False in outcomes else options.UNKNOWN if None in outcomes else options.GOOD

@@ -22,10 +22,10 @@ def train(query, seed, out, as_json):
     with left_in_time():
         from ccmatic import api, records
 
-        def told(line):
+        def progress(line):
             click.echo(records.line(line) if as_json else _text(line))
 
-        file = api.train(query, out, seed=seed, told=told)
+        file = api.train(query, out, seed=seed, told=progress)
     click.echo(records.line(records.PolicyLine(str(file))) if as_json else file)
     return options.GOOD
 

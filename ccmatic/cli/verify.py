@@ -83,15 +83,15 @@ def verify(controllers, query_file, solver, smt2, save, plot, verbose, as_json, 
         if trace:
             model = judgement.report.query.model if plot else None
             file = report.saved(trace, report.trace_file(save, judgement.controller, trace), model)
-        told = trace and api.explain(trace, report=judgement.report)
+        explanation = trace and api.explain(trace, report=judgement.report)
         if as_json:
-            click.echo(report.judgement_json(name, judgement, file, told, question))
+            click.echo(report.judgement_json(name, judgement, file, explanation, question))
             continue
         text = report.answer_text(question, judgement, file) if question else report.judgement_text(judgement, file)
         if trace and verbose:
-            text = f"{text}\n{report.told_text(trace, judgement.report.query, told)}"
+            text = f"{text}\n{report.trace_text(trace, judgement.report.query, explanation)}"
         elif trace and len(asked) == 1:
-            text = report.on_a_screen(text, told)
+            text = report.on_a_screen(text, explanation)
         click.echo(text)
     return options.outcome(outcomes)
 
@@ -125,7 +125,7 @@ def _query(file, network, thresholds):
     for threshold in thresholds:
         name, sign, value = threshold.partition("=")
         if not sign or name in named:
-            found = f"the threshold {name} is given twice" if sign else f"the threshold is '{threshold}'"
-            raise InputError(f"{found}; expected NAME=VALUE once for each, such as inflight_rates=3")
+            problem = f"the threshold {name} is given twice" if sign else f"the threshold is '{threshold}'"
+            raise InputError(f"{problem}; expected NAME=VALUE once for each, such as inflight_rates=3")
         named[name] = value
     return make(**given, thresholds=named)

@@ -18,34 +18,34 @@ def widen(controller, query, step, most, out, solver, as_json):
     from ccmatic import api, records
     from ccmatic.analysis import widening
 
-    asked = api.load_query(query)
-    loaded = api.load_controller(controller, asked)
+    loaded_query = api.load_query(query)
+    loaded = api.load_controller(controller, loaded_query)
     folder = out or f"{loaded.name}-wider"
     with options.Waiting(f"widening {loaded.name}") as waiting:
 
-        def told(point, left):
+        def progress(point, left):
             waiting.what = f"widening {loaded.name}, {left:,} envelopes to decide"
 
-        found = api.widen(loaded, asked, folder, step=step, most=most, told=told, solver=solver)
-    lines = list(widening.lines(found, folder))
+        result = api.widen(loaded, loaded_query, folder, step=step, most=most, told=progress, solver=solver)
+    lines = list(widening.lines(result, folder))
     summary = records.WideningLine(
         summary=True,
-        verdict="unknown" if found.undecided else "holds" if found.maximal else "violated",
-        envelopes=len(found.maximal),
-        grid=found.grid.size,
-        questions=found.questions,
-        undecided=found.undecided,
-        seconds=round(found.seconds, 3),
+        verdict="unknown" if result.undecided else "holds" if result.maximal else "violated",
+        envelopes=len(result.maximal),
+        grid=result.grid.size,
+        questions=result.questions,
+        undecided=result.undecided,
+        seconds=round(result.seconds, 3),
     )
-    click.echo("\n".join(map(records.line, [*lines, summary]) if as_json else _text(found, lines, summary, folder)))
+    click.echo("\n".join(map(records.line, [*lines, summary]) if as_json else _text(result, lines, summary, folder)))
     return options.outcome([summary.verdict])
 
 
-def _text(found, lines, summary, folder):
+def _text(result, lines, summary, folder):
     """The same for people."""
-    for line, point in zip(lines, found.maximal, strict=True):
+    for line, point in zip(lines, result.maximal, strict=True):
         yield f"{line.file}"
-        yield from (f"    {each}" for each in found.grid.envelope(point).pretty().splitlines())
+        yield from (f"    {text}" for text in result.grid.envelope(point).pretty().splitlines())
         for end, trace in line.wider.items():
             at, which = end.split(".")
             said = f"broken by {trace}" if trace else "could not be told in time"
@@ -53,6 +53,6 @@ def _text(found, lines, summary, folder):
     left = f", {summary.undecided:,} not decided in time" if summary.undecided else ""
     count = f"{summary.envelopes} maximal of {summary.grid:,} envelopes{left}"
     if not lines and not summary.undecided:
-        count = f"{found.grid.controller.name} does not hold, nor does any envelope around it"
+        count = f"{result.grid.controller.name} does not hold, nor does any envelope around it"
     yield f"{count}; {summary.questions} asked about, {summary.seconds:.1f} s"
     yield f"in {folder}   (check it: ccmatic check-widening {folder})"

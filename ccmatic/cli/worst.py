@@ -51,32 +51,32 @@ def worst(controllers, of, on, expect, save, verbose, as_json, solver, **network
     named = " ".join(controllers)
     with options.Waiting(f"{named}, {of}") as waiting:
 
-        def told(value):
+        def progress(value):
             waiting.what = f"{named}, {of} at {value}"
 
         if question:
-            found = api.worst(question, **among, told=told, solver=solver)
+            result = api.worst(question, **among, told=progress, solver=solver)
         else:
-            found = api.worst(controllers, **_about(of, **network), **among, told=told, solver=solver)
+            result = api.worst(controllers, **_about(of, **network), **among, told=progress, solver=solver)
     file = shown = None
-    if found.trace:
+    if result.trace:
         about = of if of.isidentifier() else "worst"
-        file = report.saved(found.trace, report.trace_file(save, found.controller, found.trace, about))
-        shown = api.explain(found.trace, report=found.report)
+        file = report.saved(result.trace, report.trace_file(save, result.controller, result.trace, about))
+        shown = api.explain(result.trace, report=result.report)
     if as_json:
-        click.echo(report.worst_json(of, found, file, shown, question))
+        click.echo(report.worst_json(of, result, file, shown, question))
     else:
-        text = report.worst_text(of, found, file, question)
+        text = report.worst_text(of, result, file, question)
         if shown and verbose:
-            text = f"{text}\n{report.told_text(found.trace, found.report.query, shown)}"
+            text = f"{text}\n{report.trace_text(result.trace, result.report.query, shown)}"
         elif shown:
             text = report.on_a_screen(text, shown)
         click.echo(text)
     if question:
-        return options.outcome({question.met(found)})
-    if found.verdict == "unknown":
+        return options.outcome({question.met(result)})
+    if result.verdict == "unknown":
         return options.UNKNOWN
-    return options.BROKEN if found.none is None else options.GOOD
+    return options.BROKEN if result.none is None else options.GOOD
 
 
 def _question(controllers, of, on, expect, network):
