@@ -166,7 +166,7 @@ def test_a_lemma_without_its_contradiction():
     certificate = certified(formulas)
     clauses = Clauses(formulas)
     x, y = (Linear({(0, name): Fraction(1)}) for name in "xy")
-    lemma = [[-clauses.known(x - y), 1], [-clauses.known(y - x), 1]]
+    lemma = [[-clauses.find_literal(x - y), 1], [-clauses.find_literal(y - x), 1]]
     for wrong in ([], lemma, [[clauses.literal(("symbol", "p")), 1]], [[10**9, 1]]):
         certificate["lemmas"].append(wrong)
         assert "does not hold" in check(formulas, certificate).fault

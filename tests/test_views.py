@@ -21,11 +21,11 @@ MODELS = ("ideal", "ccac", "cbr_delay", own_columns.__file__)
 def check_flow(flow):
     """Raise AssertionError unless a flow is what `FlowView` says."""
     assert isinstance(flow, FlowView)
-    number = Fraction if flow.known else Linear
+    number = Fraction if flow.numeric else Linear
     assert isinstance(flow.alpha, number)
     for name in NUMBERS:
         check_column(name, getattr(flow, name), flow.horizon, number)
-    check_column("limited", flow.limited, flow.horizon, bool if flow.known else (bool, Condition))
+    check_column("limited", flow.limited, flow.horizon, bool if flow.numeric else (bool, Condition))
     for columns in (flow.beliefs, flow.before_timeout, flow.state):
         for name, column in columns.items():
             check_column(name, column, flow.horizon, number)
@@ -49,11 +49,11 @@ def check_network(x, model=None):
     assert all(getattr(x, name) is getattr(flow, name) for name in (*NUMBERS, "Q", "F", "limited", "beliefs", "alpha"))
     same(x.C, 1)
     assert (x.beta is None) == (not x.buffer.finite)
-    check_column("K", x.K, x.horizon, Fraction if x.known else Linear)
+    check_column("K", x.K, x.horizon, Fraction if x.numeric else Linear)
     assert x.own.keys() == {column.name for column in model.own_columns}
     for name, column in x.own.items():
         assert getattr(x, name) is column
-        check_column(name, column, x.horizon, Fraction if x.known else Linear)
+        check_column(name, column, x.horizon, Fraction if x.numeric else Linear)
     for t in range(x.horizon):
         same(x.queue(t), x.A[t] - x.L[t] - x.K[t])
 

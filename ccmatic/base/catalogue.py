@@ -37,10 +37,10 @@ def entries(kinds=tuple(KINDS)):
     Raises InputError where other packages give a name that is taken."""
     for kind in kinds:
         folders, defined = KINDS[kind]
-        suffix, known = ".py" if defined else ".toml", []
+        suffix, names = ".py" if defined else ".toml", []
         for folder in folders:
             for name in definitions.shipped(folder, suffix):
-                known.append(name)
+                names.append(name)
                 if alias := definitions.aliases(folder).get(name):
                     yield Entry(kind, name, f"{alias.says} It is {alias.of}.")
                     continue
@@ -49,7 +49,7 @@ def entries(kinds=tuple(KINDS)):
                     yield Entry(kind, name, _first_sentence(_comment(text)))
                 elif not {*defined}.isdisjoint(_defined(module := ast.parse(text))):
                     yield Entry(kind, name, _first_sentence(ast.get_docstring(module) or ""))
-        added = installed.points(kind, known) if kind in installed.KINDS else {}
+        added = installed.points(kind, names) if kind in installed.KINDS else {}
         for name, point in added.items():
             yield Entry(kind, name, f"Of {installed.origin(point)}.")
 

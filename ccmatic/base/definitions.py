@@ -164,11 +164,11 @@ def find_file(kinds, name, suffix):
     one of the folders `kinds`. Raises InputError if there is none."""
     if is_path(name):
         return Path(name)
-    known = {stem: path for kind in kinds for stem, path in _files(kind, suffix).items()}
-    if name not in known:
+    files = {stem: path for kind in kinds for stem, path in _files(kind, suffix).items()}
+    if name not in files:
         folders = " or ".join(kind.replace(".", "/") for kind in kinds)
-        raise InputError(f"there is no '{shown(name)}' in {folders}; {_meant(name, known, suffix)}")
-    return known[name]
+        raise InputError(f"there is no '{shown(name)}' in {folders}; {_meant(name, files, suffix)}")
+    return files[name]
 
 
 def chosen(kind, role):
@@ -220,22 +220,22 @@ def _shipped_module(kind, file):
     return importlib.import_module(f"ccmatic.{kind}.{within}")
 
 
-def _meant(name, known, suffix):
+def _meant(name, names, suffix):
     """What to write in place of a name that is not known: the file of that name, if there is one here."""
     file = f"{name}{suffix}"
-    return f"did you mean './{file}'?" if os.path.isfile(file) else suggest(shown(name), known)
+    return f"did you mean './{file}'?" if os.path.isfile(file) else suggest(shown(name), names)
 
 
 def _load_installed(kind, name, allow_code):
-    found = installed.points(kind, shipped(kind))
-    if name not in found:
-        raise InputError(f"there is no '{shown(name)}' in {kind}; {_meant(name, [*shipped(kind), *found], '.py')}")
+    points = installed.points(kind, shipped(kind))
+    if name not in points:
+        raise InputError(f"there is no '{shown(name)}' in {kind}; {_meant(name, [*shipped(kind), *points], '.py')}")
     if not allow_code:
         raise InputError(
-            f"it names '{name}' for its {kind}, whose code is of {installed.origin(found[name])}; if you trust that, "
+            f"it names '{name}' for its {kind}, whose code is of {installed.origin(points[name])}; if you trust that, "
             "give --allow-code, else expected the name of a shipped definition"
         )
-    return installed.load(found[name])
+    return installed.load(points[name])
 
 
 def _run(load_module, name):

@@ -21,8 +21,8 @@ def c_comment(text):
     """The text as a block comment in C, which neither ends nor warns within: the two signs of `*/` and `/*` and
     those of a trigraph stand apart, and only printable characters are left."""
     lines = [_printable(line) for line in text.expandtabs(4).splitlines()]
-    for found, apart in (("*/", "* /"), ("/*", "/ *"), ("??", "? ?"), ("??", "? ?")):
-        lines = [line.replace(found, apart) for line in lines]
+    for sign, apart in (("*/", "* /"), ("/*", "/ *"), ("??", "? ?"), ("??", "? ?")):
+        lines = [line.replace(sign, apart) for line in lines]
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */"])
 
 

@@ -44,20 +44,20 @@ def shown(value: object, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def suggest(found: object, known: Collection[str]) -> str:
-    """The sentence that names the known word nearest to `found`, else all known words."""
+def suggest(word: object, words: Collection[str]) -> str:
+    """Return a sentence that names the nearest of `words`, or all of them if none is near."""
     from difflib import get_close_matches  # takes a while to import, for messages alone
 
-    near = get_close_matches(str(found), list(known), n=1)
+    near = get_close_matches(str(word), list(words), n=1)
     if near:
         return f"did you mean '{near[0]}'?"
-    return f"known: {', '.join(sorted(known))}"
+    return f"known: {', '.join(sorted(words))}"
 
 
 class Disagreement(Exception):
     """Two solvers gave opposite answers. answers: what each said, by its name; `script` is the query as SMT-LIB 2."""
 
     def __init__(self, answers: Mapping[str, str], script: str) -> None:
-        told = ", ".join(f"{name} says {answer}" for name, answer in answers.items())
-        super().__init__(f"the solvers disagree: {told}")
+        verdicts = ", ".join(f"{name} says {answer}" for name, answer in answers.items())
+        super().__init__(f"the solvers disagree: {verdicts}")
         self.script = script

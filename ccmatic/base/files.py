@@ -26,8 +26,8 @@ def opened(path):
         with open(path, "rb", opener=_without_waiting) as file:
             kind = stat.S_IFMT(os.fstat(file.fileno()).st_mode)
             if kind != stat.S_IFREG:
-                found = _KINDS.get(kind, "a device")
-                raise Unreadable(f"cannot read: {found}; expected a regular file", str(path))
+                label = _KINDS.get(kind, "a device")
+                raise Unreadable(f"cannot read: {label}; expected a regular file", str(path))
             yield file
     except OSError as error:
         raise Unreadable(f"cannot read: {error.strerror}", str(path)) from None
@@ -70,9 +70,9 @@ def parse_json(text, file=None):
         with located(file):
             data = json.loads(text, object_pairs_hook=_no_doubles)
         for level in _levels(data, file):
-            found = next((text for text in level if isinstance(text, str) and _CONTROL.search(text)), None)
-            if found is not None:
-                raise InputError(f"a text with a control character, {found[:40]!r}; expected none", file)
+            control = next((text for text in level if isinstance(text, str) and _CONTROL.search(text)), None)
+            if control is not None:
+                raise InputError(f"a text with a control character, {control[:40]!r}; expected none", file)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg}", file, error.lineno) from None
     except ValueError:

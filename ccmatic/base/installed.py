@@ -14,18 +14,18 @@ def points(kind, shipped):
     two packages give."""
     from importlib.metadata import entry_points  # 20 ms, for which few commands have a use
 
-    found = {}
+    by_name = {}
     for point in entry_points(group=f"ccmatic.{kind}"):
         if point.name in shipped:
             raise InputError(
                 f"{origin(point)} has a '{point.name}' among its {kind}, and so has ccmatic; expected a name of its "
                 "own: remove the package, or ask its authors"
             )
-        if point.name in found:
-            both = f"{origin(found[point.name])} and {origin(point)}"
+        if point.name in by_name:
+            both = f"{origin(by_name[point.name])} and {origin(point)}"
             raise InputError(f"{both} both define '{point.name}' in {kind}; expected one of them: remove the other")
-        found[point.name] = point
-    return found
+        by_name[point.name] = point
+    return by_name
 
 
 def origin(point):

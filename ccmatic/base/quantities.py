@@ -61,15 +61,15 @@ def duration(text: str) -> Fraction:
 def size(text: str, bdp: Fraction | int) -> int:
     """Whole bytes, at least 1, rounded down, of "30000", "30kb", or "1/4bdp", where a BDP is `bdp` bytes. Raises
     InputError."""
-    found = _read(text, {**SIZES, "bdp": Fraction(bdp)}, "a size such as 2bdp or 30000 (bytes)")
-    return int(_positive(Fraction(found // 1), text, "size"))
+    amount = _read(text, {**SIZES, "bdp": Fraction(bdp)}, "a size such as 2bdp or 30000 (bytes)")
+    return int(_positive(Fraction(amount // 1), text, "size"))
 
 
 def _read(text: str, units: Mapping[str, Fraction], expected: str) -> Fraction:
-    found = QUANTITY.fullmatch(str(text).strip().lower())
-    if not found or found[2] not in units:
+    match = QUANTITY.fullmatch(str(text).strip().lower())
+    if not match or match[2] not in units:
         raise InputError(f"cannot read '{text}'; expected {expected}; units: {', '.join(filter(None, units))}")
-    return _fraction(found[1]) * units[found[2]]
+    return _fraction(match[1]) * units[match[2]]
 
 
 def _positive(value: Fraction, text: str, what: str) -> Fraction:

@@ -50,8 +50,8 @@ def _fault(clauses, lemmas, steps):
     for number, step in enumerate(steps, 1):
         if any(abs(literal) not in literals for literal in step):
             return f"step {number} has a literal that the clauses do not have"
-    known = clauses.clauses + [[literal for literal, _ in lemma] for lemma in lemmas]
-    followed, refuted = unit_propagation.check_refutation(known, steps)
+    premises = clauses.clauses + [[literal for literal, _ in lemma] for lemma in lemmas]
+    followed, refuted = unit_propagation.check_refutation(premises, steps)
     if refuted:
         return None
     if followed < len(steps):

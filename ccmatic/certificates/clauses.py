@@ -49,7 +49,7 @@ class Clauses:
         self.atoms[literal] = atom
         return sign * literal
 
-    def known(self, term):
+    def find_literal(self, term):
         """The literal of term ≤ 0 if its atom is one of the clauses', else None."""
         sign, atom = _canonical(term, False)
         literal = self._literals.get(("atom", *atom))

@@ -37,14 +37,16 @@ def certify(formulas):
             return None
         used = _used(clauses, lemmas)
         multiplied = [_multiplied(clauses, lemma, theory.context) for lemma in used]
-        for lemma in [lemma for lemma, found in zip(used, multiplied, strict=True) if not found]:
+        for lemma in [lemma for lemma, product in zip(used, multiplied, strict=True) if not product]:
             lemmas.remove(lemma)
         proved = multiplied if all(multiplied) else None
     by_literals = {tuple(literal for literal, _ in lemma): lemma for lemma in proved}
     used = _used(clauses, list(by_literals))
     _, steps = unit_propagation.refute(clauses.clauses + used)
-    found = CertificateFile(clauses.digest(), [by_literals[lemma] for lemma in used], [step for step in steps if step])
-    return records.data(found)
+    certificate = CertificateFile(
+        clauses.digest(), [by_literals[lemma] for lemma in used], [step for step in steps if step]
+    )
+    return records.data(certificate)
 
 
 class _Theory:
@@ -118,7 +120,7 @@ class _Theory:
             return literal and -literal
         if z3.is_le(node) or z3.is_ge(node):
             difference = self._term(node.arg(0)) - self._term(node.arg(1))
-            return self._clauses.known(difference if z3.is_le(node) else -difference)
+            return self._clauses.find_literal(difference if z3.is_le(node) else -difference)
         return None
 
     def _term(self, node):

@@ -144,9 +144,9 @@ class Values(Walker):
 
     WORLD = "meaning for arrays"
 
-    def __init__(self, known, back=None, law=None):
+    def __init__(self, scope, back=None, law=None):
         super().__init__()
-        self.known, self._back, self._law = known, back or self, law or self
+        self.scope, self._back, self._law = scope, back or self, law or self
 
     def of(self, tree):
         """The number or truth that a tree says: an array; of a vector, its components are on the last axis."""
@@ -157,10 +157,10 @@ class Values(Walker):
         return float(node.value)
 
     def visit_Past(self, node):
-        return self.known[node.name](round(float(self._back.of(node.back))))
+        return self.scope[node.name](round(float(self._back.of(node.back))))
 
     def visit_Name(self, node):
-        value = self.known[node.name]
+        value = self.scope[node.name]
         return value(0) if callable(value) else value
 
     def visit_Binary(self, node):
@@ -211,7 +211,7 @@ class Values(Walker):
 
     def _constants(self, numbers):
         """An array of numbers, or the one of this name."""
-        return self.known[numbers] if isinstance(numbers, str) else np.asarray(numbers, np.float32)
+        return self.scope[numbers] if isinstance(numbers, str) else np.asarray(numbers, np.float32)
 
     def rates(self, tree):
         """The least and the most that a controller's body returns."""

@@ -77,5 +77,5 @@ class _Bounds(VectorWalker):
 
 def _weighted(row, vector, bias):
     pairs = list(zip(row, vector, strict=True))
-    least = sum((weight * each[weight < 0] for weight, each in pairs), Fraction(bias))
-    return _Range((least, sum((weight * each[weight >= 0] for weight, each in pairs), Fraction(bias))))
+    least = sum((weight * range_[weight < 0] for weight, range_ in pairs), Fraction(bias))
+    return _Range((least, sum((weight * range_[weight >= 0] for weight, range_ in pairs), Fraction(bias))))

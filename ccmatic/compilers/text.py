@@ -106,7 +106,7 @@ class Text(Walker):
         return componentwise(lambda *each: _atom(f"{node.name}({_listed(each)})"), *several)
 
     def visit_Bounded(self, node, out):
-        law, low, high = [_said(each) for each in (yield from self.each((node.law, node.low, node.high), out))]
+        law, low, high = [_said(part) for part in (yield from self.each((node.law, node.low, node.high), out))]
         return _atom(f"{law}, known to lie from {low} to {high}")
 
     def visit_Between(self, node, out):
@@ -151,11 +151,11 @@ class Text(Walker):
             return "true" if node.op == "and" else "false"
         written = yield from self.each(node.parts, out)
         nested = [
-            isinstance(bare(part), Logic) and isinstance(each, str)
-            for part, each in zip(node.parts, written, strict=True)
+            isinstance(bare(part), Logic) and isinstance(words, str)
+            for part, words in zip(node.parts, written, strict=True)
         ]
         return f" {node.op} ".join(
-            f"({_said(each)})" if inner else _said(each) for each, inner in zip(written, nested, strict=True)
+            f"({_said(words)})" if inner else _said(words) for words, inner in zip(written, nested, strict=True)
         )
 
     def visit_Not(self, node, out):

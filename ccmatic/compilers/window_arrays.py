@@ -63,11 +63,11 @@ def _place(back, since):
     """How long before a name is read: a number of steps, `begin`, or (steps,): so many after a comprehension's time."""
     if back == Name("time"):
         return "begin"
-    known = dict.fromkeys(("step", "R_m"), 1) | dict.fromkeys(since, 0)
-    others = {node.name for node in _nodes(back) if type(node) is Name} - known.keys()
+    numbers = dict.fromkeys(("step", "R_m"), 1) | dict.fromkeys(since, 0)
+    others = {node.name for node in _nodes(back) if type(node) is Name} - numbers.keys()
     if not others:
-        return int(value(back, known))
-    return (-int(value(back, known | dict.fromkeys(others, 0))),)
+        return int(value(back, numbers))
+    return (-int(value(back, numbers | dict.fromkeys(others, 0))),)
 
 
 class Window(NamedTuple):
@@ -110,7 +110,7 @@ class WindowValues(Values):
             return self.window.time
         if node.name in _NEVER:
             return False
-        return self.known.get(node.name, self.over)
+        return self.scope.get(node.name, self.over)
 
     def visit_Past(self, node):
         if node.name in _NEVER:
@@ -124,13 +124,13 @@ class WindowValues(Values):
         if place == "begin":
             return self.window.first[node.name]
         if node.name == "admitted":
-            return self.column("sent", place) - self.known["lost"]
+            return self.column("sent", place) - self.scope["lost"]
         return self.column(node.name, place)
 
     def column(self, name, place):
         """What was observed or believed at a place before."""
         if place == 0:
-            return self.known[name]
+            return self.scope[name]
         if place == 1:
             return self.window.before[name]
         column = self.window.columns[name]

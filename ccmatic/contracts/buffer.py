@@ -31,8 +31,8 @@ class Buffer:
         except InputError:
             size = Fraction(0)
         if size <= 0:
-            found = "infinite, any, a number > 0, or >=NUMBER (in C·R_m)"
-            raise InputError(f"the buffer is '{text:.40}'; expected {found}")
+            expected = "infinite, any, a number > 0, or >=NUMBER (in C·R_m)"
+            raise InputError(f"the buffer is '{text:.40}'; expected {expected}")
         return Buffer(kind, size)
 
     def __str__(self) -> str:

@@ -25,11 +25,11 @@ TAKEN = {*(column.name for column in (*SHARED, *OFFERED)), "C", "t", "alpha", "b
 PARTS = {*FlowView.__annotations__, *NetworkView.__annotations__, *dir(FlowView), *dir(Execution)}
 
 
-def check(attribute: str, found: Any, file: Path) -> None:
+def check(attribute: str, definition: Any, file: Path) -> None:
     """Raise InputError, at the line that sets it, unless `found` is what a definition's file is to have there.
     attribute: MODEL, PROPERTY, TEMPLATE or PROOF."""
     try:
-        _CHECKS[attribute](found)
+        _CHECKS[attribute](definition)
     except InputError as error:
         error.file = error.file or str(file)
         error.line = error.line or _line(attribute, file)
@@ -56,41 +56,43 @@ def _line(attribute: str, file: Path) -> int | None:
     return next((n for n, line in enumerate(lines, 1) if re.match(rf"{attribute}\b", line)), None)
 
 
-def _instance(attribute: str, found: Any, kind: type) -> None:
-    if isinstance(found, type):
-        raise InputError(f"{attribute} is the class {found.__name__}; expected an instance, {found.__name__}()")
-    if not isinstance(found, kind):
-        article = f"{type(found).__name__} {found!r}"
+def _instance(attribute: str, definition: Any, kind: type) -> None:
+    if isinstance(definition, type):
+        raise InputError(
+            f"{attribute} is the class {definition.__name__}; expected an instance, {definition.__name__}()"
+        )
+    if not isinstance(definition, kind):
+        article = f"{type(definition).__name__} {definition!r}"
         raise InputError(f"{attribute} is the {article}; expected a {kind.__name__} of {kind.__module__}")
 
 
-def _template(found: Any) -> None:
-    _instance("TEMPLATE", found, Template)
+def _template(definition: Any) -> None:
+    _instance("TEMPLATE", definition, Template)
 
 
-def _model(found: Any) -> None:
-    _instance("MODEL", found, Model)
-    _overrides(type(found), Model, ("network",))
-    _named(found, "the model's name")
+def _model(model: Any) -> None:
+    _instance("MODEL", model, Model)
+    _overrides(type(model), Model, ("network",))
+    _named(model, "the model's name")
     _expect(
-        type(found.default_jitter) is int and found.default_jitter >= 0,
+        type(model.default_jitter) is int and model.default_jitter >= 0,
         "default_jitter",
-        found.default_jitter,
+        model.default_jitter,
         "a whole number of steps",
     )
-    _expect(isinstance(found.columns, (tuple, list)), "columns", found.columns, "a tuple of columns")
-    for column in found.columns:
+    _expect(isinstance(model.columns, (tuple, list)), "columns", model.columns, "a tuple of columns")
+    for column in model.columns:
         _column(column)
     for name in ("measures", "has_tokens"):
-        given = getattr(type(found), name, None)
+        given = getattr(type(model), name, None)
         what = "columns in its place, of TOKENS, LAST and FIRST"
         _expect(given is getattr(Model, name, None), name, given, what)
     for name, count in {"network": 1, "timeouts": 1}.items():
-        _takes(getattr(found, name), count)
-    _expect(isinstance(found.beliefs, (tuple, list)), "beliefs", found.beliefs, "a tuple of beliefs")
-    for belief in found.beliefs:
+        _takes(getattr(model, name), count)
+    _expect(isinstance(model.beliefs, (tuple, list)), "beliefs", model.beliefs, "a tuple of beliefs")
+    for belief in model.beliefs:
         _belief(belief)
-    names = [each.name for each in (*found.columns, *found.beliefs)]
+    names = [field.name for field in (*model.columns, *model.beliefs)]
     _expect(len({*names}) == len(names), "beliefs", tuple(names), "columns and beliefs of different names")
 
 
@@ -103,8 +105,8 @@ def _column(column: Any) -> None:
     _expect(isinstance(column.says, str), f"what {column.name} says", column.says, "text")
 
 
-def _named(found: Any, what: str) -> None:
-    name = getattr(found, "name", None)
+def _named(definition: Any, what: str) -> None:
+    name = getattr(definition, "name", None)
     _expect(isinstance(name, str), what, name, "text")
 
 
@@ -130,14 +132,14 @@ def _belief(belief: Any) -> None:
         _takes(getattr(belief, part), count, f"{part} of {name}")
 
 
-def _property(found: Any) -> None:
-    if not (isinstance(found, type) and issubclass(found, Property)):
-        raise InputError(f"PROPERTY is {found!r}; expected the class itself, a subclass of ccmatic.contracts.Property")
-    _overrides(found, Property, ("ways_to_fail", "objectives", "holds"))
-    _named(found, "the property's name")
-    _expect(is_dataclass(found), found.__name__, found, "a frozen dataclass, whose fields are its thresholds")
-    given, shared = (inspect.getattr_static(kind, "from_parameters") for kind in (found, Property))
-    for field in found.thresholds() if given is shared else ():
+def _property(cls: Any) -> None:
+    if not (isinstance(cls, type) and issubclass(cls, Property)):
+        raise InputError(f"PROPERTY is {cls!r}; expected the class itself, a subclass of ccmatic.contracts.Property")
+    _overrides(cls, Property, ("ways_to_fail", "objectives", "holds"))
+    _named(cls, "the property's name")
+    _expect(is_dataclass(cls), cls.__name__, cls, "a frozen dataclass, whose fields are its thresholds")
+    given, shared = (inspect.getattr_static(kind, "from_parameters") for kind in (cls, Property))
+    for field in cls.thresholds() if given is shared else ():
         exact = field.type in (Fraction, "Fraction")
         _expect(
             exact or "choices" in field.metadata,
@@ -147,30 +149,30 @@ def _property(found: Any) -> None:
         )
 
 
-def _proof(found: Any) -> None:
-    _instance("PROOF", found, lemma.Proof)
-    states = [("a state", state, lemma.State, {"holds": 3}) for state in found.states]
-    objectives = [("an objective", o, lemma.Objective, {"holds": 2}) for s in found.states for o in s.ensures]
-    measures = [("a measure", m, lemma.Measure, {"value": 2, "limit": 1}) for s in found.states for m in s.measures]
-    lemmas = [("a lemma", other, lemma.Lemma, {"given": 2, "then": 2}) for other in found.lemmas]
+def _proof(proof: Any) -> None:
+    _instance("PROOF", proof, lemma.Proof)
+    states = [("a state", state, lemma.State, {"holds": 3}) for state in proof.states]
+    objectives = [("an objective", o, lemma.Objective, {"holds": 2}) for s in proof.states for o in s.ensures]
+    measures = [("a measure", m, lemma.Measure, {"value": 2, "limit": 1}) for s in proof.states for m in s.measures]
+    lemmas = [("a lemma", other, lemma.Lemma, {"given": 2, "then": 2}) for other in proof.lemmas]
     for what, part, kind, takes in [*states, *objectives, *measures, *lemmas]:
         _expect(isinstance(part, kind), what, part, f"a {kind.__name__} of ccmatic.contracts")
         for name, count in takes.items():
             _takes(getattr(part, name), count, f"{name} of {part.name}")
-    for constant in found.constants:
+    for constant in proof.constants:
         _expect(isinstance(constant, lemma.Constant), "a constant", constant, "a Constant of ccmatic.contracts")
 
 
-def _overrides(found: type, base: type, names: Iterable[str]) -> None:
+def _overrides(kind: type, base: type, names: Iterable[str]) -> None:
     for name in names:
-        given = getattr(found, name, None)
+        given = getattr(kind, name, None)
         if given is None or given is getattr(base, name, None):
-            raise InputError(f"{found.__name__} does not define {name}; expected `def {name}(self, …)`")
+            raise InputError(f"{kind.__name__} does not define {name}; expected `def {name}(self, …)`")
 
 
-def _expect(good: bool, what: str, found: object, expected: str) -> None:
+def _expect(good: bool, what: str, value: object, expected: str) -> None:
     if not good:
-        raise InputError(f"{what} is {found!r}; expected {expected}")
+        raise InputError(f"{what} is {value!r}; expected {expected}")
 
 
 def _takes(function: Any, count: int, name: str | None = None) -> None:

@@ -47,7 +47,7 @@ class Flow(_Bytes):
     horizon: int
     D: int
     alpha: Any = None
-    known: bool | None = False
+    numeric: bool | None = False
     A: Sequence[Number]
     S: Sequence[Number]
     L: Sequence[Number]
@@ -98,7 +98,7 @@ class Execution(_Bytes):
         self.own: Mapping[str, Sequence[Number]] = own or {}
         self.flows: Sequence[FlowView] = (flow,)
         self.C, self.buffer, self.beta, self.K, self.bounds = C, buffer, beta, K, bounds
-        self.horizon, self.D, self.alpha, self.known = flow.horizon, flow.D, flow.alpha, flow.known
+        self.horizon, self.D, self.alpha, self.numeric = flow.horizon, flow.D, flow.alpha, flow.numeric
         self.A, self.S, self.L, self.Ld, self.r = flow.A, flow.S, flow.L, flow.Ld, flow.r
         self.Q, self.F, self.limited = flow.Q, flow.F, flow.limited
         self.timely, self.excess = flow.timely, flow.excess
@@ -268,8 +268,8 @@ class Watched(Flow):
         columns: dict[str, Any] = {name: [] for name in ("A", "S", "L", "Ld", "r", "timely", "excess", "limited")}
         columns |= {name: Delay.measured((), horizon) for name in "QF"}
         beliefs: dict[str, list[Number]] = {belief.name: [] for belief in model.beliefs}
-        known: dict[str, Any] = {"horizon": horizon, "D": jitter, "alpha": alpha, "known": True}
-        super().__init__(**known, **columns, beliefs=beliefs, before_timeout=beliefs)
+        sizes: dict[str, Any] = {"horizon": horizon, "D": jitter, "alpha": alpha, "numeric": True}
+        super().__init__(**sizes, **columns, beliefs=beliefs, before_timeout=beliefs)
         if model.sees_losses_at_once:
             self.timely = self.L
 
@@ -302,7 +302,7 @@ def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Boun
         horizon=horizon,
         D=jitter,
         alpha=source.alpha,
-        known=source.known,
+        numeric=source.numeric,
         A=A,
         S=S,
         L=L,
@@ -353,7 +353,7 @@ def _windows(
                 R=model.round_trip(number),
                 number=number,
                 alpha=source.alpha,
-                known=source.known,
+                numeric=source.numeric,
                 A=A,
                 S=S,
                 L=L,

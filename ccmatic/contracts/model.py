@@ -203,15 +203,15 @@ class Model:
             named = Law(self.name, *law)
             if not isinstance(named.formula, (bool, Condition)):
                 raise self._malformed(part, f"{named} is {named.formula!r}")
-            if x.known and not isinstance(named.formula, bool):
+            if x.numeric and not isinstance(named.formula, bool):
                 message = f"{named} reads unknowns that no trace has; expected those of the execution and its beliefs"
                 raise InputError(message, *self._place(part))
-            if named.formula is False and x.known is False and x.horizon > 1:
+            if named.formula is False and x.numeric is False and x.horizon > 1:
                 raise InputError(f"{named} is false on every trace, so that nothing could break", *self._place(part))
             yield named
 
-    def _malformed(self, part: object, found: str) -> InputError:
-        return InputError(f"{found}; expected (law name, t, condition)", *self._place(part))
+    def _malformed(self, part: object, problem: str) -> InputError:
+        return InputError(f"{problem}; expected (law name, t, condition)", *self._place(part))
 
     def _place(self, part: object) -> tuple[str | None, int | None]:
         """Where a part was written; if ccmatic made it of what the model gives, the model."""

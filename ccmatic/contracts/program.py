@@ -165,7 +165,7 @@ class Moment:
     x: FlowView
     t: int
     delay: int | None
-    _known: dict[tuple[str, int], Any]
+    _memo: dict[tuple[str, int], Any]
 
     def samples(self, name: str) -> Iterator[tuple[Number, Number | int, Truth]]:
         """Yield (amount, over, when) for the samples of a running bound, the oldest first: amount/over, observed if
@@ -187,10 +187,10 @@ class Moment:
 
     def value(self, name: str) -> Any:
         """The number or condition that a function returns here."""
-        if (name, self.t) not in self._known:
+        if (name, self.t) not in self._memo:
             of = self.truth if self.program.units[name] == CONDITION else self.term
-            self._known[name, self.t] = of(self.program.definitions[name], {})
-        return self._known[name, self.t]
+            self._memo[name, self.t] = of(self.program.definitions[name], {})
+        return self._memo[name, self.t]
 
     def bounded_by(self, name: str, value: Number) -> Truth:
         """`value` is what a function returns, as conditions that are linear."""
@@ -205,7 +205,7 @@ class Moment:
 
     def before(self, back: int) -> "Moment":
         """The same, so many steps before."""
-        return Moment(self.program, self.x, self.t - back, self.delay, self._known)
+        return Moment(self.program, self.x, self.t - back, self.delay, self._memo)
 
     def earlier(self, past: Past, index: Mapping[str, int]) -> Any:
         """What a name stood for some steps before."""
@@ -303,10 +303,10 @@ class Moment:
             case Each(pick, name, _, term, test):
                 # As what is near is most likely to decide it, `any` begins there.
                 times = [*self._times(tree, index)]
-                found = (
+                cases = (
                     self._if(test, term, {**index, name: back}) for back in (times[::-1] if pick == "any" else times)
                 )
-                return _joined(pick == "all", (either for either in found if either is not None))
+                return _joined(pick == "all", (either for either in cases if either is not None))
         raise TypeError(f"no condition: {tree!r}")
 
     def _if(self, test: Any, term: Any, index: Mapping[str, int]) -> Truth | None:

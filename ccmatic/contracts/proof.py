@@ -302,12 +302,12 @@ def beyond(constant: str) -> str:
 
 
 def _distinct(what: str, names: Iterable[str]) -> None:
-    known = dict[str, str]()
+    stems = dict[str, str]()
     for name in names:
         stem = file_stem(name)
-        if stem in known:
-            raise InputError(f"two {what} are named '{known[stem]}' and '{name}'; expected names of their own")
-        known[stem] = name
+        if stem in stems:
+            raise InputError(f"two {what} are named '{stems[stem]}' and '{name}'; expected names of their own")
+        stems[stem] = name
 
 
 def _always(x: NetworkView, c: Values) -> Truth:

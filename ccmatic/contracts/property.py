@@ -87,18 +87,18 @@ class Property:
 
     def parameters(self) -> dict[str, str]:
         """The thresholds by name, as text, for records."""
-        return {each.name: str(getattr(self, each.name)) for each in self.thresholds()}
+        return {threshold.name: str(getattr(self, threshold.name)) for threshold in self.thresholds()}
 
     @classmethod
     def from_parameters(cls, given: Mapping[str, Any], allow_code: bool = False) -> Self:
         """The property with some thresholds set, by name; text and integers are read as exact numbers. allow_code: as
         in `definitions.load`, for one that names definitions. Raises InputError for a name or a value that is none."""
-        known = {each.name: each for each in cls.thresholds()}
+        thresholds = {threshold.name: threshold for threshold in cls.thresholds()}
         values = {}
         for name, value in given.items():
-            if name not in known:
-                raise InputError(f"{cls.name} has no parameter '{name}'; {suggest(name, known)}")
-            values[name] = _read(known[name], value)
+            if name not in thresholds:
+                raise InputError(f"{cls.name} has no parameter '{name}'; {suggest(name, thresholds)}")
+            values[name] = _read(thresholds[name], value)
         return cls(**values)
 
 

@@ -14,12 +14,12 @@ from ccmatic.logic import Truth, boolean, choice, linear, real, unit
 
 
 class Source(Protocol):
-    """Where the columns of an execution come from. C, alpha, beta: as in `NetworkView`. zero: the number 0. known: all
-    are numbers; None: some are."""
+    """Where the columns of an execution come from. C, alpha, beta: as in `NetworkView`. zero: the number 0.
+    numeric: all are numbers; None: some are."""
 
     C: Number
     zero: Number
-    known: bool | None
+    numeric: bool | None
     alpha: Number
     beta: Number | None
 
@@ -80,7 +80,7 @@ class Unknowns(Source):
     limited in any step. prefix: of their names."""
 
     C, zero = linear(1), linear(0)
-    known: bool | None = False
+    numeric: bool | None = False
 
     def __init__(self, horizon: int, buffer: Buffer, bounds: Bounds, pauses: bool = False, prefix: str = "") -> None:
         self._horizon, self._bounds, self._pauses, self._prefix = horizon, bounds, pauses, prefix
@@ -118,7 +118,7 @@ class Unknowns(Source):
 class Numbers(Source):
     """A trace's numbers. reads: names of the beliefs to be read. Raises KeyError for what the trace lacks."""
 
-    C, zero, known = Fraction(1), Fraction(0), True
+    C, zero, numeric = Fraction(1), Fraction(0), True
 
     def __init__(self, trace: Recorded, buffer: Buffer, reads: Collection[str]) -> None:
         self._trace, self._reads = trace, reads
@@ -154,7 +154,7 @@ class ObservedTrace(Unknowns):
     """What the sender of a trace has seen by the end of its first `horizon` steps; all else is unknown, and so is what
     its bytes are in C·R_m: they are multiples of the unit. Raises KeyError for what the trace lacks."""
 
-    known = None
+    numeric = None
 
     def __init__(self, model: Model, trace: Recorded, buffer: Buffer, horizon: int) -> None:
         super().__init__(horizon, buffer, Bounds.MOVE)
@@ -186,7 +186,7 @@ class LastSteps(Source):
     no beliefs. Of senders by a window bytes are counted on, as what they remember may be a place among them."""
 
     def __init__(self, model: Model, x: NetworkView, steps: int) -> None:
-        self.C, self.zero, self.known, self.alpha, self.beta = x.C, x.C * 0, x.known, x.alpha, x.beta
+        self.C, self.zero, self.numeric, self.alpha, self.beta = x.C, x.C * 0, x.numeric, x.alpha, x.beta
         self._model, self._x, self._declared = model, x, model.declared()
         self._begin, self._steps = x.horizon - steps, range(x.horizon - steps, x.horizon)
 
@@ -231,7 +231,7 @@ class NextWindow(Source):
     def __init__(self, model: Model, x: NetworkView, steps: int) -> None:
         self._x, self._end, self._common = x, LastSteps(model, x, steps), steps
         self._after = Unknowns(x.horizon, x.buffer, x.bounds, prefix="next_")
-        self.C, self.zero, self.known = self._after.C, self._after.zero, self._after.known
+        self.C, self.zero, self.numeric = self._after.C, self._after.zero, self._after.numeric
         self.alpha, self.beta = x.alpha, x.beta
 
     def column(self, name: str) -> Sequence[Number]:

@@ -28,8 +28,8 @@ class Bounds(Enum):
 class FlowView(Protocol):
     """One flow: what its sender did, what came of it, and what the sender believes.
 
-    horizon: how many steps. D: the jitter, in steps. alpha: MSS, in bytes. known: all are numbers, none unknown; None:
-    some are.
+    horizon: how many steps. D: the jitter, in steps. alpha: MSS, in bytes. numeric: all
+    are numbers, none unknown; None: some are.
 
     A, S, L, Ld: cumulative bytes sent, served, lost, and lost as far as the sender knows. r: the sending rate over
     (t-1, t]. Q, F: whole steps that the last and the first byte served by t had been in the network beyond R_m; None
@@ -51,7 +51,7 @@ class FlowView(Protocol):
     horizon: int
     D: int
     alpha: Number
-    known: bool | None
+    numeric: bool | None
     A: Sequence[Number]
     S: Sequence[Number]
     L: Sequence[Number]

@@ -96,12 +96,12 @@ class Controller:
         """
         for t in range(1, view.horizon):
             beliefs = {name: column[t - 1] for name, column in view.beliefs.items()}
-            known = {**beliefs, "R_m": 1, "D": view.D, "MSS": view.alpha}
-            if view.known:
-                allowed = self.allowed(known)
+            inputs = {**beliefs, "R_m": 1, "D": view.D, "MSS": view.alpha}
+            if view.numeric:
+                allowed = self.allowed(inputs)
                 chosen = allowed is not None and allowed.low <= view.r[t] <= allowed.high
             else:
-                chosen = self.encode(known, view.r[t], view.alpha)
+                chosen = self.encode(inputs, view.r[t], view.alpha)
             yield "rate_is_the_controllers", t, chosen
 
     def encode(self, values, rate, floor):

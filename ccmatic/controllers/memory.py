@@ -38,8 +38,9 @@ class Memory(Declaration):
         now = view.state[self.name][t]
         if self.unit == CONDITION and self.terms:
             return equal(now, int(value(self.terms[0])))
-        known = {name: each.read(view, t) for name, each in self.observations.items() if each.constant}
-        encoder = Encoder({"R_m": view.R, "D": view.D, "MSS": view.alpha, **known}, None)
+        observations = self.observations.items()
+        constants = {name: observation.read(view, t) for name, observation in observations if observation.constant}
+        encoder = Encoder({"R_m": view.R, "D": view.D, "MSS": view.alpha, **constants}, None)
         terms = [encoder.form(tree) for tree in self.terms]
         match self.kind:
             case "equal" | "any_of":

@@ -41,7 +41,8 @@ def observations_in(source, file):
         statements = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}  # the reader says what is wrong
-    return {found[0]: _belief(*found, file) for each in statements if (found := observation_of(each))}
+    observations = filter(None, map(observation_of, statements))
+    return {name: _belief(name, path, file) for name, path in observations}
 
 
 def _belief(name, path, file):

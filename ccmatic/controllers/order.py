@@ -30,7 +30,7 @@ def _require(controller, jitter):
         checker.push()
         checker.add(above)
         if checker.check() == SAT:
-            found = ", ".join(f"{name} = {checker.value(unknown)}" for name, unknown in unknowns.items())
-            message = f"low is above high at {found or 'any values'}; expected `between(low, high)` with low <= high"
+            point = ", ".join(f"{name} = {checker.value(unknown)}" for name, unknown in unknowns.items())
+            message = f"low is above high at {point or 'any values'}; expected `between(low, high)` with low <= high"
             raise InputError(f"{message}, such as between(low, max(low, high))", controller.file, line)
         checker.pop()

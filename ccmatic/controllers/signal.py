@@ -218,11 +218,11 @@ class _Reader(TermsReader):
             expected = f"expected what is measured; {suggest(name, [*self.units, *shipped])}"
             self.fail(argument, f"unknown name `{name}`, {expected}")
         try:
-            found = measure(name)
+            shipped_measure = measure(name)
         except InputError as error:
             raise error if error.file else InputError(error.message, self.file, argument.lineno) from None
-        self.results[name], self.units[name] = (found.term, found.unit), found.unit
-        self.memory.append(found.memory)
+        self.results[name], self.units[name] = (shipped_measure.term, shipped_measure.unit), shipped_measure.unit
+        self.memory.append(shipped_measure.memory)
 
     def result(self, function):
         tree, unit = super().result(function)
@@ -247,12 +247,12 @@ class _Reader(TermsReader):
         """An observation is a list of numbers, a reward a number, an action's meaning a rate."""
         is_list = isinstance(unit, tuple)
         if is_list != (self.kind == "observe"):
-            found, expected = ("a list", "one number") if is_list else ("one number", "a list of numbers")
-            self.fail(function, f"`{self.kind}` returns {found}, expected {expected}")
+            shape, expected = ("a list", "one number") if is_list else ("one number", "a list of numbers")
+            self.fail(function, f"`{self.kind}` returns {shape}, expected {expected}")
         expected = RATE if self.kind == "act" else NUMBER
-        for each in unit if is_list else (unit,):
-            if each not in (None, expected):
-                self.fail(function, f"`{self.kind}` returns {each}, expected {expected}")
+        for part in unit if is_list else (unit,):
+            if part not in (None, expected):
+                self.fail(function, f"`{self.kind}` returns {part}, expected {expected}")
 
     def all_memory(self):
         """The registers of what is read, and those of this file."""

@@ -57,7 +57,7 @@ class Stateful:
 
         view: of its flow, such as `contracts.FlowView`, with a window and with columns for this state."""
         decides, first = False, None
-        program = self._program if view.known else None
+        program = self._program if view.numeric else None
         for t in range(view.horizon):
             step = Step(self, view, t, program)
             decides = self._decides(step, decides)
@@ -100,7 +100,7 @@ class Stateful:
         name = f"{self.name.removesuffix(_ANYWHERE)}{_ANYWHERE}"
         return parse_stateful(b"".join(lines).decode(), name, self.file, self.observations | self.beliefs)
 
-    def does_less_untold(self, view):
+    def does_less_uninformed(self, view):
         """The formula that its state becomes what it could not if fewer comparisons with a delay held.
 
         That is at the first step at which it decides, or at the last of the view. Of a delay that is not known no
@@ -108,20 +108,20 @@ class Stateful:
         bytes from before the trace, which a controller that reads the delay of this step alone is told.
         """
         steps = dict.fromkeys((self.first_decision(view), view.horizon - 1))
-        return some([self._does_less_untold(view, t) for t in steps])
+        return some([self._does_less_uninformed(view, t) for t in steps])
 
-    def _does_less_untold(self, view, t):
-        told, untold = OpenStep(self, view, t, f"told_{t}"), OpenStep(self, view, t, f"untold_{t}")
-        becomes = told.becomes(self.update), no(untold.becomes(self.update))
-        fewer = [implies(untold.holds[each], holds) for each, holds in told.holds.items()]
+    def _does_less_uninformed(self, view, t):
+        informed, uninformed = OpenStep(self, view, t, f"informed_{t}"), OpenStep(self, view, t, f"uninformed_{t}")
+        becomes = informed.becomes(self.update), no(uninformed.becomes(self.update))
+        fewer = [implies(uninformed.holds[each], holds) for each, holds in informed.holds.items()]
         return every(*becomes, fewer, self._is_before_trace(view, t))
 
     def _is_before_trace(self, view, t):
         """That what is acknowledged was sent before the trace, if no delay of an earlier step is read."""
         few = {name for name, each in self.observations.items() if each.few}
         earlier = any(isinstance(leaf, Past) and leaf.name in few for leaf in leaves(self.update))
-        told = "before_trace" in self.parameters and not earlier
-        return self.observations["before_trace"].read(view, t) if told else True
+        reads_it = "before_trace" in self.parameters and not earlier
+        return self.observations["before_trace"].read(view, t) if reads_it else True
 
     def tells_delays_apart(self, view, longest):
         """Whether it does the same for all delays of `longest` steps or more: no comparison tells them apart."""
@@ -161,8 +161,8 @@ class Stateful:
         unseen = step.unseen(self.update)
         if unseen is None or not before:
             return unseen is None
-        found = f"reads `{unseen.name}` at step {step.t} by when it is not observed, but decides before"
-        raise InputError(f"{found}; expected to read it only later", self.file, getattr(unseen, "line", None))
+        problem = f"reads `{unseen.name}` at step {step.t} by when it is not observed, but decides before"
+        raise InputError(f"{problem}; expected to read it only later", self.file, getattr(unseen, "line", None))
 
     def pretty(self):
         """The controller as mathematics for people: what it does once a step, then what it sends by."""
@@ -181,8 +181,8 @@ class Stateful:
         return f"<controller {self.name}({', '.join(self.parameters)}) with state {self._names()}>"
 
     def _repr_html_(self):
-        told = f"{self.name}({', '.join(self.parameters)}), state {self._names()}"
-        return markup.paragraphs([told]) + markup.listing(self.pretty())
+        heading = f"{self.name}({', '.join(self.parameters)}), state {self._names()}"
+        return markup.paragraphs([heading]) + markup.listing(self.pretty())
 
     def _names(self):
         return ", ".join(memory.name for memory in self.state) or "none"
@@ -194,5 +194,5 @@ def parse_stateful(source, name, file, observations):
     beliefs = beliefs | observations_in(source, file)
     parts = read_stateful(source, observed, beliefs, file)
     state = tuple(Memory(**vars(each)) for each in parts.state)
-    found = parts.parameters, state, parts.update, parts.window, parts.rate
-    return Stateful(name, source, *found, observed, beliefs, file)
+    pieces = parts.parameters, state, parts.update, parts.window, parts.rate
+    return Stateful(name, source, *pieces, observed, beliefs, file)

@@ -99,7 +99,7 @@ def _controller(trace, controller):
     lines, unsaid = controller.pretty().splitlines(), [""] * trace.horizon
     if isinstance(controller, controllers.Stateful):
         return {"lines": lines, "taken": [{}] * trace.horizon, "allowed": unsaid}
-    taken = [way_taken(controller.body, known) for known in trace.decisions(controller.parameters)]
+    taken = [way_taken(controller.body, inputs) for inputs in trace.decisions(controller.parameters)]
     allowed = ["", *map(_band, trace.allowed(controller))] if controller.is_envelope else unsaid
     return {"lines": lines, "taken": [{}, *taken], "allowed": allowed}
 

@@ -79,8 +79,8 @@ def _broken(report, x):
         kept = ", and ".join(told(leaf, x.horizon - 1) for leaf in changes)
         others = "; ".join(_worst([leaf for leaf in leaves if leaf not in changes], x.horizon - 1))
         excuse = f" Nothing excuses it: {kept}." if others and kept else ""
-        found = f": {others or kept}" if leaves else ""
-        yield f"'{name}' is not met{found}.{excuse}"
+        reason = f": {others or kept}" if leaves else ""
+        yield f"'{name}' is not met{reason}.{excuse}"
 
 
 def _worst(leaves, end):
@@ -145,6 +145,6 @@ def _within(trace, allowed):
         "the most allowed": [t for t, r, rates in free if r == rates.high],
         "between these": [t for t, r, rates in free if rates.low < r < rates.high],
     }
-    told = [f"{where} at t = {', '.join(map(str, steps))}" for where, steps in at.items() if steps]
-    if told:
-        yield f"Of the rates that it allows, r is {'; '.join(told)}."
+    places = [f"{where} at t = {', '.join(map(str, steps))}" for where, steps in at.items() if steps]
+    if places:
+        yield f"Of the rates that it allows, r is {'; '.join(places)}."

@@ -204,8 +204,8 @@ def formula(condition: object) -> Any:
         return condition.node
     if isinstance(condition, bool):
         return TRUE() if condition else FALSE()
-    found = "a term" if isinstance(condition, Linear) else repr(condition)
-    raise InputError(f"{found} is no condition; expected a comparison, or conditions joined by every, some, no, …")
+    word = "a term" if isinstance(condition, Linear) else repr(condition)
+    raise InputError(f"{word} is no condition; expected a comparison, or conditions joined by every, some, no, …")
 
 
 def equal(left: Term, right: Term) -> Truth:

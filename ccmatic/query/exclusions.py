@@ -98,7 +98,7 @@ def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
     if _longest(flow) and controller.tells_delays_apart(flow, _longest(flow)):
         return False
     checker = Checker()
-    checker.add(controller.does_less_untold(flow))
+    checker.add(controller.does_less_uninformed(flow))
     return bool(checker.check() != UNSAT)
 
 

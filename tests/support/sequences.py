@@ -104,7 +104,7 @@ class Sequence:
             horizon=HORIZON,
             D=1,
             alpha=Fraction(PACKET),
-            known=True,
+            numeric=True,
             **columns,
             r=nothing,
             cwnd=nothing,

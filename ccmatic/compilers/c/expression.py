@@ -40,7 +40,7 @@ MOST = 2**62
 
 
 class Expression(Walker):
-    """Writes the trees of one controller. known: the names that are numbers, with their values; file: of the
+    """Writes the trees of one controller. constants: the names that are numbers, with their values; file: of the
     controller, for messages. What other names are in C a subclass says.
 
     A walk is for one of these: `constant`, the number that a term is, or None; `leaves`, of a term; `term`, times a
@@ -49,9 +49,9 @@ class Expression(Walker):
 
     WORLD = "meaning in C"
 
-    def __init__(self, known, file):
+    def __init__(self, constants, file):
         super().__init__(file)
-        self.known, self.components, self.extents = known, Components(), Extents()
+        self.constants, self.components, self.extents = constants, Components(), Extents()
         self.often, self.variables, self.declarations, self.made = set(), {}, [], 0
 
     def variable(self, leaf):
@@ -96,9 +96,9 @@ class Expression(Walker):
         head = [f"{indent}{statement}" for statement in (*self.declared(), f"if ({test}) {{")]
         outer = len(self._results), len(self.variables)
         then = self.body(tree.then, leaf, indent + "    ")
-        for known, size in zip((self._results, self.variables), outer, strict=True):
-            while len(known) > size:  # what was declared within the branch is not known after it
-                known.popitem()
+        for table, size in zip((self._results, self.variables), outer, strict=True):
+            while len(table) > size:  # what was declared within the branch is not known after it
+                table.popitem()
         return [*head, *then, f"{indent}}}", *self.body(tree.other, leaf, indent)]
 
     def declared(self):
@@ -133,7 +133,7 @@ class Expression(Walker):
             case Item():
                 return (yield self.components.of(tree), "constant")
             case Name(name):
-                return self.known.get(name)
+                return self.constants.get(name)
             case Binary(op, left, right):
                 values = (yield left, "constant"), (yield right, "constant")
                 return None if None in values else self.combined(tree, op, *values)
@@ -206,8 +206,8 @@ class Expression(Walker):
         both a term may exceed 64 bits."""
         common, most = self.denominator_and_most(*trees, factor=factor)
         if most >= MOST:
-            found = ", ".join(f"`{text(tree)}`" for tree in trees)
-            raise InputError(f"{found} needs more than 64 bits in C; expected smaller coefficients", self.file)
+            terms = ", ".join(f"`{text(tree)}`" for tree in trees)
+            raise InputError(f"{terms} needs more than 64 bits in C; expected smaller coefficients", self.file)
         return common
 
     def is_wide_layer(self, tree, factor=Fraction(1)):

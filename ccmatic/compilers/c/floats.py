@@ -67,7 +67,7 @@ class _Writer(Walker):
     def __init__(self, name, inputs):
         super().__init__()
         scalars = () if isinstance(inputs, str) else inputs
-        self.name, self.places = name, {each: place for place, each in enumerate(scalars)}
+        self.name, self.places = name, {values: place for place, values in enumerate(scalars)}
         self.whole = inputs if isinstance(inputs, str) else None
         self.arrays, self.statements, self.locals = [], [], 0
 
@@ -76,13 +76,13 @@ class _Writer(Walker):
         self.locals += 1
         return f"{name}_{self.locals}"
 
-    def outputs(self, found):
-        """Statements that write what was found."""
-        if isinstance(found, tuple):
-            return [f"out[{place}] = {_text(each)};" for place, each in enumerate(found)]
-        if isinstance(found, _Array):
-            return [f"for (unsigned i = 0; i < {found.size}; i++)", f"    out[i] = {found}[i];"]
-        return [f"out[0] = {_text(found)};"]
+    def outputs(self, result):
+        """Statements that write a result to `out`."""
+        if isinstance(result, tuple):
+            return [f"out[{place}] = {_text(value)};" for place, value in enumerate(result)]
+        if isinstance(result, _Array):
+            return [f"for (unsigned i = 0; i < {result.size}; i++)", f"    out[i] = {result}[i];"]
+        return [f"out[0] = {_text(result)};"]
 
     def each_component(self, expression, *values):
         """A scalar expression of values, or of each of their components: those of arrays in a loop."""
@@ -119,12 +119,12 @@ class _Writer(Walker):
         return f"in[{self.places[node.name]}]"
 
     def visit_Local(self, node):
-        found = yield node.term
-        if isinstance(found, Fraction | tuple | _Array) or found.isidentifier():
-            return found
+        value = yield node.term
+        if isinstance(value, Fraction | tuple | _Array) or value.isidentifier():
+            return value
         made = self.fresh(node.name)
-        self.statements.append(f"const {'bool' if isinstance(found, _Truth) else 'float'} {made} = {found};")
-        return type(found)(made)
+        self.statements.append(f"const {'bool' if isinstance(value, _Truth) else 'float'} {made} = {value};")
+        return type(value)(made)
 
     def visit_Binary(self, node):
         left, right = (yield node.left), (yield node.right)

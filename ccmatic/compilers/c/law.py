@@ -74,8 +74,8 @@ class Law(Walker):
         value = self.writer.constant(node)
         if value is not None:
             return literal(value)
-        if found := self.exact(node):
-            common, most = found
+        if form := self.exact(node):
+            common, most = form
             roundings = (most >= 2**_BITS) + (common > 1)
             return self.kept(Rounded(f"ccm_of({self.writer.term(node, common)}, {common})", roundings))
         return self.kept((yield from self.written(node)))

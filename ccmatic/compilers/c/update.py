@@ -40,8 +40,8 @@ class Update(Expression):
     layers of networks that 64 bits do not hold."""
 
     def __init__(self, controller, R, jitter):
-        known = {"R_m": Fraction(R), "D": Fraction(jitter), "step": Fraction(1), "line_rate": Fraction(LINE_RATE)}
-        super().__init__(known, controller.file)
+        constants = {"R_m": Fraction(R), "D": Fraction(jitter), "step": Fraction(1), "line_rate": Fraction(LINE_RATE)}
+        super().__init__(constants, controller.file)
         self.observations = controller.observations
         self.units = {memory.name: memory.unit for memory in controller.state}
         self.upper = {memory.name for memory in controller.state if memory.is_upper}
@@ -56,8 +56,8 @@ class Update(Expression):
         if leaf.name in self.units:
             return f"was.{leaf.name}", ONE[self.units[leaf.name]], LARGEST
         if leaf.name == "ack_rate":
-            now, then = (self.seen(leaf, "acked", more) for more in (0, self.known["R_m"]))
-            return f"({now} - {then})", int(self.known["R_m"]), 2 * LARGEST
+            now, then = (self.seen(leaf, "acked", more) for more in (0, self.constants["R_m"]))
+            return f"({now} - {then})", int(self.constants["R_m"]), 2 * LARGEST
         observation = self.observations[leaf.name]
         most = LONGEST_DELAY if observation.few else LONGEST_TIME if observation.unit == TIME else LARGEST
         return self.seen(leaf), 1, most
@@ -78,8 +78,10 @@ class Update(Expression):
         """What was observed, under its own or another name, `more` steps before what a leaf says."""
         back = more + (self.constant(leaf.back) if isinstance(leaf, Past) else 0)
         if back.denominator != 1 or not 0 <= back <= LONGEST_PAST:
-            found = f"`{leaf.name}` of {back} steps before; expected a whole number of steps, from 0 to {LONGEST_PAST}"
-            raise InputError(found, self.file, getattr(leaf, "line", None))
+            problem = (
+                f"`{leaf.name}` of {back} steps before; expected a whole number of steps, from 0 to {LONGEST_PAST}"
+            )
+            raise InputError(problem, self.file, getattr(leaf, "line", None))
         self.past = max(self.past, int(back))
         return f"seen[{back}].{name or _CALLED.get(leaf.name, leaf.name)}"
 

@@ -197,15 +197,18 @@ class _Writer(Expression):
         common = self.denominator(tree)
         return _divided(self.term(tree, Fraction(common)), common, up)
 
-    def extreme(self, each, up, function):
+    def extreme(self, comprehension, up, function):
         """A call of a function that goes over a window."""
-        name = self.named(each, f"{function}_{'up' if up else 'down'}")
+        name = self.named(comprehension, f"{function}_{'up' if up else 'down'}")
         if name not in self.called:
             shared, self.shared = self.shared, None
-            most, is_least = _most(self.program.units[function]), each.pick == "min"
+            most, is_least = _most(self.program.units[function]), comprehension.pick == "min"
             word, end = ("least", "least") if is_least else ("most", f"ccm_at_most({most}, most)")
             lines = self.loop(
-                each, lambda: f"{word} = {_PICK[each.pick]}({word}, {self.value(each.term, up, function)});"
+                comprehension,
+                lambda: (
+                    f"{word} = {_PICK[comprehension.pick]}({word}, {self.value(comprehension.term, up, function)});"
+                ),
             )
             lines = [f"uint64_t {word} = {most if is_least else 0};", "", *lines, f"return {end};"]
             self.called[name] = self.definition("uint64_t", name, lines, function)
@@ -227,21 +230,21 @@ class _Writer(Expression):
         source = c_comment(self.program.text(function))
         return f"{source}\nstatic inline {kind} {name}(const struct ccm_window *w, unsigned t{more})\n{{\n{body}}}\n"
 
-    def loop(self, each, statement):
+    def loop(self, comprehension, statement):
         """Statements that go over the times of a comprehension; it ends where a condition on all times before fails."""
-        k = each.index
-        first, on = ("0", f"{k} < t") if each.since else ("1", f"{k} <= t")
-        if each.since not in (None, "time"):
-            on = f"{k} < {each.since}"
+        k = comprehension.index
+        first, on = ("0", f"{k} < t") if comprehension.since else ("1", f"{k} <= t")
+        if comprehension.since not in (None, "time"):
+            on = f"{k} < {comprehension.since}"
         tests, lasting = [], []
         with self.at_index(k, k):
-            for part in conjuncts(each.test):
+            for part in conjuncts(comprehension.test):
                 if isinstance(part, Each) and part.pick == "all" and part.since == k and part.test is None:
                     with self.at_index(part.index, f"{k} - 1"):
                         lasting.append(self.condition(part.term))
                 else:
                     tests.append(self.condition(part))
-            head = " && ".join([f"{k} < CCM_STEPS", on, *(_bracketed(each) for each in lasting)])
+            head = " && ".join([f"{k} < CCM_STEPS", on, *(_bracketed(test) for test in lasting)])
             guard = " && ".join(_bracketed(test) for test in tests)
             lines = [f"for (unsigned {k} = {first}; {head}; {k}++)"]
             lines += [f"    if ({guard})"] if guard else []
@@ -273,8 +276,8 @@ class _Writer(Expression):
             return f"(int64_t)ccm_at_most(w->last_delay[{at}], CCM_STEPS)", 1, _STEPS
         if name in _COLUMNS:
             return f"(int64_t)w->{_COLUMNS[name]}[{at}]", 1, _COLUMN
-        found = f"reads the number `{name}` of another function"
-        raise InputError(f"{found}; in C expected an observation or a belief", self.file, getattr(leaf, "line", None))
+        problem = f"reads the number `{name}` of another function"
+        raise InputError(f"{problem}; in C expected an observation or a belief", self.file, getattr(leaf, "line", None))
 
     def truth(self, leaf):
         name, at = leaf.name, self.place(leaf)
@@ -325,12 +328,12 @@ class _Writer(Expression):
                 return f"({test} ? {_word(then)} : {_word(other)})"
         return (yield from super().condition_of(tree))
 
-    def call_of_condition(self, each):
+    def call_of_condition(self, comprehension):
         """A call of a function for a comprehension within a condition, which takes the times around it."""
-        outer = [name for name in self.indices if name in reads(each, {})]
-        function = self.named(each, f"{each.pick}_{each.line}")
+        outer = [name for name in self.indices if name in reads(comprehension, {})]
+        function = self.named(comprehension, f"{comprehension.pick}_{comprehension.line}")
         if function not in self.called:
-            lines = self.decided(each)
+            lines = self.decided(comprehension)
             more = "".join(f", unsigned {name}" for name in outer)
             body = "".join(f"    {line}\n" for line in lines)
             signature = f"static inline bool {function}(const struct ccm_window *w, unsigned t{more})"

@@ -107,8 +107,8 @@ class Program:
         """What it returns, in order: a window, a rate, or both."""
         function = self._scope["send"]
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
-        found = function(**{name: arguments[name] for name in names})
-        return found if isinstance(found, tuple) else (found,)
+        sent = function(**{name: arguments[name] for name in names})
+        return sent if isinstance(sent, tuple) else (sent,)
 
 
 def _return_state(function, state):

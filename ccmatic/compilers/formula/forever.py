@@ -23,8 +23,8 @@ def forever(controller, view, decides):
     end = view.horizon - 1
     begin = end - view.period
     if controller.state and decides > begin + 1:
-        found = f"decides from step {decides} on, the last period begins at step {begin}"
-        raise InputError(f"{found}; expected a horizon of {decides + view.period} at least", controller.file)
+        problem = f"decides from step {decides} on, the last period begins at step {begin}"
+        raise InputError(f"{problem}; expected a horizon of {decides + view.period} at least", controller.file)
     growths = _growths(controller, view, begin, end)
     for memory in controller.state:
         if memory.unit == CONDITION:
@@ -51,14 +51,14 @@ def _growths(controller, view, begin, end):
         column = view.state[memory.name]
         growths[memory.name] = linear(0 if memory.name in sent else column[end] - column[begin])
     for name in controller.parameters:
-        each = controller.observations.get(name)
-        if each is None or each.few or each.unit == CONDITION:
+        observation = controller.observations.get(name)
+        if observation is None or observation.few or observation.unit == CONDITION:
             continue
-        before, now = each.read(view, begin), each.read(view, end)
+        before, now = observation.read(view, begin), observation.read(view, end)
         if before is None:
-            found = f"`{name}` is not observed at step {begin}, at which the last period begins"
-            raise InputError(f"{found}; expected a longer horizon", controller.file)
-        growths[name] = linear(0) if each.constant else linear(now) - before
+            problem = f"`{name}` is not observed at step {begin}, at which the last period begins"
+            raise InputError(f"{problem}; expected a longer horizon", controller.file)
+        growths[name] = linear(0) if observation.constant else linear(now) - before
     return growths
 
 
@@ -116,9 +116,9 @@ class _Onward(Step):
         difference = self.difference(tree).constant
         more = max(1, ceil(abs(difference / growth) * self.view.period))
         read = ", ".join(f"`{name}`" for name in sorted(names(tree)))
-        found = f"a comparison of {read} comes out otherwise after step {self.t}, which is in the last period"
+        problem = f"a comparison of {read} comes out otherwise after step {self.t}, which is in the last period"
         expected = f"expected a horizon of {self.view.horizon + more} at least"
-        raise InputError(f"{found}; {expected}", self.controller.file)
+        raise InputError(f"{problem}; {expected}", self.controller.file)
 
 
 class _Later(Walker):
@@ -200,13 +200,13 @@ class _Later(Walker):
         part = next((part for part in step.few_in(node) if part not in step.chosen), None)
         if part is None:
             return (yield from self.difference(node))
-        found = []
+        cases = []
         for condition, number in step.readings(part):
             results, self._results = self._results, {}
             with step.choosing(part, number):
-                found.append(implies(condition, (yield node)))
+                cases.append(implies(condition, (yield node)))
             self._results = results
-        return every(found)
+        return every(cases)
 
     def difference(self, node):
         """Of a comparison of numbers: the difference of its sides stays, or moves away from where it would turn."""
@@ -224,6 +224,6 @@ class _Later(Walker):
                 difference = step.difference(node)
                 stays = every(rises, falls)
                 lasts = some(stays, every(difference > 0, rises), every(difference < 0, falls))
-        if lasts is False and step.view.known is False:  # of the time alone, which no solver decides
+        if lasts is False and step.view.numeric is False:  # of the time alone, which no solver decides
             step.require_longer(node, growth.constant)
         return every(left_so, right_so, lasts)

@@ -43,7 +43,7 @@ class Step(Encoder):
 
     def truth(self, memory):
         """That a condition which a trace has as a number is true or false."""
-        if memory.unit == CONDITION and self.view.known:
+        if memory.unit == CONDITION and self.view.numeric:
             now = self.now[memory.name]
             yield f"{memory.name}_is_true_or_false", self.t, some(equal(now, 0), equal(now, 1))
 
@@ -58,7 +58,7 @@ class Step(Encoder):
     def updated(self):
         """That the state of this step is what the update makes of that of the step before: of numbers, by its own
         Python."""
-        if self.view.known:
+        if self.view.numeric:
             outcome = self.program.outcome(self.arguments())
             return outcome is not None and all(self.may_be(name, outcome[name]) for name in self.now)
         return self.becomes(self.controller.update)
@@ -95,7 +95,7 @@ class Step(Encoder):
         self.values = {**self.values, **self.now}
         amounts = {"window": self.view.cwnd[self.t], "rate": self.view.r[self.t]}
         sent = self.controller.sent()
-        if self.view.known:
+        if self.view.numeric:
             made = self.program.sends({**self.arguments(), **self.now})
             said = {name: amounts[name] == number for name, number in zip(sent, made, strict=True)}
         else:
@@ -128,14 +128,14 @@ class Step(Encoder):
 
     def seen(self, name, back):
         """An observation, as a number; what has not been observed may be worked with, as nothing is decided by it."""
-        each = self.controller.observations[name]
-        found = each.read(self.view, self.t - int(back)) if 0 <= back <= self.t else None
-        if each.few:
-            found = next((number for holds, number in found or () if holds), None)
-        if found is None:
+        observation = self.controller.observations[name]
+        observed = observation.read(self.view, self.t - int(back)) if 0 <= back <= self.t else None
+        if observation.few:
+            observed = next((number for holds, number in observed or () if holds), None)
+        if observed is None:
             return Unmeasured(lambda more: self.seen(name, back + more))
-        return (ObservedTruth if isinstance(found, bool) else ObservedNumber)(
-            found, lambda more: self.seen(name, back + more)
+        return (ObservedTruth if isinstance(observed, bool) else ObservedNumber)(
+            observed, lambda more: self.seen(name, back + more)
         )
 
     def visit_Name(self, node):
@@ -176,11 +176,11 @@ class Step(Encoder):
         part = next((part for part in self.few_in(node) if part not in self.chosen), None)
         if part is None:
             return (yield from super().visit_Comparison(node))
-        found = []
+        cases = []
         for condition, number in self.readings(part):
             with self.choosing(part, number):
-                found.append(every(condition, (yield node)))
-        return some(found)
+                cases.append(every(condition, (yield node)))
+        return some(cases)
 
     @contextmanager
     def choosing(self, part, number):
@@ -196,14 +196,16 @@ class Step(Encoder):
         tree = bare(tree)
         if isinstance(tree, Name):
             return self.observed(tree)
-        each = [self.readings(term) for term in tree.terms]
+        alternatives = [self.readings(term) for term in tree.terms]
         within = operator.le if tree.pick == "max" else operator.ge
-        found = []
-        for number in sorted({number for readings in each for _, number in readings}):
-            reached = some([condition for readings in each for condition, other in readings if other == number])
-            kept = [some([condition for condition, other in readings if within(other, number)]) for readings in each]
-            found.append((every(reached, *kept), number))
-        return found
+        pairs = []
+        for number in sorted({number for readings in alternatives for _, number in readings}):
+            reached = some([condition for readings in alternatives for condition, other in readings if other == number])
+            kept = [
+                some([condition for condition, other in readings if within(other, number)]) for readings in alternatives
+            ]
+            pairs.append((every(reached, *kept), number))
+        return pairs
 
     def is_alike_from(self, tree, number):
         """Whether a comparison comes out the same for every delay of `number` steps or more that it reads."""
@@ -219,8 +221,8 @@ class Step(Encoder):
         """What was observed of a name; None if it has not been."""
         back = self.form(leaf.back).constant if isinstance(leaf, Past) else Fraction(0)
         if back.denominator != 1 or back < 0:
-            found = "is between two steps" if back >= 0 else "is of a step to come, not yet observed"
-            message = f"`{leaf.name}` of {back} steps before {found}; expected a whole number of steps, at least 0"
+            problem = "is between two steps" if back >= 0 else "is of a step to come, not yet observed"
+            message = f"`{leaf.name}` of {back} steps before {problem}; expected a whole number of steps, at least 0"
             raise InputError(message, self.file, leaf.line)
         return self.controller.observations[leaf.name].read(self.view, self.t - int(back)) if back <= self.t else None
 
@@ -267,27 +269,27 @@ def _joined(several):
     return tuple(dict.fromkeys(part for _, within in several for part in within))
 
 
-def _reached(tree, known):
-    """The names that may be read in a tree, where the known ones decide some of its tests."""
+def _reached(tree, values):
+    """The names that may be read in a tree, where the names with values decide some of its tests."""
     match tree:
         case If(test, then, other):
-            yield from _reached(test, known)
-            truth = _truth(test, known)
-            yield from _reached(then, known) if truth is not False else ()
-            yield from _reached(other, known) if truth is not True else ()
+            yield from _reached(test, values)
+            truth = _truth(test, values)
+            yield from _reached(then, values) if truth is not False else ()
+            yield from _reached(other, values) if truth is not True else ()
         case Logic(op, several):
             for part in several:
-                yield from _reached(part, known)
-                if _truth(part, known) is (op == "or"):
+                yield from _reached(part, values)
+                if _truth(part, values) is (op == "or"):
                     return
         case _ if within := parts(tree):
             for part in within:
-                yield from _reached(part, known)
+                yield from _reached(part, values)
         case _:
             yield tree
 
 
-def _truth(test, known):
-    """Whether a test holds, if the known names tell; else None."""
-    known_here = names(test) <= known.keys() and not any(isinstance(leaf, Past) for leaf in leaves(test))
-    return value(test, known) if known_here else None
+def _truth(test, values):
+    """Whether a test holds, if these values decide it; else None."""
+    decided = names(test) <= values.keys() and not any(isinstance(leaf, Past) for leaf in leaves(test))
+    return value(test, values) if decided else None
