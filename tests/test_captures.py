@@ -6,7 +6,7 @@ import dpkt
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.fitting import NEVER, read
+from ccmatic.fitting import NEVER, read_log
 from support.cli import run
 
 A, B = b"\x0a\0\0\1", b"\x0a\0\0\2"
@@ -81,7 +81,7 @@ SEEN = [(0, 40, 140), (1, None, 140), (2, 42, 140), (3, 43, 140), (44, 84, 140)]
 
 @pytest.mark.parametrize(("link", "ng", "snap"), [(ETHERNET, False, 65535), (RAW, True, 65535), (SLL, False, 96)])
 def test_a_sender_hears_what_arrived(tmp_path, link, ng, snap):
-    log = read(capture(tmp_path / "a.pcap", TRANSFER, link, ng, snap))
+    log = read_log(capture(tmp_path / "a.pcap", TRANSFER, link, ng, snap))
     assert ms(log) == SEEN
     assert log.line.tolist() == [1, 2, 3, 4, 8] and not log.two_clocks
     assert "captured at the sender" in log.notes[0] and "acknowledgements" in log.notes[0]
@@ -99,7 +99,7 @@ def test_what_was_sent_again_in_vain_is_left_out(tmp_path):
         (97, tcp(A, B, 1200, length=100)),
         (140, tcp(B, A, ack=1300)),
     ]
-    assert ms(read(capture(tmp_path / "a.pcap", rows))) == [(0, 40, 140), (50, 95, 140), (97, 140, 140)]
+    assert ms(read_log(capture(tmp_path / "a.pcap", rows))) == [(0, 40, 140), (50, 95, 140), (97, 140, 140)]
 
 
 def test_the_direction_with_most_data_counts_and_all_its_connections(tmp_path):
@@ -111,7 +111,7 @@ def test_the_direction_with_most_data_counts_and_all_its_connections(tmp_path):
         (41, tcp(B, A, 9050, ack=1200)),
         (42, tcp(B, A, 77, ack=1400, ports=(6, 80))),
     ]
-    assert ms(read(capture(tmp_path / "a.pcap", rows))) == [(1, 41, 740), (2, 42, 640)]
+    assert ms(read_log(capture(tmp_path / "a.pcap", rows))) == [(1, 41, 740), (2, 42, 640)]
 
 
 def test_what_the_network_card_cuts_is_cut(tmp_path):
@@ -126,7 +126,7 @@ def test_what_the_network_card_cuts_is_cut(tmp_path):
         (41, tcp(A, B, 1088, length=988, options=options)),
         (80, tcp(B, A, ack=2600)),
     ]
-    assert ms(read(capture(tmp_path / "a.pcap", rows))) == [
+    assert ms(read_log(capture(tmp_path / "a.pcap", rows))) == [
         (2, 40, 1040), (2, None, 1040), (2, 40, 576), (41, 80, 1040)
     ]  # fmt: skip
 
@@ -141,13 +141,13 @@ def test_two_captures_tell_what_was_lost_and_when_the_rest_arrived(tmp_path):
     arrived = [datagrams[0], segments[1], again, datagrams[2]]
     first = capture(tmp_path / "a.pcap", [(1000 + now, packet) for now, packet in enumerate(sent)])
     second = capture(tmp_path / "b.pcap", [(500 + now, packet) for now, packet in enumerate(arrived)], RAW, ng=True)
-    log = read(first, received=second)
+    log = read_log(first, received=second)
     assert ms(log) == [
         (1001, 500, 78), (1002, 501, 140), (1003, None, 78), (1004, None, 140), (1005, 502, 140), (1006, 503, 78)
     ]  # fmt: skip
     assert log.two_clocks and log.source == str(first)
     with pytest.raises(InputError, match="none of the packets of .*a.pcap is in it") as told:
-        read(first, received=capture(tmp_path / "c.pcap", [(0, tcp(B, A, 1, length=9))]))
+        read_log(first, received=capture(tmp_path / "c.pcap", [(0, tcp(B, A, 1, length=9))]))
     assert told.value.file == str(tmp_path / "c.pcap")
 
 
@@ -168,17 +168,17 @@ def test_two_files_are_two_captures(tmp_path):
     both = tmp_path / "log.csv", capture(tmp_path / "a.pcap", TRANSFER)
     for first, second in (both, both[::-1]):
         with pytest.raises(InputError, match="no capture; expected pcap") as told:
-            read(first, received=second)
+            read_log(first, received=second)
         assert told.value.file == str(both[0])
 
 
-def test_ipv6_is_read(tmp_path):
+def test_ipv6_is_read_log(tmp_path):
     def over(source, target, **fields):
         segment = dpkt.tcp.TCP(sport=5 if source == A else 80, dport=80 if source == A else 5, **fields)
         return bytes(dpkt.ip6.IP6(src=source * 4, dst=target * 4, nxt=6, plen=len(segment), data=segment))
 
     rows = [(0, over(A, B, seq=5, data=b"x" * 100)), (40, over(B, A, ack=105))]
-    assert ms(read(capture(tmp_path / "a.pcap", rows))) == [(0, 40, 160)]
+    assert ms(read_log(capture(tmp_path / "a.pcap", rows))) == [(0, 40, 160)]
 
 
 BEGIN, RECORD = 24, 16 + 14 + 140
@@ -196,7 +196,7 @@ def test_a_capture_that_is_cut_off_is_told_with_its_record(tmp_path, size, line,
         size += (begin - BEGIN) + (line - 1) * (record - begin - RECORD) if size > BEGIN else 0
     (tmp_path / "cut.pcap").write_bytes(whole[:size])
     with pytest.raises(InputError, match=f"cut off, or damaged, in record {line}") as told:
-        read(tmp_path / "cut.pcap")
+        read_log(tmp_path / "cut.pcap")
     assert (told.value.file, told.value.line) == (str(tmp_path / "cut.pcap"), line)
 
 
@@ -219,7 +219,7 @@ def test_a_capture_that_is_cut_off_is_told_with_its_record(tmp_path, size, line,
 def test_a_capture_that_is_no_log_is_told(tmp_path, rows, link, line, says):
     file = capture(tmp_path / "a.pcap", rows, link)
     with pytest.raises(InputError, match=says) as told:
-        read(file)
+        read_log(file)
     assert (told.value.file, told.value.line) == (str(file), line)
 
 
@@ -227,4 +227,4 @@ def test_links_that_are_unknown_are_told(tmp_path):
     with open(tmp_path / "a.pcap", "wb") as file:
         dpkt.pcap.Writer(file, linktype=105).writepkt(b"\0" * 80, ts=0)
     with pytest.raises(InputError, match="links of type 105; expected one of 0, 1, 12"):
-        read(tmp_path / "a.pcap")
+        read_log(tmp_path / "a.pcap")

@@ -177,7 +177,7 @@ def test_the_command_keeps_what_it_says(iperf3, tmp_path):
     assert found["flows"][0]["flow"] == "cubic" and found["flows"][0]["lost"] == found["lost"]
     assert "Throughput" in (tmp_path / "run.svg").read_text()
     validate(found, "MeasuresFile")
-    again = measures.as_text(records.read(done.stdout, records.MeasuresFile))
+    again = measures.as_text(records.read_record(done.stdout, records.MeasuresFile))
     assert "24 Mbit/s, R_m 10 ms, buffer 60000 bytes (2 BDP), no jitter" in again
 
 
@@ -350,7 +350,7 @@ def test_measures_are_as_their_schema_says(schedule):
     assert found.valid and found.lost == found.lost_max_in_rm == 1
     assert [(flow.flow, flow.packets, flow.lost) for flow in found.flows] == [("cubic", 2, 1), ("bbr", 1, 0)]
     assert found.queueing_delay_ms == records.Spread(1.5, pytest.approx(1.95), 2)
-    assert records.read(records.line(found), records.MeasuresFile) == found
+    assert records.read_record(records.line(found), records.MeasuresFile) == found
     assert "\nall " in measures.as_text(found) and "\nvalid; least D 0.00 ms" in measures.as_text(found)
     silent = measures.measures(in_time(asked, ("cubic",), [(0, 0)]), 0.5)
     validate(records.data(silent), "MeasuresFile")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ccmatic.fitting import NEVER, fit, packet_log, read, text
+from ccmatic.fitting import NEVER, fit, packet_log, read_log, text
 from support.least_jitter import Packets, least_jitter, link_runs
 from support.packet_laws import whole
 
@@ -70,7 +70,7 @@ def test_mm_link_lets_whole_packets_through_at_once(tmp_path):
     together within 12 ms. A link that serves byte by byte takes 3 ms for the first, so its C or its D is larger."""
     body = ["0 + 1500", "1 - 1500 1", *["20 + 1500"] * 4, *(f"{20 + 3 * n} - 1500 {3 * n}" for n in range(1, 5))]
     (tmp_path / "up.log").write_text(HEAD + "\n".join(body) + "\n")
-    log = read(tmp_path / "up.log")
+    log = read_log(tmp_path / "up.log")
     jitter, rate = whole(log, "cbr_delay")
     assert jitter == pytest.approx(0.002, abs=1e-6) and 400_000 < rate < 900_000
     strict, _ = whole(replace(log, early=None), "cbr_delay")
@@ -80,7 +80,7 @@ def test_mm_link_lets_whole_packets_through_at_once(tmp_path):
 
 def test_a_link_trace_has_no_clock_of_a_sender(tmp_path):
     (tmp_path / "cell.up").write_text("3\n3\n9\n12\n")
-    said = text(fit(read(tmp_path / "cell.up"), rtt="0.01"))
+    said = text(fit(read_log(tmp_path / "cell.up"), rtt="0.01"))
     assert "no clock noted when a packet was sent: propagation may be anything" in said
 
 

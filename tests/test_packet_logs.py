@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.fitting import NEVER, packet_log, read
+from ccmatic.fitting import NEVER, packet_log, read_log
 
 HEAD = "sent,delivered,size\n"
 
@@ -16,7 +16,7 @@ def written(tmp_path, text):
 
 
 def test_csv_is_seconds_and_bytes(tmp_path):
-    log = read(written(tmp_path, HEAD + ",0.041,1500\n0.001,0.042000001,40\n0.002,,1500\n"))
+    log = read_log(written(tmp_path, HEAD + ",0.041,1500\n0.001,0.042000001,40\n0.002,,1500\n"))
     assert log.sent.tolist() == [NEVER, 1_000_000, 2_000_000]
     assert log.delivered.tolist() == [41_000_000, 42_000_001, NEVER]
     assert log.size.tolist() == [1500, 40, 1500] and log.lost.tolist() == [False, False, True]
@@ -44,15 +44,15 @@ def test_csv_is_seconds_and_bytes(tmp_path):
 )
 def test_a_csv_that_is_no_log_is_told_with_its_line(tmp_path, body, line, says):
     with pytest.raises(InputError) as told:
-        read(written(tmp_path, HEAD + body))
+        read_log(written(tmp_path, HEAD + body))
     assert told.value.line == line and says in told.value.message and str(tmp_path) in told.value.file
 
 
 def test_a_file_of_another_kind_is_none(tmp_path):
     with pytest.raises(InputError, match="as no log that is known"):
-        read(written(tmp_path, "time,size\n"))
+        read_log(written(tmp_path, "time,size\n"))
     with pytest.raises(InputError, match="cannot read"):
-        read(tmp_path / "none.csv")
+        read_log(tmp_path / "none.csv")
 
 
 def test_the_emulators_log(tmp_path):
@@ -61,16 +61,16 @@ def test_the_emulators_log(tmp_path):
     rows = [(0, 5, 9, 9, 1500, 0, 0), (1, -1, -1, -1, 1500, 0, 1), (2, 8, 12, -1, 1500, 0, 0)]
     file = tmp_path / "packets.npy"
     np.save(file, np.array(rows, record))
-    log = read(file)
+    log = read_log(file)
     assert (log.sent.tolist(), log.delivered.tolist()) == ([0, 1], [9, NEVER])
     np.save(file, np.zeros(3))
     with pytest.raises(InputError, match="expected its packets.npy"):
-        read(file)
+        read_log(file)
     whole = file.read_bytes()
     for damaged in (whole[:-5], whole.replace(b"{", b"(", 1), whole.replace(b"(", b" ", 1)):
         file.write_bytes(damaged)
         with pytest.raises(InputError, match="not a log"):
-            read(file)
+            read_log(file)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_an_array_of_other_numbers_is_no_log_of_the_emulators(tmp_path, name, ki
     log[name][1] = value
     np.save(tmp_path / "packets.npy", log)
     with pytest.raises(InputError) as told:
-        read(tmp_path / "packets.npy")
+        read_log(tmp_path / "packets.npy")
     assert says in told.value.message
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from ccmatic.base import InputError
 from ccmatic.emulation import link, mm_log, run
-from ccmatic.fitting import NEVER, read
+from ccmatic.fitting import NEVER, read_log
 from support import ROOT
 from support.emulations import emulation
 
@@ -39,14 +39,14 @@ def mm_link_log(tmp_path, body, queue="droptail [bytes=3008]"):
 def test_mm_links_log(tmp_path):
     """The last packet still waits."""
     body = "70 + 1504\n70 + 1504\n70 + 52\n70 d 1 52\n75 # 1504\n75 - 1504 5\n80 + 52\n91 # 1504\n91 - 1504 21\n"
-    log = read(mm_link_log(tmp_path, body))
+    log = read_log(mm_link_log(tmp_path, body))
     assert in_ms(log) == [(70, 75, 1504), (70, 91, 1504), (70, None, 52)] and log.line.tolist() == [6, 7, 8]
     assert "D is off by as much" in log.notes[0]
 
 
 def test_what_mm_link_itself_wrote():
     file = ROOT / "tests" / "saved" / "mm_link_uplink.log"
-    log, lines = read(file), [line.split() for line in file.read_text().splitlines()]
+    log, lines = read_log(file), [line.split() for line in file.read_text().splitlines()]
     delays = [int(line[3]) for line in lines if line[1] == "-"]
     assert (len(log.sent), log.lost.sum()) == (40, 13)
     assert ((log.delivered - log.sent)[~log.lost] // MS).tolist() == delays
@@ -58,12 +58,12 @@ def test_what_mm_link_itself_wrote():
 )
 def test_a_queue_drops_at_its_head_or_tail(tmp_path, queue, first, second):
     body = f"0 + 100\n5 + 100\n5 d 1 100\n20 - 100 {15 if second else 20}\n"
-    assert in_ms(read(mm_link_log(tmp_path, body, queue))) == [(0, first, 100), (5, second, 100)]
+    assert in_ms(read_log(mm_link_log(tmp_path, body, queue))) == [(0, first, 100), (5, second, 100)]
 
 
 def test_what_codel_drops_is_not_in_its_log(tmp_path):
     body = "0 + 100\n5 + 100\n5 + 60\n20 - 60 15\n"
-    found = in_ms(read(mm_link_log(tmp_path, body, "codel [packets=9]")))
+    found = in_ms(read_log(mm_link_log(tmp_path, body, "codel [packets=9]")))
     assert found == [(0, None, 100), (5, None, 100), (5, 20, 60)]
 
 
@@ -86,7 +86,7 @@ def test_what_codel_drops_is_not_in_its_log(tmp_path):
 )
 def test_a_log_of_mm_link_that_is_none_is_told_with_its_line(tmp_path, body, line, says):
     with pytest.raises(InputError) as told:
-        read(mm_link_log(tmp_path, body))
+        read_log(mm_link_log(tmp_path, body))
     assert told.value.line == line and says in told.value.message and told.value.file == str(tmp_path / "up.log")
 
 
@@ -102,7 +102,7 @@ def test_the_emulators_log_is_the_same_as_mm_links(tmp_path):
     made = emulation(link.of_texts("12mbit", "40ms", "9kb"), ("cubic",), log, 100 * MS)
     (tmp_path / "link.log").write_text(mm_log.text(made))
     np.save(tmp_path / "packets.npy", log)
-    theirs, ours = read(tmp_path / "link.log"), read(tmp_path / "packets.npy")
+    theirs, ours = read_log(tmp_path / "link.log"), read_log(tmp_path / "packets.npy")
     assert (theirs.sent // MS == ours.sent // MS).all() and (theirs.lost == ours.lost).all() and theirs.lost.any()
     left = ours.delivered[~ours.lost] - 40 * MS
     assert (theirs.delivered[~ours.lost] // MS == left // MS).all()
@@ -110,12 +110,12 @@ def test_the_emulators_log_is_the_same_as_mm_links(tmp_path):
 
 def test_a_link_trace_is_a_link_on_which_something_always_waits(tmp_path):
     (tmp_path / "cell.up").write_text("3\n3\n9\n")
-    log = read(tmp_path / "cell.up")
+    log = read_log(tmp_path / "cell.up")
     assert log.sent.tolist() == [NEVER] * 3 and log.size.tolist() == [1500] * 3
     assert log.delivered.tolist() == [3 * MS, 3 * MS, 9 * MS]
     (tmp_path / "cell.up").write_text("3\n2\n")
     with pytest.raises(InputError, match="2 ms comes after 3 ms") as told:
-        read(tmp_path / "cell.up")
+        read_log(tmp_path / "cell.up")
     assert told.value.line == 2
 
 
@@ -183,7 +183,7 @@ def first_draft(events):
 )
 def test_a_qlog_of_the_sender(tmp_path, text):
     (tmp_path / "a.qlog").write_text(text)
-    log = read(tmp_path / "a.qlog")
+    log = read_log(tmp_path / "a.qlog")
     assert in_ms(log) == SEEN and "acknowledgement" in log.notes[0]
 
 
@@ -199,20 +199,20 @@ def test_packets_are_named_beside_the_header_or_in_it(tmp_path):
         {"time": 40, "name": "transport:packet_received", "data": received},
     ]
     (tmp_path / "a.qlog").write_text(document(events))
-    assert in_ms(read(tmp_path / "a.qlog")) == [(1, None, 118), (2, 40, 1228)]
+    assert in_ms(read_log(tmp_path / "a.qlog")) == [(1, None, 118), (2, 40, 1228)]
 
 
 def test_connections_are_told_apart_by_whatever_names_them(tmp_path):
     """group_id is any value of JSON."""
     events = [{**event, "group_id": [1, {}]} for event in EVENTS]
     (tmp_path / "a.qlog").write_text(document(events))
-    assert in_ms(read(tmp_path / "a.qlog")) == SEEN
+    assert in_ms(read_log(tmp_path / "a.qlog")) == SEEN
 
 
 def test_of_several_traces_the_one_that_sends_most(tmp_path):
     traces = [{"events": [sent(0, 0, 99), acknowledged(9, [0])]}, {"events": EVENTS}]
     (tmp_path / "a.qlog").write_text(json.dumps({"traces": traces}))
-    assert in_ms(read(tmp_path / "a.qlog")) == SEEN
+    assert in_ms(read_log(tmp_path / "a.qlog")) == SEEN
 
 
 @pytest.mark.parametrize(
@@ -245,5 +245,5 @@ def test_of_several_traces_the_one_that_sends_most(tmp_path):
 def test_a_qlog_that_is_no_log_is_told(tmp_path, text, line, says):
     (tmp_path / "a.qlog").write_text(text)
     with pytest.raises(InputError) as told:
-        read(tmp_path / "a.qlog")
+        read_log(tmp_path / "a.qlog")
     assert (told.value.line, told.value.file) == (line, str(tmp_path / "a.qlog")) and says in told.value.message

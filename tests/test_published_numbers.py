@@ -220,7 +220,7 @@ def test_tables_in_the_units_of_the_models_say_so():
             for row in rows:
                 for saved in re.findall(r"\]\(([^)]*(?:proofs|fronts)/[\w-]+)\.(?:md|json)\)", row):
                     share = re.search(r"(\d+) %", row)
-                    constants = guarantees.read((ROOT / "docs" / f"{saved}.json").resolve()).constants
+                    constants = guarantees.read_result((ROOT / "docs" / f"{saved}.json").resolve()).constants
                     if share and "utilisation" in constants:
                         assert "of C(T - D)" in heading or "Utilisation is a share of C(T - D)" in text, row
                         assert Fraction(share[1]) == 100 * constants["utilisation"], row

@@ -162,7 +162,7 @@ def guarantee(
         cm.guarantee("cc_qdel_T10", rate="24mbit", rtt="40ms", jitter="40ms").sentence()
     """
     path = guarantees.path(rtt=rtt, jitter=jitter, rate=rate, buffer=buffer, mss=mss)
-    return guarantees.translate(guarantees.read(result, allow_code), path)
+    return guarantees.translate(guarantees.read_result(result, allow_code), path)
 
 
 def find_front(

@@ -191,12 +191,12 @@ def worst(
         return _worst_of(controller, among, told, solver)
     if not isinstance(network, Network):
         raise InputError(f"{shown(network)} is no network; expected a Network, such as Network('ccac', 'any', 11)")
-    about = {"start": start, "given": given, "period": period, "told": told}
+    about = {"start": start, "given": given, "period": period, "listener": told}
     return worst_case.search(controller, network, of, **about, **among, options=solver)
 
 
 def _worst_of(
-    question: Question, among: dict[str, Any], told: Callable[[Fraction], None], solver: SolverOptions
+    question: Question, among: dict[str, Any], listener: Callable[[Fraction], None], solver: SolverOptions
 ) -> "Worst":
     """The worst case of a Question's expectation."""
     from ccmatic.analysis import worst_case
@@ -211,7 +211,7 @@ def _worst_of(
         given="; ".join(given),
         period=period,
         also=also,
-        told=told,
+        listener=listener,
         options=solver,
         **among,
     )

@@ -103,16 +103,16 @@ class Export:
         path = path or guarantees.DeployedPath(self.jitter)
         for where, controller in (("", self.controller), (" at its start", self.at_start)):
             proofs = guarantees.of_controller(controller, self.horizon, self.model.default_jitter) if controller else ()
-            found = [guarantees.translate(result, path) for result in proofs]
-            if found:
-                yield where, min(found, key=lambda each: bool(each.missing))
+            translated = [guarantees.translate(result, path) for result in proofs]
+            if translated:
+                yield where, min(translated, key=lambda guarantee: bool(guarantee.missing))
 
     def promises(self):
         """Yield what is proved of it, in sentences, for a path of which nothing else is known."""
-        found = list(self.guarantees())
-        for where, guarantee in found:
+        proved = list(self.guarantees())
+        for where, guarantee in proved:
             yield f"Proved of {self.name}{where} by {guarantee.result.file.stem}: {guarantee.sentence()}"
-        if not found:
+        if not proved:
             yield f"No shipped proof is about {self.name} in windows of {self.horizon - 1} steps."
 
     @property
@@ -189,16 +189,16 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False)
     loaded = _load(controller, units)
     at_start = _load(_beside(loaded), units) if loaded.start else None
     reads = {name for each in (loaded, at_start) if each for name in each.parameters if name not in CONSTANTS}
-    found = given or _smallest(reads)
-    if reason := _beyond_c(found):
-        raise InputError(f"the beliefs of {found.name} cannot be exported: {reason}")
-    for belief in found.beliefs:
-        c_name(belief.name, f"of the model {found.name}:")
-    export = Export(loaded, at_start, found, horizon, _jitter(jitter))
+    chosen = given or _smallest(reads)
+    if reason := _beyond_c(chosen):
+        raise InputError(f"the beliefs of {chosen.name} cannot be exported: {reason}")
+    for belief in chosen.beliefs:
+        c_name(belief.name, f"of the model {chosen.name}:")
+    export = Export(loaded, at_start, chosen, horizon, _jitter(jitter))
     if export.is_envelope and not guarding:
         raise _no_rate(export)
     for each in (loaded, at_start):
-        controllers.require_order(each, found.default_jitter)
+        controllers.require_order(each, chosen.default_jitter)
     if max(export.step.as_integer_ratio()) > LARGEST_PART:
         message = f"with a jitter of '{jitter}' a step is {export.step} R_m, too many digits for integers of 64 bits"
         raise InputError(f"{message}; expected a numerator and a denominator of at most {LARGEST_PART}, as 1/3 has")
@@ -206,10 +206,10 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False)
 
 
 def _no_rate(envelope):
-    found = envelope.name if definitions.is_controller(envelope.name) else envelope.controller.file
+    name = envelope.name if definitions.is_controller(envelope.name) else envelope.controller.file
     message = f"{envelope.name} is an envelope, which has no rate of its own to send at; expected something within it"
     return InputError(
-        f"{message}, such as cubic: `export --around cubic`, `--flow guard:{found}:cubic`",
+        f"{message}, such as cubic: `export --around cubic`, `--flow guard:{name}:cubic`",
         envelope.controller.file,
     )
 

@@ -11,8 +11,8 @@ def title(name, what, source, proved=""):
     """The beginning of NAME.h: what it was made for, and of; proved: what is proved of it, in paragraphs."""
     guard = f"CCM_{name.upper()}_H"
     made = f"{name}: exported by ccmatic {__version__} for {what}, from"
-    told = "".join(f"\n\n{fill(part, 100)}" for part in filter(None, proved.split("\n\n")))
-    lines = [c_comment(f"{made}\n\n{source.strip()}{told}"), f"#ifndef {guard}", f"#define {guard}", ""]
+    promises = "".join(f"\n\n{fill(part, 100)}" for part in filter(None, proved.split("\n\n")))
+    lines = [c_comment(f"{made}\n\n{source.strip()}{promises}"), f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ["#ifndef CCM_KERNEL", *(f"#include <{file}.h>" for file in ("stdbool", "stdint", "string")), "#endif"]
     return "\n".join([*lines, ""])
 

@@ -60,7 +60,7 @@ class StatefulExport:
             shipped(f"{name}.h")
             for name in ("arithmetic", "decision", "seen", *["law"] * bool(writer.laws or writer.errors))
         ]
-        said = [_law(line, *told) for line, told in writer.laws.items()]
+        said = [_law(line, *law) for line, law in writer.laws.items()]
         said += [f"A network is off by less than {each}, until it is rounded." for each in writer.errors]
         parts += [c_comment("\n".join(said))] if said else []
         sender = [shipped(f"{name}.h") for name in ("stateful", "step", "counted")]
@@ -71,8 +71,8 @@ class StatefulExport:
         InputError for a name that is none of its state's."""
         units = {memory.name: memory.unit for memory in self.controller.state}
         if state.keys() - units:
-            found = f"{self.name} remembers {', '.join(units) or 'nothing'}, and is to begin with {', '.join(state)}"
-            raise InputError(f"{found}; expected what remembers the same")
+            problem = f"{self.name} remembers {', '.join(units) or 'nothing'}, and is to begin with {', '.join(state)}"
+            raise InputError(f"{problem}; expected what remembers the same")
         return {name: floor(value * ONE[units[name]]) for name, value in state.items()}
 
     def _writer(self):
@@ -149,10 +149,10 @@ def _function(signature, body):
 def make(name, model, jitter):
     """A StatefulExport of a controller's file (a path or a shipped name). model: a Model whose senders send by a
     window; None: the first shipped one. jitter: in R_m, rounded up to whole steps. Raises InputError."""
-    found = model or next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
-    if not found.windows:
-        raise InputError(f"it sends by a window, and the senders of {found.name} do not; expected another model", name)
-    controller = load(name, observations=found.observations)
+    chosen = model or next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
+    if not chosen.windows:
+        raise InputError(f"it sends by a window, and the senders of {chosen.name} do not; expected another model", name)
+    controller = load(name, observations=chosen.observations)
     if controller.window is None:
         raise InputError(
             "sends by a rate alone; expected a window too, by which exported senders send", controller.file
@@ -160,11 +160,11 @@ def make(name, model, jitter):
     for each in (controller.name, *(memory.name for memory in controller.state)):
         c_name(each, "the name", controller.file)
     for read in controller.parameters:
-        if read not in (*CONSTANTS, *OBSERVED) and not found.observations[read].constant:
+        if read not in (*CONSTANTS, *OBSERVED) and not chosen.observations[read].constant:
             _refuse(controller, read, f"no exported sender knows; expected one of {', '.join(OBSERVED)}")
-        if read == "served" and found.R > 1:
+        if read == "served" and chosen.R > 1:
             _refuse(controller, read, "no sender knows where R_m is several steps; expected `acked`")
-    return StatefulExport(controller, found, ceil(jitter * found.R))
+    return StatefulExport(controller, chosen, ceil(jitter * chosen.R))
 
 
 def _refuse(controller, name, why):

@@ -5,7 +5,7 @@ from ccmatic.fitting.least import RESOLUTION, least, unlimited
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog, packet_log
 from ccmatic.fitting.picture import draw
 from ccmatic.fitting.pipeline import fit_file
-from ccmatic.fitting.readers import read
+from ccmatic.fitting.readers import read_log
 from ccmatic.fitting.report import lines, milliseconds, text
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "lines",
     "milliseconds",
     "packet_log",
-    "read",
+    "read_log",
     "text",
     "unlimited",
 ]

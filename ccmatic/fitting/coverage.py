@@ -49,11 +49,11 @@ def models(names):
 def guarantees(name, fitted):
     """For each shipped proof of a controller, by its name or file, and each basis, a records.GuaranteeLine. One without
     a proof if there is none. Raises InputError where there is no such controller."""
-    found = _of(name)
-    if not found:
-        known = sorted({result.controller.name for result in proved.shipped()})
-        yield _none(name, None, f"a proof of it; there are proofs of {', '.join(known)}")
-    for result in found:
+    results = _of(name)
+    if not results:
+        names = sorted({result.controller.name for result in proved.shipped()})
+        yield _none(name, None, f"a proof of it; there are proofs of {', '.join(names)}")
+    for result in results:
         model = result.proof.model
         # A proof may name its model by an alias.
         name_of_model = load_definition("models", "MODEL", model).name
@@ -71,14 +71,16 @@ def _paths(fitted, fit):
     packet = int(log.size.max())
     whole = FittedPath("all of the log", fit.jitter, fit.rate, rtt, packet)
     jitter = unlimited(log.kept(), load_definition("models", "MODEL", fit.model))
-    untold = ()
+    objection = ()
     if rtt + jitter <= SAME * whole.delay:
-        untold = (f"a log that tells C, of a flow that fills the link; any larger C gives D {milliseconds(jitter)} ms",)
-    yield replace(whole, against=untold)
+        objection = (
+            f"a log that tells C, of a flow that fills the link; any larger C gives D {milliseconds(jitter)} ms",
+        )
+    yield replace(whole, against=objection)
     rates = fit.rates[np.isfinite(fit.rates)]
     if not len(rates):
         return
-    against = [*untold, f"the other {100 - SHARE} % of the windows"]
+    against = [*objection, f"the other {100 - SHARE} % of the windows"]
     changes = fit.changes()
     low, high = np.percentile(changes, (100 - SHARE, SHARE)) if len(changes) else (1, 1)
     if low < 1 / SAME or high > SAME:
@@ -92,8 +94,8 @@ def _paths(fitted, fit):
 
 def _guarantee(name, result, path, fitted):
     rtt = path.rtt + path.packet / path.rate
-    known = proved.DeployedPath(path.jitter / rtt, rtt, path.rate, path.packet)
-    line = proved.translate(result, known).record(name, path.basis)
+    deployed = proved.DeployedPath(path.jitter / rtt, rtt, path.rate, path.packet)
+    line = proved.translate(result, deployed).record(name, path.basis)
     missing = [*line.missing, *_missing(Buffer.parse(result.proof.buffer), line.buffer, path, fitted)]
     return msgspec.structs.replace(line, missing=missing, covered=not missing)
 

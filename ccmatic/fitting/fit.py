@@ -116,8 +116,8 @@ def _windows(kept, length):
     number = (kept.delivered - kept.delivered[0]) // min(length, LONGEST)
     starts = np.flatnonzero(np.diff(number, prepend=-1))
     ends = np.append(starts[1:], len(number))
-    told = (ends - starts >= FEWEST) & (number[starts] < number[-1])
-    return number[starts[told]], starts[told], ends[told]
+    whole = (ends - starts >= FEWEST) & (number[starts] < number[-1])
+    return number[starts[whole]], starts[whole], ends[whole]
 
 
 def _fit(kept, model, length):
@@ -141,14 +141,14 @@ def _queues(log, kept, fits):
     """The Queues of a log: the whole of it on the first link that says when packets leave it. fits: (Model, Fit)."""
     worlds = ((load_logs(link), fit) for link, fit in fits if np.isfinite(fit.rate))
     world, fit = next(((world, fit) for world, fit in worlds if hasattr(world, "departures")), (None, None))
-    known = kept.sent != NEVER
-    if fit is None or not known.any():
+    dated = kept.sent != NEVER
+    if fit is None or not dated.any():
         return None
     left = world.departures(rows(kept, np.array([0]), np.array([len(kept.sent)])), np.array([1 / fit.rate]))[0]
-    sent = np.where(known, (kept.sent - kept.delivered[0]) / SECOND, -np.inf)
+    sent = np.where(dated, (kept.sent - kept.delivered[0]) / SECOND, -np.inf)
     # What was sent later met a queue that no delivery shows.
     lost = log.sent[log.lost & (log.sent != NEVER) & (log.sent <= kept.sent[-1])]
     lost = (lost - kept.delivered[0]) / SECOND
     before = np.searchsorted(sent, lost, side="right") - 1
     waiting = np.where(before >= 0, np.maximum(0, left[before] - lost), 0)
-    return Queues(fit.model, float(np.max((left - sent)[known])) * fit.rate, waiting * fit.rate)
+    return Queues(fit.model, float(np.max((left - sent)[dated])) * fit.rate, waiting * fit.rate)

@@ -66,7 +66,7 @@ def _batches(order, lengths):
 
 
 def _least(part, needed, lowered, resolution):
-    each = np.arange(len(part))
+    indices = np.arange(len(part))
     begin = _points(part, needed, np.zeros(len(part)), np.zeros(len(part)))
     span = part.delivered[:, -1] - part.delivered[:, 0]
     values = np.array([point.value for point in begin])
@@ -74,13 +74,13 @@ def _least(part, needed, lowered, resolution):
     end = _points(part, needed, lowered(part, slowest * (1 + 1e-9)), np.zeros(len(part)))
     searches = [Search(*points, resolution) for points in zip(begin, end, strict=True)]
     while True:
-        active = [i for i in each if searches[i].x is not None]
+        active = [i for i in indices if searches[i].x is not None]
         if not active:
             break
-        asked = part if len(active) == len(part) else part.some(active)
+        rows = part if len(active) == len(part) else part.some(active)
         x, level = (np.array([getattr(searches[i], name) for i in active]) for name in ("x", "level"))
-        for i, point in zip(active, _points(asked, needed, x, level), strict=True):
-            searches[i].told(point)
+        for i, point in zip(active, _points(rows, needed, x, level), strict=True):
+            searches[i].add(point)
     best = np.array([[search.best.value, search.best.x] for search in searches])
     with np.errstate(divide="ignore"):
         return best[:, 0], 1 / best[:, 1]

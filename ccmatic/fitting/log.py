@@ -50,8 +50,8 @@ class PacketLog:
 
     def least_delay(self):
         """ns, of the packets of which both instants are known; None if there are none."""
-        known = ~self.lost & (self.sent != NEVER)
-        return int((self.delivered - self.sent)[known].min()) if known.any() else None
+        dated = ~self.lost & (self.sent != NEVER)
+        return int((self.delivered - self.sent)[dated].min()) if dated.any() else None
 
 
 def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes=(), early=None):
@@ -83,15 +83,17 @@ def _check_order(log):
         first = overtaking[0]
         behind = int(np.searchsorted(latest, latest[first]))
         ahead = f"{_ms(latest[first] - arrived[first])} before the packet of line {log.line[kept[behind]]}"
-        found = f"delivered {ahead}, which was sent before it"
+        problem = f"delivered {ahead}, which was sent before it"
         more = f", as {len(overtaking)} packets overtake others" if len(overtaking) > 1 else ""
-        raise InputError(f"{found}{more}; expected delivery in the order sent", log.source, int(log.line[kept[first]]))
+        raise InputError(
+            f"{problem}{more}; expected delivery in the order sent", log.source, int(log.line[kept[first]])
+        )
 
 
 def _refuse(log, wrong, says):
-    found = np.flatnonzero(wrong)
-    if len(found):
-        raise InputError(says(found[0]), log.source, int(log.line[found[0]]))
+    places = np.flatnonzero(wrong)
+    if len(places):
+        raise InputError(says(places[0]), log.source, int(log.line[places[0]]))
 
 
 def _early(by):

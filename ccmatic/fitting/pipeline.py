@@ -3,7 +3,7 @@
 from ccmatic.base import InputError, quantities
 from ccmatic.fitting import coverage
 from ccmatic.fitting.fit import MODELS, fit
-from ccmatic.fitting.readers import read
+from ccmatic.fitting.readers import read_log
 
 
 def fit_file(log, models=(), rtt=None, horizon=10, two_clocks=False, received=None, controllers=()):
@@ -13,6 +13,6 @@ def fit_file(log, models=(), rtt=None, horizon=10, two_clocks=False, received=No
         raise InputError(f"the rtt is '{rtt}'; expected more than 0")
     if controllers and not step:
         raise InputError("a --controller; expected --rtt, R_m, as what a log tells may be the delay of one way only")
-    packets = read(str(log), two_clocks, received)
+    packets = read_log(str(log), two_clocks, received)
     fitted = fit(packets, models or dict.fromkeys((*MODELS, *coverage.models(controllers))), horizon, step)
     return fitted, [line for name in controllers for line in coverage.guarantees(name, fitted)]

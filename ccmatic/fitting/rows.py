@@ -17,8 +17,8 @@ def rows(log, starts, ends):
     beyond = place >= ends[:, None]
     place = np.minimum(place, ends[:, None] - 1)
     origin = log.delivered[starts][:, None]
-    known = log.sent[place] != NEVER
-    sent = np.where(known, (log.sent[place] - origin) / SECOND, -EARLY)
+    dated = log.sent[place] != NEVER
+    sent = np.where(dated, (log.sent[place] - origin) / SECOND, -EARLY)
     size = np.where(beyond, 0, log.size[place])
     through = np.cumsum(size, axis=1, dtype=np.float64)
     return Rows(sent, (log.delivered[place] - origin) / SECOND, through, through - size)

@@ -41,18 +41,18 @@ class Cell:
     next: float = field(compare=False)
 
     @staticmethod
-    def between(begin, end, known):
-        """The cell of two points; known: a bound that holds in it anyway."""
+    def between(begin, end, least):
+        """Return the Cell of two points. least: a bound that holds in it anyway."""
         low, high = max(end.left, begin.x), min(begin.right, end.x)
         if high < low:
-            return Cell(known, begin, end, (low + high) / 2)
+            return Cell(least, begin, end, (low + high) / 2)
         bounds = [_crossing(begin, end, low, high)]
         if low > begin.x:
             bounds.append((begin.chord(low, begin.right), low))
         if high < end.x:
             bounds.append((end.chord(high, end.left), high))
         bound, x = min(bounds)
-        return Cell(max(known, bound), begin, end, x if begin.x < x < end.x else (begin.x + end.x) / 2)
+        return Cell(max(least, bound), begin, end, x if begin.x < x < end.x else (begin.x + end.x) / 2)
 
 
 def _crossing(begin, end, low, high):
@@ -65,7 +65,7 @@ def _crossing(begin, end, low, high):
 
 class Search:
     """The search for one function's least between two points, in any number of rounds: `x` and `level` are what to ask
-    next, `told` takes the Point found there; x is None when it is over. `best` is then the point of the greatest x that
+    next, `add` takes the Point found there; x is None when it is over. `best` is then the point of the greatest x that
     was found with a value within the resolution of the least."""
 
     def __init__(self, begin, end, resolution):
@@ -75,11 +75,11 @@ class Search:
         self._right, self._left_steps = None, STEPS
         self._choose()
 
-    def told(self, point):
-        """What was found at x."""
+    def add(self, point):
+        """Add the Point found at x."""
         if self._right is None:
             cell = heappop(self._cells)
-            self.best = min(self.best, point, key=lambda each: each.value)
+            self.best = min(self.best, point, key=lambda point: point.value)
             heappush(self._cells, Cell.between(cell.begin, point, cell.bound))
             heappush(self._cells, Cell.between(point, cell.end, cell.bound))
             self._choose()

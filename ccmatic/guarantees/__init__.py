@@ -1,6 +1,16 @@
 """What a proof says of a path: in shares of the link, bytes, packets and milliseconds (docs/guarantees.md)."""
 
-from ccmatic.guarantees.results import Result, of_controller, read, shipped
+from ccmatic.guarantees.results import Result, of_controller, read_result, shipped
 from ccmatic.guarantees.translation import DeployedPath, Guarantee, path, sentence, translate
 
-__all__ = ["DeployedPath", "Guarantee", "Result", "of_controller", "path", "read", "sentence", "shipped", "translate"]
+__all__ = [
+    "DeployedPath",
+    "Guarantee",
+    "Result",
+    "of_controller",
+    "path",
+    "read_result",
+    "sentence",
+    "shipped",
+    "translate",
+]

@@ -36,7 +36,7 @@ class Result:
     verdicts: Mapping[str, str]
 
 
-def read(file: str | Path, allow_code: bool = False) -> Result:
+def read_result(file: str | Path, allow_code: bool = False) -> Result:
     """Read a result file. The numbers are those of the file: `ccmatic check` proves them again.
 
     Args:
@@ -60,7 +60,7 @@ def read(file: str | Path, allow_code: bool = False) -> Result:
         definition=saved.proof,
         controller=controller,
         horizon=saved.horizon,
-        constants={name: found.value for name, found in saved.constants.items()},
+        constants={name: constant.value for name, constant in saved.constants.items()},
         verdicts={answer.lemma: answer.verdict for answer in saved.lemmas},
     )
 
@@ -72,8 +72,8 @@ def shipped() -> tuple[Result, ...]:
     In the models nothing propagates: the propagation of a path is part of the jitter. So a network without jitter is no
     path. Results without constants bound nothing and are left out.
     """
-    found = map(read, definitions.shipped("results.proofs", ".json"))
-    of_beliefs = [each for each in found if each.constants and isinstance(each.controller, controllers.Controller)]
+    results = map(read_result, definitions.shipped("results.proofs", ".json"))
+    of_beliefs = [each for each in results if each.constants and isinstance(each.controller, controllers.Controller)]
     return tuple(each for each in of_beliefs if each.proof.jitter)
 
 

@@ -60,20 +60,20 @@ def path(
         raise InputError(f"the rtt is '{rtt}'; expected more than 0")
     if jitter is not None and not seconds:
         raise InputError(f"the jitter is '{jitter}' of an unknown R_m; expected an rtt, such as 40ms")
-    known = DeployedPath(
+    deployed = DeployedPath(
         jitter=Fraction(1) if jitter is None or seconds is None else quantities.duration(jitter) / seconds,
         rtt=seconds,
         rate=None if rate is None else quantities.rate(rate),
         packet=mss,
     )
     if buffer is None:
-        return known
+        return deployed
     if buffer == "infinite":
-        return replace(known, buffer=inf)
-    if known.bdp is None and not buffer.endswith("bdp"):
+        return replace(deployed, buffer=inf)
+    if deployed.bdp is None and not buffer.endswith("bdp"):
         raise InputError(f"the buffer is '{buffer}' of an unknown C·R_m; expected such as 2bdp")
-    bdp = Fraction(known.bdp or 10**9)
-    return replace(known, buffer=quantities.size(buffer, bdp) / bdp)
+    bdp = Fraction(deployed.bdp or 10**9)
+    return replace(deployed, buffer=quantities.size(buffer, bdp) / bdp)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Guarantee:
         """Return what must be so for the guarantee to hold, in words."""
         variation = load_definition("models", "MODEL", self.result.proof.model).variation
         rate = "the rate stays C" if variation == 1 else f"the rate stays between C and {float(variation):g}·C"
-        each = [
+        conditions = [
             "the flow is alone and always has something to send",
             "its beliefs have converged",
             rate,
@@ -124,8 +124,8 @@ class Guarantee:
             f"a packet is smaller than {self._amount(LARGEST_PACKET * self.step, up=False)}",
         ]
         if self.buffer:
-            each.append(f"the buffer holds at least {self._amount(self.buffer)}")
-        return "; ".join(each)
+            conditions.append(f"the buffer holds at least {self._amount(self.buffer)}")
+        return "; ".join(conditions)
 
     def sentence(self) -> str:
         """Return the guarantee in words: its bounds, the length of a step, and its conditions."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ccmatic.base import InputError, definitions, read_text
-from ccmatic.records import PolicyFile, read
+from ccmatic.records import PolicyFile, read_record
 
 
 def find_program(name: str | Path) -> tuple[Path, str]:
@@ -30,7 +30,7 @@ def find_program(name: str | Path) -> tuple[Path, str]:
 
 def _not_linear(path: Path) -> InputError:
     """Why a trained policy is no program that solvers take."""
-    policy = read(read_text(path), PolicyFile, str(path))
+    policy = read_record(read_text(path), PolicyFile, str(path))
     word, _, envelope = policy.act.partition(":")
     expected = "an ONNX network of Relu whose inputs are terms of rates (docs/controllers.md)"
     if word == "envelope":

@@ -1,6 +1,6 @@
 """Records: the shape of everything that is written for ccmatic or for other programs, and its codec."""
 
-from ccmatic.records.codec import ABSENT, Absent, Record, convert, data, line, read, require_format
+from ccmatic.records.codec import ABSENT, Absent, Record, convert, data, line, read_record, require_format
 from ccmatic.records.files import (
     AnswerRecord,
     CertificateFile,
@@ -164,6 +164,6 @@ __all__ = [
     "data",
     "exclusions",
     "line",
-    "read",
+    "read_record",
     "require_format",
 ]

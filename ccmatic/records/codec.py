@@ -32,7 +32,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     is a file has a tag, its name and number: the field `format`."""
 
 
-def read(text, kind, file=None):
+def read_record(text, kind, file=None):
     """The Record in a file's JSON text. kind: its class. Raises InputError, which names `file`, where the text is no
     JSON, is in another format, or is not of this shape."""
     found = parse_json(text, file)

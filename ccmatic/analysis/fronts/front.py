@@ -37,13 +37,13 @@ def find_front(query, out, step, jobs, cluster, begun, decided, options):
         return Front([], {}, None)
     where = {"folder": folder / "proofs", "jobs": jobs, "cluster": cluster, "options": options}
 
-    def proved(each):
-        begun(f"proving {len(each)} controllers")
-        found = {}
-        for point in prove_each(query, each, **where):
-            found[point.name] = point
-            decided(point, len(found), len(each))
-        return [found[member.name] for member in each]
+    def proved(batch):
+        begun(f"proving {len(batch)} controllers")
+        points = {}
+        for point in prove_each(query, batch, **where):
+            points[point.name] = point
+            decided(point, len(points), len(batch))
+        return [points[member.name] for member in batch]
 
     points = proved(members(query, synthesis.read_run(run)[1]))
     if step:

@@ -51,10 +51,10 @@ class Point:
 
 def measured(proof, result, freedom):
     """The measures of a proof that holds: its definition, and its Result; and the freedom of what it is of."""
-    found = {name: result.values[name] for name in MEASURES if name in result.values} | {"freedom": freedom}
+    measures = {name: result.values[name] for name in MEASURES if name in result.values} | {"freedom": freedom}
     moved = [state for state in proof.states if any(each.name in proof.beliefs for each in state.measures)]
     windows = [windows_after(state, CHANGE, result.values) for state in moved]
-    return found if None in windows else {**found, "settles": Fraction(sum(windows) * (result.horizon - 1))}
+    return measures if None in windows else {**measures, "settles": Fraction(sum(windows) * (result.horizon - 1))}
 
 
 def dominated(points):

@@ -35,12 +35,12 @@ def members(query, events):
     breaking = [Trace.from_json(event.trace) for event in events if event.kind == COUNTEREXAMPLE]
     for trace in breaking:
         remaining.strike_like(trace)
-    found, conditions = {}, remaining.space.conditions
+    distinct, conditions = {}, remaining.space.conditions
     while forms := remaining.propose():
         remaining.strike(forms)
         sent = tuple(None if hole not in conditions and _lowest(form) else form for hole, form in enumerate(forms))
-        found.setdefault(sent, forms)
-    simple = sorted(found.values(), key=lambda forms: sum(len(form.coefficients) for form in forms))
+        distinct.setdefault(sent, forms)
+    simple = sorted(distinct.values(), key=lambda forms: sum(len(form.coefficients) for form in forms))
     differing = _differing(query, simple, breaking)
     names = [f"{query.name}_front_{number}" for number in range(1, len(differing) + 1)]
     said = [f"{name}: of the front of {query.name}." for name in names]
@@ -120,8 +120,8 @@ def prove_each(query, members, folder, jobs=1, cluster=None, options=SolverOptio
                     break
             if not team:
                 return
-            for _, found in team.results():
-                yield found
+            for _, result in team.results():
+                yield result
     finally:
         team.close()
 

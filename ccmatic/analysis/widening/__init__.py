@@ -3,13 +3,13 @@
 from ccmatic.analysis.widening.ends import End, Grid, Point, factors
 from ccmatic.analysis.widening.file import WideningReport, check_widening, envelope_name, said_of
 from ccmatic.analysis.widening.folder import lines, widen_to
-from ccmatic.analysis.widening.search import Breaking, Known, Widening, widen
+from ccmatic.analysis.widening.search import Breaking, Checkpoint, Widening, widen
 
 __all__ = [
     "Breaking",
+    "Checkpoint",
     "End",
     "Grid",
-    "Known",
     "Point",
     "Widening",
     "WideningReport",

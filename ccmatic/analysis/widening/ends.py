@@ -32,8 +32,8 @@ def factors(step, most):
     """Those of a least rate, and those of a most rate. Raises InputError for a step, or a largest factor, that is
     none."""
     if not 0 < step <= 1 or most < 1 or (1 / step).denominator > 1:
-        found = f"the step is {step}, the largest factor {most}"
-        raise InputError(f"{found}; expected a step that 1 is a multiple of, and a factor of at least 1")
+        problem = f"the step is {step}, the largest factor {most}"
+        raise InputError(f"{problem}; expected a step that 1 is a multiple of, and a factor of at least 1")
     lows, highs = int(1 / step) + 1, int((most - 1) / step) + 1
     return tuple(1 - i * step for i in range(lows)), tuple(1 + i * step for i in range(highs))
 
@@ -95,8 +95,8 @@ class Grid:
 
 
 def _returns(module):
-    found = [node for node in ast.walk(module) if isinstance(node, ast.Return)]
-    return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+    nodes = [node for node in ast.walk(module) if isinstance(node, ast.Return)]
+    return sorted(nodes, key=lambda node: (node.lineno, node.col_offset))
 
 
 def _between(value):

@@ -9,7 +9,7 @@ import numpy as np
 from ccmatic import __version__, records
 from ccmatic import query as queries
 from ccmatic.analysis.widening.ends import Grid
-from ccmatic.analysis.widening.search import Known, as_wide, inside
+from ccmatic.analysis.widening.search import Checkpoint, as_wide, inside
 from ccmatic.base import InputError, located, parse_json, read_text
 from ccmatic.controllers import parse
 from ccmatic.records import QueryRecord, WideningFile
@@ -55,20 +55,21 @@ def to_json(widening):
 
 
 def unfinished(folder, query, grid):
-    """The Known that an interrupted search left in a folder; nothing if it left none, or was of something else."""
+    """Return the Checkpoint that an interrupted search left in a folder; an empty one if it left none, or searched
+    something else."""
     file = Path(folder) / ABOUT
     if not file.exists():
-        return Known()
+        return Checkpoint()
     with located(str(file)):
         about = records.convert(parse_json(read_text(file)), WideningFile, str(file), "not a whole widening")
-        asked = records.convert(query.record(), QueryRecord), grid.controller.source, grid.step, grid.most
-        if (about.query, about.source, about.step, about.most) != asked:
-            return Known()
+        expected = records.convert(query.record(), QueryRecord), grid.controller.source, grid.step, grid.most
+        if (about.query, about.source, about.step, about.most) != expected:
+            return Checkpoint()
         traces = tuple(Trace.load(file.with_name(Path(name).name)) for name in about.breaking)
     for trace in traces:
         if check_trace(query, trace).outcome is not Outcome.BREAKS:
             raise InputError("it breaks nothing; remove the folder", str(folder))
-    return Known(tuple(map(tuple, about.envelopes.values())), traces)
+    return Checkpoint(tuple(map(tuple, about.envelopes.values())), traces)
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,9 @@ def check_widening(folder, allow_code=False, verify=None) -> WideningReport:
         grid = Grid(controller, query.units(), about.step, about.most)
     check = _Check(folder, query, grid)
     for name in about.breaking:
-        check.read(name, check.breaks)
+        check.check_file(name, check.breaks)
     for name, point in about.envelopes.items():
-        check.read(name, lambda path, point=tuple(point): check.holds(path, point, verify))
+        check.check_file(name, lambda path, point=tuple(point): check.holds(path, point, verify))
     left = np.argwhere(~(check.good | check.bad))
     uncovered = grid.source(tuple(left[0].tolist()), "nothing shows whether this holds") if len(left) else None
     sizes = len(about.envelopes), len(about.breaking), int(check.good.size)
@@ -124,7 +125,7 @@ class _Check:
         self.good, self.bad = np.zeros(grid.shape, bool), np.zeros(grid.shape, bool)
         self.faults, self.undecided = [], []
 
-    def read(self, name, take):
+    def check_file(self, name, take):
         """Check a file; what is wrong with it is kept."""
         try:
             if Path(name).name != name:

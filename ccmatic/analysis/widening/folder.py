@@ -8,20 +8,20 @@ from ccmatic.records import EnvelopeLine
 from ccmatic.synthesis import Folder
 
 
-def widen_to(path, grid, query, told, options):
+def widen_to(path, grid, query, listener, options):
     """Widen as `search.widen`, and write each trace and each maximal envelope to the folder at `path`.
 
     Args:
         path: The folder. While the search runs, its files are in PATH.partial, from which the same search resumes.
         grid: The Grid of envelopes.
         query: The Query that each of them has to meet.
-        told: Receives each envelope that is decided next, and how many are left.
+        listener: Receives each envelope that is decided next, and how many are left.
         options: SolverOptions.
 
     Returns:
         The Widening.
     """
-    known = unfinished(Folder.partial(path), query, grid)
+    checkpoint = unfinished(Folder.partial(path), query, grid)
     folder, kept = Folder(path, query), 0
 
     def keep(widening):
@@ -31,7 +31,7 @@ def widen_to(path, grid, query, told, options):
         kept = len(widening.breaking)
         folder.keep(ABOUT, to_json(widening))
 
-    widening = widen(grid, query, told, keep, known, options)
+    widening = widen(grid, query, listener, keep, checkpoint, options)
     keep(widening)
     for number, point in enumerate(widening.maximal, start=1):
         folder.keep(f"{envelope_name(widening, number)}.py", grid.source(point, said_of(widening, number)))

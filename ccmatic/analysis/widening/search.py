@@ -50,32 +50,47 @@ class Widening:
 
 
 @dataclass(frozen=True)
-class Known:
-    """What an earlier search has found: points of envelopes that hold, and traces that break others."""
+class Checkpoint:
+    """What an earlier search found: the points of envelopes that hold, and the traces that break others."""
 
     points: tuple[Point, ...] = ()
     traces: tuple[Trace, ...] = ()
 
 
 def widen(
-    grid, query, told=lambda point, left: None, keep=lambda found: None, known=Known(), options=SolverOptions()
+    grid,
+    query,
+    listener=lambda point, left: None,
+    keep=lambda widening: None,
+    checkpoint=Checkpoint(),
+    options=SolverOptions(),
 ) -> Widening:
-    """The Widening of a controller. told: is given each envelope that is asked about, and of how many it is not known
-    yet. keep: is given the Widening as far as it has come, after each answer. known: a Known. options: as of
-    `verification.Judge`. Raises InputError for what that refuses."""
-    search = _Search(grid, query, told, keep, options)
-    search.take(known)
+    """Return the Widening of a controller.
+
+    Args:
+        grid: The Grid of envelopes.
+        query: The Query that each of them has to meet.
+        listener: Receives each envelope before it is judged, and how many are undecided.
+        keep: Receives the Widening so far after each answer.
+        checkpoint: What an earlier search found.
+        options: As of `verification.Judge`.
+
+    Raises:
+        InputError: The Judge refuses the query or a controller.
+    """
+    search = _Search(grid, query, listener, keep, options)
+    search.take(checkpoint)
     while (narrowest := search.narrowest()) is not None:
         if search.holds(narrowest):
             search.widen(narrowest)
-    return search.found()
+    return search.result()
 
 
 class _Search:
     """What is known of a grid's envelopes: those of `good` hold, traces break those of `bad`."""
 
-    def __init__(self, grid, query, told, keep, options):
-        self._grid, self._query, self._told, self._keep = grid, query, told, keep
+    def __init__(self, grid, query, listener, keep, options):
+        self._grid, self._query, self._listener, self._keep = grid, query, listener, keep
         self._judge = Judge(query, options)
         self._breaking, self._questions, self._begun = [], 0, monotonic()
         self._good, self._bad, self._late = (np.zeros(grid.shape, bool) for _ in range(3))
@@ -85,12 +100,12 @@ class _Search:
         """The envelopes that are neither good nor bad."""
         return ~(self._good | self._bad)
 
-    def found(self):
-        """The Widening, as far as it is known: the maximal of those that are known to hold."""
+    def result(self):
+        """Return the Widening so far: the maximal envelopes among those that hold for sure."""
         points = [tuple(point.tolist()) for point in np.argwhere(self._good)]
         maximal = tuple(point for point in points if not any(self._good[wider] for wider in self._next(point)))
-        found = maximal, tuple(self._breaking), int(self._unknown.sum())
-        return Widening(self._grid, self._query, *found, self._questions, monotonic() - self._begun)
+        decided = maximal, tuple(self._breaking), int(self._unknown.sum())
+        return Widening(self._grid, self._query, *decided, self._questions, monotonic() - self._begun)
 
     def _next(self, point):
         """The envelopes that are wider by a step of one end."""
@@ -98,11 +113,11 @@ class _Search:
             if point[end] + 1 < size:
                 yield _moved(point, end, point[end] + 1)
 
-    def take(self, known):
-        """What an earlier search has found counts."""
-        for point in known.points:
+    def take(self, checkpoint):
+        """Take over what an earlier search found."""
+        for point in checkpoint.points:
             self._good[inside(point)] = True
-        for trace in known.traces:
+        for trace in checkpoint.traces:
             self._break(trace)
 
     def narrowest(self):
@@ -124,7 +139,7 @@ class _Search:
         return bool(self._good[point])
 
     def _ask(self, point):
-        self._told(point, int((self._unknown & ~self._late).sum()))
+        self._listener(point, int((self._unknown & ~self._late).sum()))
         judgement = self._judge.judge(self._grid.envelope(point))
         self._questions += 1
         if judgement.verdict == HOLDS:
@@ -133,7 +148,7 @@ class _Search:
             self._break(judgement.trace)
         else:
             self._late[as_wide(point)] = True
-        self._keep(self.found())
+        self._keep(self.result())
 
     def _break(self, trace):
         self._breaking.append(Breaking(self._grid.least(trace), trace))

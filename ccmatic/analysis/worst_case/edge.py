@@ -73,18 +73,20 @@ class Worst:
         never, sometimes = ("none is so with x =", "one is with x =") if worse is None else (f"never {worse}", worse)
         if self.never:
             return f"none is so with x = {self.none}, nor with any other that was asked"
-        told = [f"{never} {self.none}"] if self.none is not None else []
-        told += [f"{sometimes} {self.some}"] if self.some is not None else []
+        parts = [f"{never} {self.none}"] if self.none is not None else []
+        parts += [f"{sometimes} {self.some}"] if self.some is not None else []
         between = "happens only from state that is not declared" if self.elsewhere else "was not told in time"
         late = f"; what is between {between}" if self.verdict == UNDECIDED else ""
         late = late or ("" if self.none is not None else "; of what is worse nothing was asked")
-        return f"{', '.join(told)}{f' {unit}' if unit else ''}{self._told_index()}{late}"
+        return f"{', '.join(parts)}{f' {unit}' if unit else ''}{self._index_bounds()}{late}"
 
-    def _told_index(self):
+    def _index_bounds(self):
         if self.index is None:
             return ""
-        told = [f"{word} {at}" for word, at in zip(("never below", "below"), self.index, strict=True) if at is not None]
-        return f"; {self.quantity.index[0]} {', '.join(told)}"
+        bounds = [
+            f"{word} {at}" for word, at in zip(("never below", "below"), self.index, strict=True) if at is not None
+        ]
+        return f"; {self.quantity.index[0]} {', '.join(bounds)}"
 
     def __repr__(self):
         return f"<{self.controller.name}: {self.sentence()}>"
@@ -107,11 +109,11 @@ def search(
     high=None,
     resolution=None,
     also=(),
-    told=lambda x: None,
+    listener=lambda x: None,
     options=SolverOptions(),
 ) -> Worst:
-    """The Worst of a quantity; see `ccmatic.api.worst`. of: or a Quantity itself. also: further x that are asked about.
-    told: is given each x that is asked about. options: SolverOptions; the timeout is for each x."""
+    """Return the Worst of a quantity; see `ccmatic.api.worst`. of: or a Quantity itself. also: further x to decide.
+    listener: receives each x before the solver decides it. options: SolverOptions; the timeout is for each x."""
     begin = monotonic()
     name = definitions.chosen("properties", "WORSE")
     kind = load_definition("properties", "PROPERTY", name)
@@ -128,7 +130,7 @@ def search(
     if period is not None:
         query = Query(network, name, **thresholds, repeats=period).of_small_packets()
     controllers.require_order(decides, network.jitter)
-    edge = _Edge(query, decides, xs, told, options)
+    edge = _Edge(query, decides, xs, listener, options)
     none, some, verdict = edge.find(quantity.worse)
     trace, report = edge.shown(some) if some is not None else (None, None)
     seconds = monotonic() - begin
@@ -144,8 +146,8 @@ def _range(quantity, network, low, high, resolution):
         for value, default in ((low, quantity.low), (high, most), (resolution, quantity.step))
     )
     if not 0 <= first <= last or step <= 0 or (last - first) / step > MOST:
-        found = f"x is looked for from {first} to {last} in steps of {step}"
-        raise InputError(f"{found}; expected 0 <= low <= high, and at most {MOST} steps above 0")
+        problem = f"x is looked for from {first} to {last} in steps of {step}"
+        raise InputError(f"{problem}; expected 0 <= low <= high, and at most {MOST} steps above 0")
     count = int((last - first) / step)
     xs = [first + step * n for n in range(count + 1)]
     return xs if xs[-1] == last else [*xs, last]
@@ -158,8 +160,8 @@ class _Edge:
     so bad only if none is that begins with state to which it may come. elsewhere: only one from such state is.
     """
 
-    def __init__(self, query, controller, xs, told, options):
-        self._query, self._controller, self._xs, self._told = query, controller, xs, told
+    def __init__(self, query, controller, xs, listener, options):
+        self._query, self._controller, self._xs, self._listener = query, controller, xs, listener
         self._clock = Clock.of(options.timeout)
         self._options = options.with_clock(self._clock)
         self._executions, self._traces, self._answers = self._of(controller, query), [], {}
@@ -170,9 +172,9 @@ class _Edge:
     def _of(self, controller, query):
         """The Executions of a controller of which what is given is true."""
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
-        known = replace(way, name="an execution", formula=way.premise or (lambda x: True))
+        existence = replace(way, name="an execution", formula=way.premise or (lambda x: True))
         reads = query.units().keys() & {*controller.parameters}
-        return Executions(Part(query, known, self._options, reads, controller.state), controller)
+        return Executions(Part(query, existence, self._options, reads, controller.state), controller)
 
     def find(self, worse):
         """(none, some, verdict), as a Worst has them. Where one is so by the least that is asked, there is one: whether
@@ -187,8 +189,8 @@ class _Edge:
             last_good(len(self._xs), lambda index: self._answer(self._xs[index]) != SAT)
         none = self._xs[good] if good >= 0 else None
         some = next((x for x in self._xs if self._answers.get(x) == SAT), None)
-        told = good + 1 == len(self._xs) or self._answers[self._xs[good + 1]] == SAT
-        return none, some, FOUND if told else UNDECIDED
+        decided = good + 1 == len(self._xs) or self._answers[self._xs[good + 1]] == SAT
+        return none, some, FOUND if decided else UNDECIDED
 
     def shown(self, x):
         """The trace that was found to be so bad, made readable, and the Report of its replay; ends the search."""
@@ -215,7 +217,7 @@ class _Edge:
     def _answer(self, x):
         """SAT, UNSAT, or UNKNOWN."""
         if x not in self._answers:
-            self._told(x)
+            self._listener(x)
             self._answers[x] = SAT if self._trace(x) else self._ask(x)
             if self._answers[x] == UNSAT and self._later:
                 self._answers[x] = self._ask_later(x)
@@ -250,9 +252,9 @@ class _Edge:
 
     def _empty(self):
         """That there is no execution, and of what."""
-        network, asked = self._query.network, self._query.property
-        of = [f"repeats itself every {asked.repeats} steps"] if asked.repeats else []
-        of += [f"has {asked.given}"] if asked.given else []
+        network, condition = self._query.network, self._query.property
+        of = [f"repeats itself every {condition.repeats} steps"] if condition.repeats else []
+        of += [f"has {condition.given}"] if condition.given else []
         what = f"execution of {self._controller.name}{' that ' if of else ''}{' and '.join(of)}"
         where = f"{network.model_name} with the buffer {network.buffer} and the horizon {network.horizon}"
         excluded = "; ".join(map(str, left_out(self._query, self._controller)))

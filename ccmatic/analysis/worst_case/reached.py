@@ -30,20 +30,20 @@ def begun_later(query, controller, options):
 
 def _lost(query, controller, names, options):
     """Of the declarations of these names those that a step breaks; all of them if that is not known in time."""
-    asked = query.on(model=query.model.begun_anywhere())
-    asked = replace(asked, property=replace(query.property, repeats=0, given="", x=0))
-    if any(each.name == "before the trace" for each in left_out(asked, controller)):
+    step_query = query.on(model=query.model.begun_anywhere())
+    step_query = replace(step_query, property=replace(query.property, repeats=0, given="", x=0))
+    if any(each.name == "before the trace" for each in left_out(step_query, controller)):
         return set(names)  # what it does then is not all that it does
     way = WayToFail("an execution", lambda x: True)
-    reads = asked.units().keys() & {*controller.parameters}
-    part = Part(asked, way, options, reads, controller.state)
+    reads = step_query.units().keys() & {*controller.parameters}
+    part = Part(step_query, way, options, reads, controller.state)
     kept = [(m, flow) for m in controller.state if m.is_restricted and m.name in names for flow in _flows(part.x, m)]
     steps = range(part.x.horizon)  # one step may break a declaration that the next restores
     broken = [no(m.first(flow, t)) for m, flow in kept for t in steps]
     answer, trace = Executions(part, controller).find(some(broken))
     if answer != SAT:
         return set() if answer == UNSAT else set(names)
-    x = asked.observed(trace, trace.columns.keys() & asked.units().keys(), controller.state)
+    x = step_query.observed(trace, trace.columns.keys() & step_query.units().keys(), controller.state)
     flows = [(m, x.flows[flow.number - 1]) for m, flow in kept]
     return {m.name for m, flow in flows if not all(m.first(flow, t) for t in steps)}
 

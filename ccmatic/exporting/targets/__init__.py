@@ -25,8 +25,8 @@ def sources(target, export, header):
         texts["@NAME@.bpf.c"] = _shipped(program).replace("@AROUND@", export.around or "")
         texts |= {file: _shipped(file) for file in included}
     texts["Makefile"] = _shipped("Makefile.in")
-    known_as = kernel_name(name, "".join([header, *texts.values()]))
-    return {_filled(file, name, known_as): _filled(text, name, known_as) for file, text in texts.items()}
+    tcp_name = kernel_name(name, "".join([header, *texts.values()]))
+    return {_filled(file, name, tcp_name): _filled(text, name, tcp_name) for file, text in texts.items()}
 
 
 def kernel_name(name, code):
@@ -38,5 +38,5 @@ def _shipped(file):
     return resources.files(__name__).joinpath(file).read_text(encoding="utf-8")
 
 
-def _filled(text, name, known_as):
-    return text.replace("@NAME@", name).replace("@TCP_NAME@", known_as)
+def _filled(text, name, tcp_name):
+    return text.replace("@NAME@", name).replace("@TCP_NAME@", tcp_name)

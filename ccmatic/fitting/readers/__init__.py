@@ -1,4 +1,4 @@
-"""Logs of packets, of one kind of file each: a module has `read(path, two_clocks)`, which gives a PacketLog.
+"""Logs of packets, of one kind of file each: a module has `read_log(path, two_clocks)`, which gives a PacketLog.
 
 The kind of a file is told by how it begins, not by its name.
 """
@@ -10,7 +10,7 @@ from ccmatic.fitting.readers import capture_file, captures, csv_text, emulator, 
 FIRST = 4096
 
 
-def read(path, two_clocks=False, received=None):
+def read_log(path, two_clocks=False, received=None):
     """The PacketLog of a file of any kind; or of a capture at the sender and, where they are `received`, at the
     receiver. Raises InputError where it is none, with the line where one can be named."""
     begin = _begin(path)
@@ -33,12 +33,12 @@ def _begin(path):
 
 #: What tells a kind of file by its first bytes, and its reader.
 KINDS = (
-    (lambda begin: begin.startswith(emulator.MAGIC), emulator.read),
-    (lambda begin: begin.split(b"\n")[0].strip().replace(b" ", b"") == csv_text.HEADER.encode(), csv_text.read),
-    (lambda begin: begin.startswith(mm_link.MAGIC), mm_link.read),
-    (link_trace.begins, link_trace.read),
-    (lambda begin: begin.startswith(capture_file.MAGICS), captures.read),
-    (lambda begin: begin.lstrip().startswith((b"{", qlog.SEPARATOR.encode())), qlog.read),
+    (lambda begin: begin.startswith(emulator.MAGIC), emulator.read_log),
+    (lambda begin: begin.split(b"\n")[0].strip().replace(b" ", b"") == csv_text.HEADER.encode(), csv_text.read_log),
+    (lambda begin: begin.startswith(mm_link.MAGIC), mm_link.read_log),
+    (link_trace.begins, link_trace.read_log),
+    (lambda begin: begin.startswith(capture_file.MAGICS), captures.read_log),
+    (lambda begin: begin.lstrip().startswith((b"{", qlog.SEPARATOR.encode())), qlog.read_log),
 )
 EXPECTED = (
     f"CSV with the header '{csv_text.HEADER}', packets.npy of `ccmatic emulate --out`, a log or a link trace of "

@@ -40,8 +40,8 @@ def _records(path, file):
         reader = dpkt.pcap.UniversalReader(_Whole(file))
         link = reader.datalink()
         if link not in LINKS:
-            known = ", ".join(map(str, sorted(LINKS)))
-            raise InputError(f"a capture of links of type {link}; expected one of {known} (1 is Ethernet)", path)
+            types = ", ".join(map(str, sorted(LINKS)))
+            raise InputError(f"a capture of links of type {link}; expected one of {types} (1 is Ethernet)", path)
         for seconds, frame in reader:
             if not frame or not abs(seconds) < LATEST:
                 raise EOFError
@@ -59,7 +59,7 @@ class _Whole:
 
     def read(self, size):
         """So many bytes, or none at the file's end; EOFError if there are fewer."""
-        found = self.file.read(size) if size >= 0 else None
-        if found is None or 0 < len(found) < size:
+        content = self.file.read(size) if size >= 0 else None
+        if content is None or 0 < len(content) < size:
             raise EOFError
-        return found
+        return content

@@ -17,7 +17,7 @@ NOTES = (
 PAIR_NOTES = ("captured at both ends: packets that the receiver's capture lacks, between two that it has, were lost",)
 
 
-def read(path, two_clocks=False):
+def read_log(path, two_clocks=False):
     """The PacketLog of a sender's capture: data over TCP in the direction in which most was sent, all connections of
     two addresses together. Raises InputError."""
     directions = defaultdict(lambda: defaultdict(TcpSender))
@@ -28,7 +28,7 @@ def read(path, two_clocks=False):
             directions[header.path[::-1]][target, source].hears(now, header)
     senders = [list(senders.values()) for senders in directions.values()]
     chosen = max(senders, key=lambda some: sum(sender.bytes for sender in some), default=())
-    rows = [row for sender in chosen for row in sender.known()]
+    rows = [row for sender in chosen for row in sender.decided()]
     if not rows:
         raise InputError(
             "no data over TCP that is acknowledged; expected a capture at a sender, of both directions", path

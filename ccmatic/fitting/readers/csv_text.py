@@ -18,7 +18,7 @@ LARGEST, LATEST, BIGGEST = 2**32, 2**32, 2**24
 NOTHING = -1e15
 
 
-def read(path, two_clocks=False):
+def read_log(path, two_clocks=False):
     """The PacketLog of a CSV file. `sent` is empty if the packet has waited since before the log. Raises InputError."""
     text = read_text(path, LARGEST)
     head, _, body = text.partition("\n")
@@ -49,8 +49,8 @@ def _columns(body, path):
 
 def _sane(table):
     instants, size = table[:, :2], table[:, 2]
-    known = (np.abs(instants) < LATEST) | (instants == NOTHING)
-    return bool(known.all() and ((np.abs(size) < BIGGEST) & (size == np.floor(size))).all())
+    plausible = (np.abs(instants) < LATEST) | (instants == NOTHING)
+    return bool(plausible.all() and ((np.abs(size) < BIGGEST) & (size == np.floor(size))).all())
 
 
 def _first_fault(body, path):

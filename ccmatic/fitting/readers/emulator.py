@@ -14,7 +14,7 @@ MAGIC = b"\x93NUMPY"
 FIELDS = {"arrival": LATEST * SECOND, "released": LATEST * SECOND, "size": BIGGEST, "lost": 2}
 
 
-def read(path, two_clocks=False):
+def read_log(path, two_clocks=False):
     """The PacketLog of an array of packets with the fields arrival, released (ns, -1 if never), size and lost. What the
     run's end found on its way is left out. Raises InputError."""
     try:

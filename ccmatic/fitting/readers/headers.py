@@ -36,14 +36,14 @@ class Header(NamedTuple):
     @property
     def sacks(self):
         """The ranges of sequence numbers, (first, end), that a selective acknowledgement tells."""
-        found = _option(self.options, 5)
-        return [unpack_from(">II", found, at) for at in range(0, len(found) - 7, 8)]
+        option = _option(self.options, 5)
+        return [unpack_from(">II", option, at) for at in range(0, len(option) - 7, 8)]
 
     @property
     def largest(self):
         """The largest segment that whoever sent this SYN takes, by TCP's option; None if it does not say."""
-        found = _option(self.options, 2)
-        return unpack_from(">H", found)[0] if len(found) == 2 else None
+        option = _option(self.options, 2)
+        return unpack_from(">H", option)[0] if len(option) == 2 else None
 
 
 def decode(link, frame):

@@ -17,7 +17,7 @@ def begins(first):
     return first.split(b"\n")[0].strip().isdigit()
 
 
-def read(path, two_clocks=False):
+def read_log(path, two_clocks=False):
     """The PacketLog of a link trace, once through. Raises InputError."""
     delivered = MS * np.array(Opportunities.load(path).milliseconds, np.int64)
     sent, size = np.full(len(delivered), NEVER), np.full(len(delivered), OPPORTUNITY)

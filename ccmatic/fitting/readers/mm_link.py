@@ -23,7 +23,7 @@ WAITS = NEVER + 1
 NOTE = "mm-link counts whole ms, so instants are early by up to 1 ms, and D is off by as much"
 
 
-def read(path, two_clocks=False):
+def read_log(path, two_clocks=False):
     """The PacketLog of a log. What still waits at its end is left out. Raises InputError."""
     log = _Log(path)
     for line, text in enumerate(read_text(path, LARGEST).splitlines(), 1):
@@ -31,8 +31,8 @@ def read(path, two_clocks=False):
             log.head(text)
         else:
             log.event(line, text)
-    known = [row for row in log.rows if row[1] != WAITS]
-    sent, delivered, size, lines = zip(*known, strict=True) if known else ((), (), (), ())
+    rows = [row for row in log.rows if row[1] != WAITS]
+    sent, delivered, size, lines = zip(*rows, strict=True) if rows else ((), (), (), ())
     return packet_log(path, sent, delivered, size, lines, two_clocks, (NOTE,), early=MS)
 
 

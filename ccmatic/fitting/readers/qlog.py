@@ -27,7 +27,7 @@ NOTES = (
 _SPACES = {"initial": "initial", "handshake": "handshake", "0rtt": "application", "1rtt": "application"}
 
 
-def read(path, two_clocks=False):
+def read_log(path, two_clocks=False):
     """The PacketLog of a qlog; of several traces in it, of the one that sends the most. Raises InputError."""
     text = read_text(path, LARGEST)
     traces = _sequence(text, path) if text.startswith(SEPARATOR) else _document(text, path)
@@ -38,8 +38,8 @@ def read(path, two_clocks=False):
     log = max(logs, key=lambda log: sum(row[2] for row in log.rows), default=None)
     if log is None or not log.rows:
         raise InputError("no packet_sent in the qlog; expected the sender's", path)
-    known = [row for row in log.rows if row[1] is not None]
-    sent, delivered, size, numbers = zip(*known, strict=True) if known else ((), (), (), ())
+    rows = [row for row in log.rows if row[1] is not None]
+    sent, delivered, size, numbers = zip(*rows, strict=True) if rows else ((), (), (), ())
     return packet_log(path, sent, delivered, size, numbers, two_clocks, NOTES)
 
 
@@ -71,17 +71,17 @@ def _events(trace, path):
 
 def _object(text, path, number):
     try:
-        found = parse_json(text)
+        record = parse_json(text)
     except InputError as error:
         raise InputError(error.message, path, number or error.line) from None
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         raise InputError("a qlog record that is no object; expected { … }", path, number)
-    return found
+    return record
 
 
 def _within(fields, name):
-    found = fields.get(name)
-    return found if isinstance(found, dict) else {}
+    value = fields.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 class _Trace:
@@ -99,8 +99,8 @@ class _Trace:
         time = event["time"]
         self.now = time + self.now if self.adds and abs(time) < 1000 * LATEST else time
         if not abs(self.now) < 1000 * LATEST:
-            found = shown(str(self.now))
-            raise InputError(f"an event at {found} ms; expected below {1000 * LATEST}", self.path, number)
+            shown_time = shown(str(self.now))
+            raise InputError(f"an event at {shown_time} ms; expected below {1000 * LATEST}", self.path, number)
         name = str(event.get("name")).rpartition(":")[2]
         if name in ("packet_sent", "packet_received", "packet_lost"):
             # What the drafts have in the header, some have beside it.
@@ -150,7 +150,11 @@ class _Trace:
             del numbers[begin:end]
 
     def _number(self, number, data):
-        found = data.get("packet_number")
-        if not isinstance(found, int | str) or not str(found).isdecimal() or len(str(found)) > 20:
+        packet_number = data.get("packet_number")
+        if (
+            not isinstance(packet_number, int | str)
+            or not str(packet_number).isdecimal()
+            or len(str(packet_number)) > 20
+        ):
             raise InputError("a packet without a number; expected `packet_number` in its header", self.path, number)
-        return int(found)
+        return int(packet_number)

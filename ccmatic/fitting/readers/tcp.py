@@ -99,8 +99,8 @@ class TcpSender:
         else:
             again[-1][1] = now
 
-    def known(self):
-        """The rows of which it is known what became."""
+    def decided(self):
+        """Return the rows whose packets were delivered or lost for sure."""
         return (row for row in self.rows if row[1] != UNKNOWN)
 
     def _near(self, number):

@@ -83,7 +83,7 @@ class Adversary:
 
 def load(path):
     """The Adversary in a file. Raises InputError, which names it, for what is none."""
-    file = records.read(read_text(path), records.AdversaryFile, str(path))
+    file = records.read_record(read_text(path), records.AdversaryFile, str(path))
     with located(str(path)):
         if not 0 <= file.threshold < 1e6:
             raise InputError(f"the threshold is {file.threshold}; expected seconds, at least 0")

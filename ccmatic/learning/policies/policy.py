@@ -81,7 +81,7 @@ class Policy:
 
 def load(path):
     """The Policy in a file. Raises InputError, which names it, for what is none, or does not fit its own query."""
-    file = records.read(read_text(path), records.PolicyFile, str(path))
+    file = records.read_record(read_text(path), records.PolicyFile, str(path))
     with located(str(path)):
         observed, *_ = Policy(file, Path(path).stem).formulas
     for name, least in (("history", 1), ("delay", 0)):
