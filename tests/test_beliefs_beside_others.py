@@ -28,7 +28,7 @@ def asked(model, what, horizon):
 
 
 def beside_anyone(believing, query):
-    return cm.verify([query.read(believing), "anyone"], query)
+    return cm.verify([query.read_controller(believing), "anyone"], query)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_alone_others_are_served_nothing(waste):
     """So that what is more says that one is not."""
     alone = CCAC2021(flows=1, waste=waste, delay=DelayMeasurement.PER_FLOW)
     query = asked(alone, "others_L_f[0][T-1] > 0", STEPS)
-    assert cm.verify(query.read(ANYONE.format(believed="others_L")), query).holds
+    assert cm.verify(query.read_controller(ANYONE.format(believed="others_L")), query).holds
 
 
 @pytest.mark.parametrize("model", [COMPOSING, CONSTANT, OWN_JITTER])

@@ -61,14 +61,14 @@ def test_each_flow_has_a_controller_of_its_own(unlike):
 
 def test_one_text_has_them_all(unlike):
     asked = queries.from_record(unlike.trace.query)
-    again = asked.read(unlike.trace.controller)
+    again = asked.read_controller(unlike.trace.controller)
     assert again.meaning == unlike.controller.meaning and again.source == unlike.trace.controller
     wrong = unlike.trace.controller.replace("return MSS", "return MSS * R_m")
     with pytest.raises(cm.InputError) as error:
-        asked.read(wrong)
+        asked.read_controller(wrong)
     assert error.value.line == 1 + wrong[: wrong.index("MSS * R_m")].count("\n")
     with pytest.raises(cm.InputError, match="not numbered from 1"):
-        asked.read(unlike.trace.controller.replace("# flow 2 runs", "# flow 3 runs"))
+        asked.read_controller(unlike.trace.controller.replace("# flow 2 runs", "# flow 3 runs"))
 
 
 @pytest.mark.parametrize("name, holds", [(OWN, True), (PUBLISHED, False)])

@@ -121,6 +121,6 @@ def test_looser_values_that_assume_more_are_refused(proof, tmp_path):
 def test_a_joined_constant_is_not_chosen():
     first, second = (Constant(name, "", Fraction(0), Fraction(1)) for name in ("first", "second"))
     empty = Proof("ccac2021_anywhere", "1", (), (), (first, replace(second, joined=True)))
-    assert [each.name for each in empty.found_with(first)] == ["first", "second"]
+    assert [each.name for each in empty.joined_with(first)] == ["first", "second"]
     with pytest.raises(InputError, match="'second' is joined to 'first'; expected neither of them to have `at`"):
         replace(empty, constants=(replace(first, at=Fraction(1)), replace(second, joined=True)))

@@ -42,7 +42,7 @@ def asked(folder, text, what, horizon=6, buffer="1", given=""):
 
 
 def verified(query, believed):
-    return cm.verify(query.read(ANYONE.format(believed=believed)), query)
+    return cm.verify(query.read_controller(ANYONE.format(believed=believed)), query)
 
 
 @pytest.mark.parametrize("believed", FALSE)

@@ -68,9 +68,9 @@ def everyone():
 def verdicts(small):
     """Of each candidate, asked alone."""
     reads, sample = query().read_by_candidates()
-    state = query().read(sample).state
+    state = query().read_controller(sample).state
     verifier = Verifier(query(), reads, state=state)
-    return {each: verifier.verify(query().read(SMALL.candidate(each))).verdict for each in everyone()}
+    return {each: verifier.verify(query().read_controller(SMALL.candidate(each))).verdict for each in everyone()}
 
 
 def of_kind(events, kind):
@@ -93,7 +93,7 @@ def test_a_strike_is_a_counterexample_of_each_that_it_strikes(small, verdicts):
         struck[event.candidate] = {each for each in everyone() if strike.strikes(SMALL, each)}
         assert event.candidate in struck[event.candidate]
         for each in struck[event.candidate]:
-            controller = asked.read(SMALL.candidate(each))
+            controller = asked.read_controller(SMALL.candidate(each))
             remembered = controller.followed(asked.observed(trace, state=controller.state).flows[0])
             rerun = replace(trace, controller=controller.source).with_columns(**remembered)
             assert check_trace(asked, rerun).outcome is Outcome.BREAKS and verdicts[each] == VIOLATED
@@ -107,10 +107,10 @@ def test_what_was_seen_differently_is_not_struck(small):
     event = of_kind(small[1], COUNTEREXAMPLE)[0]
     trace = Trace.from_json(event.trace)
     source = SMALL.candidate(event.candidate)
-    assert replays.breaks(query(), trace, query().read(source))
+    assert replays.breaks(query(), trace, query().read_controller(source))
     for edit in (("window + MSS", "window + MSS / 2"), ("grown: number = 0", "grown: number = 1")):
         assert edit[0] in source
-        assert not replays.breaks(query(), trace, query().read(source.replace(*edit)))
+        assert not replays.breaks(query(), trace, query().read_controller(source.replace(*edit)))
 
 
 def test_the_run_is_covered(small):

@@ -14,7 +14,7 @@ from ccmatic.base import InputError, files
 from ccmatic.query import reading
 from ccmatic.synthesis import solution_files
 from ccmatic.synthesis.run_file import Store, read_run
-from ccmatic.tradeoffs.findings import read as read_allowances
+from ccmatic.tradeoffs.findings import read_allowances
 from support import ROOT, small_run
 from support.cli import run
 from support.policies import policy

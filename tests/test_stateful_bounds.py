@@ -34,7 +34,7 @@ SQUARE = {
 def judged(**change):
     """The judgement that a window may be above a packet and a half."""
     asked = queries.make("ccac2021", "1", 5, property="avoids", thresholds={"what": "c_f[0][T-1] > 3/2 * alpha"})
-    return asked, Judge(asked).judge(asked.read(SOURCE.format(**{**SQUARE, **change})))
+    return asked, Judge(asked).judge(asked.read_controller(SOURCE.format(**{**SQUARE, **change})))
 
 
 def refused(**change):
@@ -134,7 +134,7 @@ def test_the_ends_of_a_range_are_in_order():
     asked = queries.make("ccac2021", "1", 5, property="avoids", thresholds={"what": "S[1] < 0"})
     body = "window: bytes = above(0)\ndef update(window, MSS):\n    window = between(MSS, window)\n"
     with pytest.raises(InputError, match="expected low <= high; it is not so at MSS = .*, window = ") as caught:
-        Judge(asked).judge(asked.read(f"{body}def send(window):\n    return window\n"))
+        Judge(asked).judge(asked.read_controller(f"{body}def send(window):\n    return window\n"))
     assert caught.value.line == 3
 
 
@@ -144,7 +144,7 @@ def test_a_test_that_divides_by_0_proves_nothing():
     test = "if D > 0 and window / D > MSS / R_m:\n        window = MSS\n    else:\n        "
     body = f"window: bytes = above(0)\ndef update(window, D, R_m, MSS):\n    {test}window = between(0, MSS - window)\n"
     with pytest.raises(InputError, match="expected no division by 0; there is one"):
-        Judge(asked).judge(asked.read(f"{body}def send(window):\n    return window\n"))
+        Judge(asked).judge(asked.read_controller(f"{body}def send(window):\n    return window\n"))
 
 
 @pytest.mark.parametrize(

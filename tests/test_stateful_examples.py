@@ -73,5 +73,5 @@ def test_a_bound_that_is_wrong_somewhere_is_refused(name, right, wrong, expected
     source = asked.controller(name).source
     assert source.count(right) == 1
     with pytest.raises(InputError, match=f"expected {expected}; it is not so at ") as caught:
-        Judge(asked).judge(asked.read(source.replace(right, wrong)))
+        Judge(asked).judge(asked.read_controller(source.replace(right, wrong)))
     assert source.splitlines()[caught.value.line - 1].strip().startswith(("window = bounded", "K = bounded"))

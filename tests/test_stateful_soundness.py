@@ -21,7 +21,7 @@ def judged(body, reads, state="", horizon=6):
     low = {"what": "S[T-1] - S[0] < 1/10 * C * T"}
     asked = queries.make("ccac2021", "1", horizon, property="avoids", thresholds=low)
     body = "".join(f"    {line}\n" for line in body.splitlines())
-    return Judge(asked).judge(asked.read(SOURCE.format(state=state, reads=reads, body=body)))
+    return Judge(asked).judge(asked.read_controller(SOURCE.format(state=state, reads=reads, body=body)))
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def query(horizon=5, **premise):
 
 def judged(controller, asked):
     """The judgement on a source, or on the controller of a name."""
-    return Judge(asked).judge(asked.read(controller) if "\n" in controller else asked.controller(controller))
+    return Judge(asked).judge(asked.read_controller(controller) if "\n" in controller else asked.controller(controller))
 
 
 def conflict(controller, asked):
@@ -88,9 +88,9 @@ def test_each_controller_is_asked_for_itself():
     """One that is followed says nothing of another with the same state."""
     asked = query()
     judge = Judge(asked)
-    assert judge.judge(asked.read(ASSUMES.format(condition="acked < 9 * MSS"))).verdict == HOLDS
+    assert judge.judge(asked.read_controller(ASSUMES.format(condition="acked < 9 * MSS"))).verdict == HOLDS
     with pytest.raises(InputError, match="no execution"):
-        judge.judge(asked.read(ASSUMES.format(condition="acked < 0 * MSS")))
+        judge.judge(asked.read_controller(ASSUMES.format(condition="acked < 0 * MSS")))
 
 
 def test_the_program_refuses_in_one_line(tmp_path):

@@ -77,13 +77,13 @@ def test_a_trace_is_of_its_own_controller_and_of_no_other(edit):
 def test_an_update_that_reads_the_future_is_refused():
     asked = query()
     with pytest.raises(InputError, match="of -1 steps before is of a step to come, not yet observed"):
-        judged(asked.read(as_bbr(("acked[R_m]", "acked[R_m - 2 * step]"))), asked)
+        judged(asked.read_controller(as_bbr(("acked[R_m]", "acked[R_m - 2 * step]"))), asked)
 
 
 def test_an_update_that_reads_between_two_steps_is_refused():
     asked = query()
     with pytest.raises(InputError, match="of 1/2 steps before is between two steps"):
-        judged(asked.read(as_bbr(("acked[R_m]", "acked[R_m / 2]"))), asked)
+        judged(asked.read_controller(as_bbr(("acked[R_m]", "acked[R_m / 2]"))), asked)
 
 
 def test_what_is_observed_later_only_may_not_be_read_after_a_decision():
@@ -95,7 +95,7 @@ def test_what_is_observed_later_only_may_not_be_read_after_a_decision():
     )
     asked = query()
     with pytest.raises(InputError, match="reads `acked` at step 3 by when it is not observed, but decides before"):
-        judged(asked.read(source), asked)
+        judged(asked.read_controller(source), asked)
 
 
 @pytest.mark.parametrize("name", ["A", "S", "cwnd", "W", "Q"])
@@ -106,7 +106,7 @@ def test_state_that_is_called_like_a_column_is_refused(name, model):
     )
     asked = queries.make(model, "infinite", 4, property="avoids", thresholds=LOW)
     with pytest.raises(InputError, match=f"state is called `{name}`, as a column of the trace is"):
-        judged(asked.read(source), asked)
+        judged(asked.read_controller(source), asked)
 
 
 def test_an_assumption_leaves_executions_out():
@@ -115,7 +115,7 @@ def test_an_assumption_leaves_executions_out():
     asked = query(horizon=7, **stalls)
     assert judged("copa", asked).verdict == HOLDS
     free = asked.controller("copa").source.replace("    assume(may_increase or may_decrease)\n", "")
-    assert judged(asked.read(free), asked).verdict == VIOLATED
+    assert judged(asked.read_controller(free), asked).verdict == VIOLATED
 
 
 def test_many_choices_are_replayed_one_by_one():
@@ -125,7 +125,7 @@ def test_many_choices_are_replayed_one_by_one():
     chosen = "".join(f"    {name} = any_of(MSS, 2 * MSS)\n" for name in names)
     asked = query(horizon=4, what="S[T-1] > S[0]")
     source = f"{state}def update(MSS):\n{chosen}def send(MSS):\n    return MSS\n"
-    judgement = judged(asked.read(source), asked)
+    judgement = judged(asked.read_controller(source), asked)
     assert judgement.verdict == VIOLATED and judgement.report.outcome is Outcome.BREAKS
     trace = judgement.trace
     changed = (*trace.columns[names[-1]][:-1], 3 * trace.constants["MSS"])
@@ -166,6 +166,6 @@ def test_state_of_several_flows_is_no_column_of_the_model():
     nothing = {"what": "S[0] < 0"}
     asked = queries.make("two_flows_own_jitter", "infinite", 4, property="avoids", thresholds=nothing)
     with pytest.raises(InputError, match="state is called `K`, as a column of the trace is, K1; expected another name"):
-        judged(asked.read(source), asked)
+        judged(asked.read_controller(source), asked)
     asked = queries.make("two_flows", "infinite", 4, property="avoids", thresholds=nothing)
-    assert judged(asked.read(source), asked).verdict == HOLDS
+    assert judged(asked.read_controller(source), asked).verdict == HOLDS

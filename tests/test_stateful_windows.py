@@ -43,7 +43,7 @@ def send(window):
 
 def judged(source, what, horizon=7, given="L[0] == 0", model="ccac2021"):
     asked = queries.make(model, "infinite", horizon, property="avoids", thresholds={"what": what, "given": given})
-    judgement = Judge(asked).judge(asked.read(source))
+    judgement = Judge(asked).judge(asked.read_controller(source))
     assert judgement.verdict == HOLDS or judgement.report.outcome is Outcome.BREAKS
     return asked, judgement
 
@@ -119,5 +119,5 @@ def test_no_window_is_refused(window, told):
     asked = queries.make("ccac2021", "infinite", 7, property="avoids", thresholds={"what": "S[1] < 0"})
     source = FASTEST.replace("max_over(ack_rate, {steps})", window)
     with pytest.raises(InputError) as caught:
-        asked.read(source.replace("ack_rate, MSS", "ack_rate, MSS, acked, timeout, line_rate, window"))
+        asked.read_controller(source.replace("ack_rate, MSS", "ack_rate, MSS, acked, timeout, line_rate, window"))
     assert told in caught.value.message and caught.value.line == 3

@@ -106,7 +106,7 @@ def test_numbers_of_a_trace_and_what_a_sender_sees_of_it(kind):
     for name in (*NUMBERS[:5], "K"):
         assert tuple(getattr(x, name)) == trace.columns[name]
     for name in query.model.measures:
-        assert getattr(x, name).read(bool) == trace.columns[name]
+        assert getattr(x, name).delays(bool) == trace.columns[name]
     watched = Watched(query.model, 10, jitter, Fraction(1))
     for each in seen[4:14]:
         counted = {"A": each.sent, "S": each.delivered, "L": each.dropped, "Ld": each.lost}

@@ -129,7 +129,7 @@ def test_no_state_is_forgotten_where_the_end_is_compared_with_the_start(found, p
         now = trace.with_columns(**columns)
         return way.formula(asked.observed(now, asked.units().keys() & columns.keys(), state))
 
-    state = asked.read(trace.controller).state
+    state = asked.read_controller(trace.controller).state
     assert is_so(trace.columns) is True
     follows = "Q" if asked.model.windows else "Ld"  # of bytes; of bytes lost a step before
     for name, column in trace.columns.items():

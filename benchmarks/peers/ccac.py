@@ -91,7 +91,7 @@ def controller(asked, query, executions):
     found = name and query.controller(name)
     if asked["cca"] == "aimd" and asked["pacing"]:
         begin, _, _ = found.source.partition("def send")
-        return query.read(f"{begin}def send(window, R_m):\n    return window, window / R_m\n")
+        return query.read_controller(f"{begin}def send(window, R_m):\n    return window, window / R_m\n")
     return found
 
 

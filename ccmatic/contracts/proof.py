@@ -195,7 +195,7 @@ class Proof:
             yield from self._lemmas_of(state)
         yield from self.lemmas
 
-    def found_with(self, constant: Constant) -> list[Constant]:
+    def joined_with(self, constant: Constant) -> list[Constant]:
         """The constants that are found together with this one, and itself, in order."""
         together = list[Constant]()
         for other in self.constants:

@@ -90,6 +90,6 @@ class Delay:
             for k, late in enumerate(row, 1):
                 yield late, column[t] >= k
 
-    def read(self, value: Callable[[Truth], bool]) -> tuple[Fraction, ...]:
+    def delays(self, value: Callable[[Truth], bool]) -> tuple[Fraction, ...]:
         """The measured delays, exact as all columns, `value` giving each truth value."""
         return tuple(Fraction(sum(value(late) for late in row)) for row in self._late)

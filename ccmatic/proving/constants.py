@@ -3,31 +3,39 @@
 from dataclasses import replace
 
 from ccmatic.base import InputError, OutOfTime, last_good, last_good_from_above
-from ccmatic.proving.prover import Found, NoValue
+from ccmatic.proving.prover import NoValue, Optimum
 from ccmatic.verification import UNDECIDED
 
 
-def search(prover, known, earlier):
-    """Find the constants that are not in `known`, which maps names to Found, and add them, yielding each Constant.
-    earlier: of other proofs like this one the constants by name, each (its value, the lemma that the next better one
-    broke): what was found where those before it are most alike is asked first. Raises NoValue where none in a range
-    does, OutOfTime where that could not be told."""
+def search(prover, optima, earlier):
+    """Find the constants that are missing in `optima`, and add them; yields each Constant.
+
+    Args:
+        prover: The Prover.
+        optima: The Optimum of each constant, by name.
+        earlier: The constants of other proofs like this one: for each name (the value, the lemma that the next better
+            value broke). The value of the proof whose earlier constants are most alike is tried first.
+
+    Raises:
+        NoValue: No value in the range of a constant will do.
+        OutOfTime: The solver timed out.
+    """
     before = None
     for constant in prover.proof.constants:
-        together = prover.proof.found_with(constant)
-        if constant.name not in known:
-            values = {name: found.value for name, found in known.items()}
+        together = prover.proof.joined_with(constant)
+        if constant.name not in optima:
+            values = {name: optimum.value for name, optimum in optima.items()}
             limits = prover.limits(constant)
             if constant.at is not None:
-                known[constant.name] = Found(constant.at)
+                optima[constant.name] = Optimum(constant.at)
             elif len(together) > 1:
-                known |= _together(prover, together, values)
+                optima |= _together(prover, together, values)
             elif not limits:
                 raise InputError(f"no lemma limits the constant '{constant.name}' when those before it are known")
             else:
                 front = _front(prover, constant, limits, values, before)
-                found = _edge(prover, constant, limits, values, _guess(earlier, constant.name, values))
-                known[constant.name] = replace(found, front=tuple(front))
+                optimum = _edge(prover, constant, limits, values, _guess(earlier, constant.name, values))
+                optima[constant.name] = replace(optimum, front=tuple(front))
             yield from together
         before = constant
 
@@ -35,15 +43,17 @@ def search(prover, known, earlier):
 def _guess(earlier, name, values):
     """Of a constant (its value, the lemma that the next better one broke) in the proof that has the most of these
     values, or None."""
-    known = [proof for proof in earlier if name in proof]
-    alike = max(known, key=lambda proof: sum(proof.get(each, [])[:1] == (values[each],) for each in values), default={})
+    proofs = [proof for proof in earlier if name in proof]
+    alike = max(
+        proofs, key=lambda proof: sum(proof.get(each, [])[:1] == (values[each],) for each in values), default={}
+    )
     return alike.get(name)
 
 
-def verdicts(prover, values, asked):
-    """Ask every lemma, also the paper's, with these constants, that `asked` does not decide; yields Answers."""
+def verdicts(prover, values, answers):
+    """Decide every lemma, also the paper's, with these constants, unless `answers` decides it; yields Answers."""
     for lemma in prover.lemmas.values():
-        if lemma.name not in asked or asked[lemma.name].verdict == UNDECIDED:
+        if lemma.name not in answers or answers[lemma.name].verdict == UNDECIDED:
             yield prover.confirm(prover.ask(lemma, values), values)
 
 
@@ -62,17 +72,17 @@ def _together(prover, constants, values):
     bounds which are kept at first are kept at last, these are the best of all that will do; that none alone may be
     better is asked."""
     limits = list(dict.fromkeys(lemma for constant in constants for lemma in prover.limits(constant)))
-    found = {constant.name: constant.grid()[-1] for constant in constants}
-    while fault := prover.first_fault(limits, {**values, **found}):
+    best = {constant.name: constant.grid()[-1] for constant in constants}
+    while fault := prover.first_fault(limits, {**values, **best}):
         if fault.verdict == UNDECIDED:
-            raise OutOfTime(f"no answer in time on '{fault.lemma}' for {found}")
-        found = _weakened(prover, constants, values, found, fault)
-        if all(constant.dropped(found[constant.name]) for constant in constants):
+            raise OutOfTime(f"no answer in time on '{fault.lemma}' for {best}")
+        best = _weakened(prover, constants, values, best, fault)
+        if all(constant.dropped(best[constant.name]) for constant in constants):
             raise NoValue(f"no bound is kept: the last breaks '{fault.lemma}'", constants[0].name, fault.trace)
-    return {constant.name: _beside(prover, constant, limits, {**values, **found}) for constant in constants}
+    return {constant.name: _beside(prover, constant, limits, {**values, **best}) for constant in constants}
 
 
-def _weakened(prover, constants, values, found, fault):
+def _weakened(prover, constants, values, best_values, fault):
     """The best values, none better than found, at which a window no longer breaks the lemma: each where the others are
     the loosest."""
     loosest = {**values, **{constant.name: constant.grid()[0] for constant in constants}}
@@ -84,23 +94,23 @@ def _weakened(prover, constants, values, found, fault):
     weakened = {}
     for constant in constants:
         grid = constant.grid()
-        weakened[constant.name] = best(constant.name, grid[: grid.index(found[constant.name]) + 1])
-    if weakened == found or not prover.admits(fault, {**values, **weakened}):
-        told = ", ".join(f"{name} = {value}" for name, value in weakened.items())
-        message = f"no values will do of {', '.join(found)}: at {told}, '{fault.lemma}' is {fault.verdict}"
+        weakened[constant.name] = best(constant.name, grid[: grid.index(best_values[constant.name]) + 1])
+    if weakened == best_values or not prover.admits(fault, {**values, **weakened}):
+        assignment = ", ".join(f"{name} = {value}" for name, value in weakened.items())
+        message = f"no values will do of {', '.join(best_values)}: at {assignment}, '{fault.lemma}' is {fault.verdict}"
         raise NoValue(message, constants[0].name, fault.trace)
     return weakened
 
 
 def _beside(prover, constant, limits, values):
-    """A constant's value, Found, where the others have theirs."""
+    """Return the Optimum of a constant where the others have their values."""
     grid = constant.grid()
     better = grid[grid.index(values[constant.name]) + 1 :][:1]
     edge = prover.first_fault(limits, {**values, constant.name: better[0]}) if better else None
     if better and edge is None:
-        found = f"'{constant.name}' will do at {better[0]} too, and was found to be {values[constant.name]}"
-        raise InputError(f"{found}; expected constants to be joined of which looser values assume no more")
-    return Found(values[constant.name], edge)
+        message = f"'{constant.name}' will do at {better[0]} too, and was found to be {values[constant.name]}"
+        raise InputError(f"{message}; expected constants to be joined of which looser values assume no more")
+    return Optimum(values[constant.name], edge)
 
 
 def _edge(prover, constant, limits, values, guess=None):
@@ -136,4 +146,4 @@ def _edge(prover, constant, limits, values, guess=None):
             constant.name,
             edge.trace,
         )
-    return Found(grid[good], edge)
+    return Optimum(grid[good], edge)

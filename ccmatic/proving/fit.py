@@ -32,14 +32,14 @@ def state_is_there(name, controller):
         yield
     except KeyError as error:
         remembered = ", ".join(memory.name for memory in controller.state) or "nothing"
-        found = f"it reads the state `{error.args[0]}`, and {controller.name} remembers {remembered}"
-        raise InputError(f"the proof {name} does not fit {controller.name}: {found}") from None
+        reason = f"it reads the state `{error.args[0]}`, and {controller.name} remembers {remembered}"
+        raise InputError(f"the proof {name} does not fit {controller.name}: {reason}") from None
 
 
 def _why_not_on(query, controller):
     """What a controller reads or sends by that a query's model has not, in words; None if that is not why."""
-    each = controller if isinstance(controller, list | tuple) else [controller]
-    model, by_window = query.network.model_name, any(controllers.sends_by_window(one) for one in each)
+    controllers_ = controller if isinstance(controller, list | tuple) else [controller]
+    model, by_window = query.network.model_name, any(controllers.sends_by_window(one) for one in controllers_)
     if by_window is not query.model.windows:
         ways = "a rate", "a window"
         return f"on {model} senders send by {ways[query.model.windows]}, and it sends by {ways[by_window]}"

@@ -76,7 +76,7 @@ def _against(result, rng, simulation):
 
 def _as_in_a_trace(result, rng, simulation):
     """What the window does that shows that a constant is no better, over and over."""
-    traces = [found.edge.trace for found in result.constants.values() if found.edge and found.edge.trace]
+    traces = [optimum.edge.trace for optimum in result.constants.values() if optimum.edge and optimum.edge.trace]
     if not traces:
         return _low(result, rng, simulation)
     trace = rng.choice(traces)

@@ -25,8 +25,8 @@ class Listener:
     def asks(self, lemma, values):
         """A lemma, by name, is being asked; values: of the constants that it reads, by name."""
 
-    def constant(self, declared, found):
-        """The value of a Constant of the proof was found, a Found."""
+    def constant(self, declared, optimum):
+        """The Optimum of a Constant of the proof was found."""
 
     def lemma(self, answer):
         """A lemma was decided; answer: an Answer."""
@@ -124,7 +124,7 @@ def prove(
 
 
 def _proved(result, prover, faults):
-    found = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
-    verdict = VIOLATED if faults or VIOLATED in found else HOLDS if found == {HOLDS} else UNDECIDED
+    verdicts = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
+    verdict = VIOLATED if faults or VIOLATED in verdicts else HOLDS if verdicts == {HOLDS} else UNDECIDED
     claim = sentences(prover.proof, prover.query.model, result.horizon, result.values) if verdict == HOLDS else ()
     return Proved(result, verdict, tuple(faults), tuple(claim), prover.left_out)

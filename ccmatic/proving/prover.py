@@ -30,9 +30,9 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A constant's value. edge: why the next better one will not do, as an Answer; None at the end of its range, or for
-    one that the author chose. front: (a value of the constant before, the best of this one there) …"""
+class Optimum:
+    """The best value of a constant. edge: the Answer by which the next better value fails; None at the end of its
+    range, or if the author chose the value. front: (a value of the constant before, the best of this one there) …"""
 
     value: object
     edge: Answer | None = None
@@ -52,8 +52,8 @@ def windows_of(name, proof, horizon, lemma=""):
     """The Query about a Proof, by its name or path, whose executions are the windows of so many steps of all senders
     on its network. lemma: the name of one that a window may break."""
     about = {"proof": name, "lemma": lemma}
-    asked = definitions.chosen("properties", "LEMMA")
-    return queries.make(proof.model, proof.buffer, horizon, proof.jitter, "executions", asked, about)
+    lemma_property = definitions.chosen("properties", "LEMMA")
+    return queries.make(proof.model, proof.buffer, horizon, proof.jitter, "executions", lemma_property, about)
 
 
 class Prover:
@@ -77,8 +77,8 @@ class Prover:
         self.proof = proof = proof.about(self.controller.state)
         require_order(self.controller, self.query.jitter)
         if proof.common > 1 and not (self.query.model.windows and proof.common < horizon):
-            found = f"windows of {horizon} steps have {proof.common} in common on {self.query.model.name}"
-            raise InputError(f"{found}; expected longer ones of senders by a window, or one step in common")
+            problem = f"windows of {horizon} steps have {proof.common} in common on {self.query.model.name}"
+            raise InputError(f"{problem}; expected longer ones of senders by a window, or one step in common")
         self.lemmas = {lemma.name: lemma for lemma in proof.all_lemmas(self.query.model)}
         reads = {*proof.beliefs, *self.controller.parameters} & self.query.units().keys()
         way = WayToFail("a window", lambda x: True, reads=tuple(reads))
@@ -98,19 +98,19 @@ class Prover:
         begin = monotonic()
         answer, trace = UNKNOWN, None
         given, then, used = self._stated(lemma, constants)
-        asked = lemma.name, *used.items()
-        if asked in self._held:
-            return self._held[asked]
+        question = lemma.name, *used.items()
+        if question in self._held:
+            return self._held[question]
         self.listen(lemma.name, used)
         with suppress(OutOfTime), self._clock.question():
             answer, trace = self._executions.find(given, no(then))
         if trace:
             self._windows.append((trace, self._observed(trace)))
             trace = self._replayed(trace, lemma, used)
-        told = Answer(lemma.name, VERDICTS[answer], monotonic() - begin, trace)
-        if told.verdict == HOLDS:
-            self._held[asked] = told
-        return told
+        decision = Answer(lemma.name, VERDICTS[answer], monotonic() - begin, trace)
+        if decision.verdict == HOLDS:
+            self._held[question] = decision
+        return decision
 
     @blamed()
     def confirm(self, answer, constants):
@@ -118,18 +118,18 @@ class Prover:
         there is none and need be none. Raises InputError where there must be one."""
         if answer.verdict != HOLDS:
             return answer
-        begin, found = monotonic(), UNKNOWN
+        begin, existence = monotonic(), UNKNOWN
         lemma, part = self.lemmas[answer.lemma], self._part
         given = lemma.given(part.x, Reads(constants))
         with suppress(OutOfTime), self._clock.question():
-            found, part.trace = self._executions.find(given)
-        if found == SAT:
+            existence, part.trace = self._executions.find(given)
+        if existence == SAT:
             part.replays(self.query_of(lemma, constants))
-        elif found == UNSAT and not (lemma.empty or lemma.paper):
+        elif existence == UNSAT and not (lemma.empty or lemma.paper):
             what = f"window of which '{lemma.name}' says anything"
             raise part.contradiction(what, self.controller, given, f"a {what}")
-        verdict = UNDECIDED if found == UNKNOWN else HOLDS
-        return replace(answer, verdict=verdict, seconds=answer.seconds + monotonic() - begin, empty=found == UNSAT)
+        verdict = UNDECIDED if existence == UNKNOWN else HOLDS
+        return replace(answer, verdict=verdict, seconds=answer.seconds + monotonic() - begin, empty=existence == UNSAT)
 
     @blamed()
     def constants_of(self, lemma):
@@ -141,7 +141,7 @@ class Prover:
         """The lemmas that limit a constant: those that read it and none but it, those found together with it, and the
         constants before it."""
         names = [other.name for other in self.proof.constants]
-        decided = {*names[: names.index(self.proof.found_with(constant)[-1].name) + 1]}
+        decided = {*names[: names.index(self.proof.joined_with(constant)[-1].name) + 1]}
         lemmas = [lemma for lemma in self.lemmas.values() if not lemma.paper]
         reads = {lemma.name: self.constants_of(lemma) for lemma in lemmas}
         return [lemma for lemma in lemmas if constant.name in reads[lemma.name] <= decided]
@@ -181,10 +181,10 @@ class Prover:
         """Ask those first of the windows, Traces each of which breaks a lemma of some controller, that are executions
         of this one as well, by replay."""
         for window in windows:
-            trace, found = replace(window, controller=self.controller.source), None
+            trace, outcome = replace(window, controller=self.controller.source), None
             with suppress(InputError):
-                found = verification.replay(trace).outcome
-            if found is verification.Outcome.BREAKS:
+                outcome = verification.replay(trace).outcome
+            if outcome is verification.Outcome.BREAKS:
                 self._windows.append((trace, self._observed(trace)))
 
     @blamed()
@@ -214,16 +214,16 @@ class Prover:
         if answer.verdict == UNDECIDED:
             raise OutOfTime(f"no answer in time on '{joined}'")
         if faults or answer.trace:
-            told = [*faults, *([f"'{joined}' is {answer.verdict}"] if answer.trace else [])]
-            raise NoValue("; ".join(told), joined, answer.trace)
+            reasons = [*faults, *([f"'{joined}' is {answer.verdict}"] if answer.trace else [])]
+            raise NoValue("; ".join(reasons), joined, answer.trace)
 
     def _faults_of_sender(self):
         model, x = self.query.model, self._part.x
         if model.windows:
             return [*progress.faults_of(self.controller, x, self.proof.common)]
         beyond = queries.beyond_window(model, self.controller, x.flows[0])
-        told = "{0} tells values of {1} above {2} apart, which windows of {3} steps do not"
-        return [told.format(self.controller.name, *each, x.horizon) for each in beyond]
+        sentence = "{0} tells values of {1} above {2} apart, which windows of {3} steps do not"
+        return [sentence.format(self.controller.name, *each, x.horizon) for each in beyond]
 
     @blamed()
     def question(self, lemma, constants):

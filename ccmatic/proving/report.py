@@ -44,9 +44,9 @@ def _report(result, prover, picture):
     yield "| constant | here | the paper | meaning | one step better breaks |"
     yield "|---|---|---|---|---|"
     for constant in proof.constants:
-        found = result.constants[constant.name]
-        edge = found.edge.lemma if found.edge else "chosen" if constant.at is not None else "end of the range"
-        value = "none" if constant.dropped(found.value) else number(found.value)
+        optimum = result.constants[constant.name]
+        edge = optimum.edge.lemma if optimum.edge else "chosen" if constant.at is not None else "end of the range"
+        value = "none" if constant.dropped(optimum.value) else number(optimum.value)
         yield f"| `{constant.name}` | {value} | {constant.paper} | {constant.says} | {edge} |"
     yield from _fronts(proof, result)
     yield "\n## Lemmas\n"
@@ -79,11 +79,11 @@ def _after_changes(proof, length, values):
 def _fronts(proof, result):
     constants = list(proof.constants)
     for before, constant in pairwise(constants):
-        found = result.constants[constant.name]
-        if found.front:
+        optimum = result.constants[constant.name]
+        if optimum.front:
             yield f"\n`{before.name}` trades off with `{constant.name}`:\n"
             yield f"| `{before.name}` | `{constant.name}` |\n|---|---|"
-            points = [*found.front, (result.values[before.name], found.value)]
+            points = [*optimum.front, (result.values[before.name], optimum.value)]
             for other, best in sorted(points):
                 yield f"| {number(other)} | {'none in its range' if best is None else number(best)} |"
 

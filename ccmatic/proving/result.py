@@ -10,14 +10,14 @@ from pathlib import Path
 from ccmatic import __version__, controllers, records
 from ccmatic.base import InputError, definitions, located, parse_json, read_text, write_text
 from ccmatic.contracts import beyond, file_stem, load_definition
-from ccmatic.proving.prover import Answer, Found
+from ccmatic.proving.prover import Answer, Optimum
 from ccmatic.records import ABSENT, AnswerRecord, ConstantRecord, ControllerRecord, ProofFile
 from ccmatic.traces import Trace
 
 
 @dataclass
 class Result:
-    """proof: its name or path; controller: a Controller; horizon: T. constants: name to Found. answers: lemma to
+    """proof: its name or path; controller: a Controller; horizon: T. constants: name to Optimum. answers: lemma to
     Answer. definition: a digest of the proof's file, so that one that was edited is told from this."""
 
     file: Path | None
@@ -31,7 +31,7 @@ class Result:
     @property
     def values(self):
         """The constants alone."""
-        return {name: found.value for name, found in self.constants.items()}
+        return {name: optimum.value for name, optimum in self.constants.items()}
 
     @property
     def traces(self):
@@ -69,19 +69,19 @@ class Result:
                 definition=self.definition,
                 controller=ControllerRecord(self.controller.name, self.controller.source),
                 horizon=self.horizon,
-                constants={name: self._constant(name, found) for name, found in self.constants.items()},
+                constants={name: self._constant(name, optimum) for name, optimum in self.constants.items()},
                 lemmas=[self._answer(answer, answer.lemma) for answer in self.answers.values()],
             )
         )
 
     def _traced(self):
         """Each answer that may have a trace, and what names that."""
-        edges = {beyond(name): found.edge for name, found in self.constants.items() if found.edge}
+        edges = {beyond(name): optimum.edge for name, optimum in self.constants.items() if optimum.edge}
         return [*edges.items(), *self.answers.items()]
 
-    def _constant(self, name, found):
-        edge = self._answer(found.edge, beyond(name)) if found.edge else None
-        return ConstantRecord(found.value, edge, [list(pair) for pair in found.front])
+    def _constant(self, name, optimum):
+        edge = self._answer(optimum.edge, beyond(name)) if optimum.edge else None
+        return ConstantRecord(optimum.value, edge, [list(pair) for pair in optimum.front])
 
     def _answer(self, answer, about):
         trace = f"{file_stem(about)}.json" if answer.trace else ABSENT
@@ -98,37 +98,37 @@ def begin_result(folder, prover, proof):
     fresh = Result(file, prover.name, prover.controller, prover.query.horizon, digest(prover.name))
     if file is None or not file.exists():
         return fresh
-    known = load_result(file, own=prover.name)
-    about = [(r.proof, r.controller.source, r.controller.name, r.horizon) for r in (known, fresh)]
-    if about[0] != about[1] or known.definition not in (fresh.definition, *prover.proof.formerly):
+    saved = load_result(file, own=prover.name)
+    about = [(r.proof, r.controller.source, r.controller.name, r.horizon) for r in (saved, fresh)]
+    if about[0] != about[1] or saved.definition not in (fresh.definition, *prover.proof.formerly):
         raise InputError(
             "it is of another version of the proof or of the controller; remove it, or give another --out", str(file)
         )
-    return known
+    return saved
 
 
 def earlier_constants(folder, result):
     """Of a folder's proofs of the same windows that are of the proof or of the controller of a Result the constants,
     by name, each (its value, the lemma that the next better one broke): about there its own may be."""
-    found = []
+    proofs = []
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}.json")) if folder else ():
         with suppress(InputError):
             about = records.convert(parse_json(read_text(file)), ProofFile)
             if result.proof == about.proof or result.controller.name == about.controller.name:
-                known = {name: (each.value, each.edge.lemma) for name, each in about.constants.items() if each.edge}
-                found.append(known)
-    return found
+                constants = {name: (each.value, each.edge.lemma) for name, each in about.constants.items() if each.edge}
+                proofs.append(constants)
+    return proofs
 
 
 def earlier_windows(folder, result):
     """What breaks a lemma of the proof of a Result, Traces, in a folder's proofs of the same windows, each once."""
-    found = {}
+    windows = {}
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}-traces/*.json")) if folder else ():
         with suppress(InputError):
             trace = Trace.load(file)
             if trace.query["property"].get("proof") == result.proof:
-                found.setdefault(tuple(trace.columns.items()), trace)
-    return list(found.values())
+                windows.setdefault(tuple(trace.columns.items()), trace)
+    return list(windows.values())
 
 
 def load_result(file, allow_code=False, own=None):
@@ -153,7 +153,7 @@ def _result(file, read, allow_code):
     result = Result(file, read.proof, controller, read.horizon, read.definition)
     for name, about in read.constants.items():
         edge = about.edge and _answer(result, about.edge, beyond(name))
-        result.constants[name] = Found(about.value, edge, tuple(about.front))
+        result.constants[name] = Optimum(about.value, edge, tuple(about.front))
     for about in read.lemmas:
         result.answers[about.lemma] = _answer(result, about, about.lemma)
     return result
@@ -170,16 +170,18 @@ def _answer(result, about, what):
     return Answer(about.lemma, about.verdict, about.seconds, trace, bool(about.empty))
 
 
-def _difference(found, expected, where):
+def _difference(written, expected, where):
     """Where what a file says is not what would be written of it, but for versions and times; or None."""
-    if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
-        pairs = [(found[key], expected[key], f"{where}, {key}") for key in found if key not in ("made_by", "seconds")]
-    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
-        pairs = [(one, other, f"{where}[{i}]") for i, (one, other) in enumerate(zip(found, expected, strict=True))]
-    elif type(found) is type(expected) and not isinstance(found, dict | list) and found == expected:
+    if isinstance(written, dict) and isinstance(expected, dict) and written.keys() == expected.keys():
+        pairs = [
+            (written[key], expected[key], f"{where}, {key}") for key in written if key not in ("made_by", "seconds")
+        ]
+    elif isinstance(written, list) and isinstance(expected, list) and len(written) == len(expected):
+        pairs = [(one, other, f"{where}[{i}]") for i, (one, other) in enumerate(zip(written, expected, strict=True))]
+    elif type(written) is type(expected) and not isinstance(written, dict | list) and written == expected:
         return None
     else:
-        return f"{where} is {_short(found)}; expected {_short(expected)}"
+        return f"{where} is {_short(written)}; expected {_short(expected)}"
     return next(filter(None, (_difference(*pair) for pair in pairs)), None)
 
 

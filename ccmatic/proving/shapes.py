@@ -34,18 +34,18 @@ def shapes(controller, network=None) -> list[str]:
     names = shapes_on(network) if network else definitions.chosen("proofs", "SHAPES")
     fitting = [name for name in names if _fits(load_definition("proofs", "PROOF", name), controller)]
     if not fitting:
-        found = f"no shape is of a controller that reads {', '.join(sorted(_read(controller)))}"
-        raise InputError(f"{found}; expected a --proof, or what these follow: {_said(names)}", controller.file)
+        problem = f"no shape is of a controller that reads {', '.join(sorted(_read(controller)))}"
+        raise InputError(f"{problem}; expected a --proof, or what these follow: {_said(names)}", controller.file)
     return fitting
 
 
 def shapes_on(network) -> list[str]:
     """The names of the shapes of a network, as of `shapes`. Raises InputError if there is none."""
     names = definitions.chosen("proofs", "SHAPES")
-    found = [name for name in names if _network(load_definition("proofs", "PROOF", name)) == network]
-    if not found:
+    fitting = [name for name in names if _network(load_definition("proofs", "PROOF", name)) == network]
+    if not fitting:
         raise InputError(f"no shape is of {network[0]} with the buffer {network[1]} and D = {network[2]} R_m")
-    return found
+    return fitting
 
 
 def window_shapes(controller) -> list[str]:
@@ -73,8 +73,8 @@ def attempts(
             continue
         listener.begins(name)
         try:
-            asked = _begun_anywhere(name, controller, horizon, options) if by_window else controller
-            proved = prove(name, asked, folder, horizon, certify, listener, by_window, options)
+            sender = _begun_anywhere(name, controller, horizon, options) if by_window else controller
+            proved = prove(name, sender, folder, horizon, certify, listener, by_window, options)
         except NoValue as error:
             declared = [constant.name for constant in proof.about(error.result.controller.state).constants]
             missing = tuple(each for each in declared if each not in error.result.constants)

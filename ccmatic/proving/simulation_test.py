@@ -104,8 +104,8 @@ class Trial:
                 def breaks(index):
                     return not lemma.then(x, {**c, constant.name: grid[index]})  # noqa: B023
 
-                known = self.closest.get(lemma.name)
-                if known is None or breaks(known):
+                nearest = self.closest.get(lemma.name)
+                if nearest is None or breaks(nearest):
                     yield lemma.name, bisect(range(len(grid)), False, key=breaks) - 1
 
     def closest_values(self):

@@ -24,18 +24,18 @@ def left_out(query: Query, controller: Decides | None = None, later: bool = Fals
         controller: Whom it is about; None stands for the candidates of the query's template.
         later: The answer is also about traces that begin with state to which the controller comes.
     """
-    controller = controller or query.read(query.read_by_candidates()[1])
-    found = [*query.model.exclusions(), *query.property.exclusions(query.model, controller.parameters)]
+    controller = controller or query.read_controller(query.read_by_candidates()[1])
+    exclusions = [*query.model.exclusions(), *query.property.exclusions(query.model, controller.parameters)]
     if query.network.delay == "published" and query.model.measures and not query.model.windows:
-        found.append(_PUBLISHED_DELAYS)
+        exclusions.append(_PUBLISHED_DELAYS)
     state: Any = controller.state
     for flow, each in zip(query.execution(state=state).flows, _of_flows(query, controller), strict=True):
         if isinstance(each, controllers.Stateful):
-            largest = _LARGE if any(e.name == "packets" for e in found) else _HUGE
-            found += _of_sender(query, each, flow, largest, later)
+            largest = _LARGE if any(e.name == "packets" for e in exclusions) else _HUGE
+            exclusions += _of_sender(query, each, flow, largest, later)
         else:
-            found += _of_beliefs(query, each, flow)
-    return tuple(dict.fromkeys(found))
+            exclusions += _of_beliefs(query, each, flow)
+    return tuple(dict.fromkeys(exclusions))
 
 
 _PUBLISHED_DELAYS = Exclusion(

@@ -174,8 +174,8 @@ class Query:
         with self._naming_the_other_model():
             return self._fits(controllers.given(given, self.units(), self.model.observations))
 
-    def read(self, source: str, name: str = "controller") -> Decides:
-        """The controller that a source defines, likewise."""
+    def read_controller(self, source: str, name: str = "controller") -> Decides:
+        """Return the controller that a source defines, for this query's model; or one for each flow."""
         return self._fits(controllers.parse(source, name, beliefs=self.units(), observations=self.model.observations))
 
     @contextmanager
@@ -191,10 +191,10 @@ class Query:
 
     def _fits(self, controller: Decides) -> Decides:
         """It, unless there are not as many as flows."""
-        found, flows = len(controllers.each_of(controller)), self.model.flows
-        if found not in (1, flows):
+        count, flows = len(controllers.each_of(controller)), self.model.flows
+        if count not in (1, flows):
             path = f"{self.network.model_name} has {flows} flow{'s' if flows > 1 else ''}"
-            raise InputError(f"{path}, and {found} controllers are given; expected one for all, or one for each")
+            raise InputError(f"{path}, and {count} controllers are given; expected one for all, or one for each")
         return controller
 
     def record(self) -> dict[str, Any]:
@@ -239,8 +239,8 @@ def _check_units(query: Query, template: Template[Any]) -> None:
     """Raise InputError if a form of the template does not have a unit, or reads what the model does not offer."""
     for source in template.samples():
         try:
-            query.read(source)
+            query.read_controller(source)
         except InputError as error:
             message = error.message.removesuffix(".")
-            told = f"the template {query.names['template']} does not fit {query.model.name}: {message}"
-            raise InputError(told) from None
+            misfit = f"the template {query.names['template']} does not fit {query.model.name}: {message}"
+            raise InputError(misfit) from None

@@ -27,17 +27,17 @@ def from_record(record: object, allow_code: bool = False) -> Query:
 
     A record is data: it names shipped definitions, others only if `allow_code`. Raises InputError.
     """
-    asked = records.convert(record, QueryRecord, what="the record of the query")
-    thresholds = dict(asked.property)
+    query_record = records.convert(record, QueryRecord, what="the record of the query")
+    thresholds = dict(query_record.property)
     return make(
-        asked.model,
-        asked.buffer,
-        asked.horizon,
-        None if asked.jitter is ABSENT else asked.jitter,
-        asked.delay or "published",
+        query_record.model,
+        query_record.buffer,
+        query_record.horizon,
+        None if query_record.jitter is ABSENT else query_record.jitter,
+        query_record.delay or "published",
         thresholds.pop("name", None),
         thresholds,
-        asked.template or None,
+        query_record.template or None,
         allow_code=allow_code,
     )
 
@@ -114,10 +114,10 @@ def _check_keys(sections: Mapping[str, Any], text: str, file: str) -> None:
             raise InputError(message, file, line_of(text, section))
         if not isinstance(keys, dict):
             raise InputError(f"'{section}' is a value, expected a section [{section}]", file, line_of(text, section))
-        known = SECTIONS[section]
+        allowed = SECTIONS[section]
         for key in keys:
-            if known and key not in known:
-                message = f"unknown key '{key}' in [{section}]; {suggest(key, known)}"
+            if allowed and key not in allowed:
+                message = f"unknown key '{key}' in [{section}]; {suggest(key, allowed)}"
                 raise InputError(message, file, line_of(text, key))
     for key in ("model", "buffer", "horizon"):
         if key not in sections.get("network", {}):

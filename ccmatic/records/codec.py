@@ -35,27 +35,27 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def read_record(text, kind, file=None):
     """The Record in a file's JSON text. kind: its class. Raises InputError, which names `file`, where the text is no
     JSON, is in another format, or is not of this shape."""
-    found = parse_json(text, file)
-    require_format(found, kind, file)
-    return convert(found, kind, file)
+    value = parse_json(text, file)
+    require_format(value, kind, file)
+    return convert(value, kind, file)
 
 
-def require_format(found, kind, file=None):
+def require_format(value, kind, file=None):
     """Raise InputError unless data say that they are in this kind's format."""
     tag = kind.__struct_config__.tag
-    given = found.get("format") if isinstance(found, dict) else None
+    given = value.get("format") if isinstance(value, dict) else None
     if given != tag:
         about = f"; its format is {shown(given)!r}" if given else ""
         raise InputError(f'expected a {tag.split()[1]}, with "format": "{tag}"{about}', file)
 
 
-def convert(found, kind, file=None, what=None):
+def convert(value, kind, file=None, what=None):
     """The Record that data, dicts and lists such as `parse_json` gives, say. kind: its class. what: the data are, for
     the message. Raises InputError, which names `file` and the field, where they are not of this shape."""
     try:
-        return _convert(found, kind)
+        return _convert(value, kind)
     except msgspec.ValidationError as error:
-        raise InputError(_told(found, kind, str(error), what), file) from None
+        raise InputError(_message(value, kind, str(error), what), file) from None
 
 
 def data(record):
@@ -68,8 +68,8 @@ def line(record):
     return json.dumps(data(record))
 
 
-def _convert(found, kind):
-    return msgspec.convert(found, kind, dec_hook=_exact)
+def _convert(value, kind):
+    return msgspec.convert(value, kind, dec_hook=_exact)
 
 
 def _exact(kind, value):
@@ -82,10 +82,10 @@ def _exact(kind, value):
         raise ValueError(error.message) from None
 
 
-def _told(found, kind, told, what):
-    """The message of a mistake that msgspec tells."""
-    message, _, path = told.partition(" - at `$")
-    place, value = _place(found, kind, path.removesuffix("`"), told)
+def _message(whole, kind, complaint, what):
+    """Return the message for a complaint of msgspec."""
+    message, _, path = complaint.partition(" - at `$")
+    place, value = _place(whole, kind, path.removesuffix("`"), complaint)
     if expected := _EXPECTED.match(message):
         types = " or ".join(_TYPES.get(name, name) for name in expected[1].split(" | "))
         message = f"found {shown(value)}; expected {types}"
@@ -94,25 +94,25 @@ def _told(found, kind, told, what):
     return ": ".join([", ".join(filter(None, [what, place])), message]).removeprefix(": ")
 
 
-def _place(found, kind, path, told):
+def _place(value, kind, path, complaint):
     """Where a path of msgspec's leads, in words, and what is there. Keys of a dict, which it tells as `[...]`, are
     found by reading the beginning of that dict alone."""
     names, rebuilt = [], lambda part: part
     for field, index, any_key in _PART.findall(path):
-        key = _first_wrong_key(found, rebuilt, kind, told) if any_key else int(index) if index else field
+        key = _first_wrong_key(value, rebuilt, kind, complaint) if any_key else int(index) if index else field
         names.append(f"[{index}]" if index else f", {shown(key)}")
-        rebuilt, found = partial(_with, rebuilt, found, key), found[key]
-    return "".join(names).removeprefix(", "), found
+        rebuilt, value = partial(_with, rebuilt, value, key), value[key]
+    return "".join(names).removeprefix(", "), value
 
 
-def _first_wrong_key(found, rebuilt, kind, told):
-    keys = list(found)
+def _first_wrong_key(value, rebuilt, kind, complaint):
+    keys = list(value)
 
     def fails(count):
         try:
-            _convert(rebuilt({key: found[key] for key in keys[:count]}), kind)
+            _convert(rebuilt({key: value[key] for key in keys[:count]}), kind)
         except msgspec.ValidationError as error:
-            return str(error) == told
+            return str(error) == complaint
         return False
 
     return keys[bisect_left(range(1, len(keys)), True, key=fails)]

@@ -33,7 +33,7 @@ def _make(folder, compiler, *files):
 
 def _require(tool, kind=None):
     """The path of a tool, which may be a stand-in of this kind. Raises InputError."""
-    found = shutil.which(tool)
-    if not found:
+    path = shutil.which(tool)
+    if not path:
         raise InputError(f"there is no {tool}; on Debian, apt-get install {_PACKAGES[kind or tool]}")
-    return found
+    return path

@@ -173,7 +173,7 @@ class CompiledSender(Called):
     def beliefs(self):
         """The beliefs at the end of the last step, by name."""
         name, value = ctypes.c_char_p(), _U64()
-        found = {}
+        beliefs = {}
         for i in range(len(self._library.names)):
             self._call(
                 "beliefs",
@@ -182,8 +182,8 @@ class CompiledSender(Called):
                 (ctypes.c_void_p, ctypes.byref(name)),
                 (ctypes.c_void_p, ctypes.byref(value)),
             )
-            found[name.value.decode()] = value.value
-        return found
+            beliefs[name.value.decode()] = value.value
+        return beliefs
 
 
 def compile_c(arguments):

@@ -88,8 +88,8 @@ class Deployed:
         self._begun = seen.step
         self._look(seen)
         for belief in self.model.beliefs:
-            known = belief.name in first
-            value = first[belief.name] if known else Fraction(belief.value(self._x, 0))
+            is_given = belief.name in first
+            value = first[belief.name] if is_given else Fraction(belief.value(self._x, 0))
             self._x.beliefs[belief.name].append(value)
 
     def _look(self, seen):

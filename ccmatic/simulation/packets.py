@@ -73,13 +73,13 @@ class Bottleneck:
         accepted = ctypes.create_string_buffer(max(count, 1))
         outcomes = (_I64 * (3 * (self._undecided + count) or 1))()
         flows = (ctypes.c_int * count)(*flows or [0] * count)
-        known = self._library.packets_send(
+        decided = self._library.packets_send(
             *(self._state, _I64(count), (_I64 * count)(*arrivals), flows),
             *(_I64(self._path.packet), _I64(end), accepted, outcomes),
         )
-        taken = [each != 0 for each in accepted.raw[:count]]
-        self._undecided += sum(taken) - known
-        return taken, _triples(outcomes, known)
+        taken = [byte != 0 for byte in accepted.raw[:count]]
+        self._undecided += sum(taken) - decided
+        return taken, _triples(outcomes, decided)
 
     def change(self, path, now, waiting, last):
         """Change the rate to that of another path.
@@ -102,12 +102,12 @@ class Bottleneck:
             )
         self._path = path
         outcomes = (_I64 * (3 * waiting or 1))()
-        known = self._library.packets_change(
+        decided = self._library.packets_change(
             *(self._state, _I64(now), ctypes.byref(self._parameters()), _I64(path.packet)),
             *(_I64(waiting), _I64(last), outcomes),
         )
-        self._undecided = waiting - known
-        return _triples(outcomes, known)
+        self._undecided = waiting - decided
+        return _triples(outcomes, decided)
 
     def _parameters(self):
         path = self._path

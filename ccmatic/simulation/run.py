@@ -153,13 +153,13 @@ def _columns(samples, start, horizon, bdp):
         return tuple(Fraction(min(int(value), horizon)) for value in values)
 
     A, L, K, S = (samples[name] for name in "ALKS")
-    window, known = slice(start, start + horizon), np.concatenate(([0], L[:-1]))
-    served, gone = S[start], known[start]
+    window, Ld = slice(start, start + horizon), np.concatenate(([0], L[:-1]))
+    served, gone = S[start], Ld[start]
     return {
         "A": column(A[window], served + gone),
         "S": column(S[window], served),
         "L": column(L[window], gone),
-        "Ld": column(known[window], gone),
+        "Ld": column(Ld[window], gone),
         "K": column(K[window], served),
         "r": column(np.diff(A)[start - 1 : start + horizon - 1]),
         "Q": whole(samples["Q"][window]),

@@ -25,14 +25,14 @@ def greatest(numerator, denominator, below, zero):
     over, under = _scaled(numerator), _scaled(denominator)
     terms = (numerator, denominator, *below, *zero)
     names = {SCALE, *(symbol.symbol_name() for term in terms for symbol in term.coefficients)}
-    found, point = _solved(names, [*lines, f"(assert (= {under} 1.0))", f"(maximize {over})"])
-    if found is None:
+    bound, point = _solved(names, [*lines, f"(assert (= {under} 1.0))", f"(maximize {over})"])
+    if bound is None:
         _, point = _solved(names, [*lines, f"(assert (= {under} 0.0))", f"(assert (= {over} 1.0))"])
-    expected = (1, 0) if found is None else (found, 1)
+    expected = (1, 0) if bound is None else (bound, 1)
     fits = (_at(numerator, point), _at(denominator, point)) == expected and point[SCALE] >= 0
     if not (fits and all(_at(t, point) <= 0 for t in below) and all(_at(t, point) == 0 for t in zero)):
         raise ArithmeticError("the solver's answer to a linear program is none")
-    return found
+    return bound
 
 
 def _solved(names, lines):

@@ -75,14 +75,14 @@ class Checker:
         """SAT, UNSAT, or UNKNOWN if none of the solvers could tell in time. Raises Disagreement if one says SAT and
         another UNSAT."""
         answers = {name: self._check(name) for name in self._solvers}
-        known = {answer for answer in answers.values() if answer != UNKNOWN}
-        if len(known) > 1:
+        decided = {answer for answer in answers.values() if answer != UNKNOWN}
+        if len(decided) > 1:
             raise Disagreement(answers, script([condition for scope in self._stack for condition in scope]))
-        if SAT in known:
+        if SAT in decided:
             first = next(name for name, answer in answers.items() if answer == SAT)
             self._satisfied = self._solvers[first]
             self._model = _z3_model(self._satisfied.z3.model()) if first == "z3" else None
-        return known.pop() if known else UNKNOWN
+        return decided.pop() if decided else UNKNOWN
 
     def _check(self, name):
         begin = monotonic()
@@ -120,11 +120,11 @@ def conflict(conditions: Sequence[Truth]) -> list[int]:
     solution either, and would have one if any one of them were left out."""
     formulas = [formula(condition) for condition in conditions]
     with _Z3(get_env(), QF_LRA, unsat_cores_mode="all") as solver:
-        for each in formulas:
-            solver.add_assertion(each)
+        for part in formulas:
+            solver.add_assertion(part)
         solver.solve()
-        found = solver.get_unsat_core()
-    needed = [index for index, each in enumerate(formulas) if each in found]
+        core = solver.get_unsat_core()
+    needed = [index for index, part in enumerate(formulas) if part in core]
     for index in list(needed):
         checker = Checker()
         for other in needed:

@@ -132,7 +132,7 @@ class _Search:
             self.classes.add(self.template.kind(forms))
             now = replace(now, solutions=now.solutions + 1)
             name = f"{self.query.name}_{now.solutions}"
-            controller = self.query.read(self._source(forms), name)
+            controller = self.query.read_controller(self._source(forms), name)
         elif kind == COUNTEREXAMPLE:
             if trace.controller is None:
                 self.generator.strike_all()

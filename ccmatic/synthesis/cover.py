@@ -69,7 +69,7 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
         run = _Run(query)
         missing = _missing(about, events)
     for event in events:
-        run.read(event)
+        run.check_event(event)
     run.compare()
     faults, undecided = [*missing, *run.faults], []
     for event, verdict in run.verdicts(verify) if verify is not None else ():
@@ -99,12 +99,12 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
 
 def _missing(about, events):
     """Events that were taken out of the file, the first MISSING."""
-    known = {0, *(event.number for event in events)}
+    numbers = {0, *(event.number for event in events)}
     try:
         last = int(about.finished or 0)
     except ValueError:
         raise InputError(f"the run is finished with {about.finished!r:.40}; expected a number of events") from None
-    absent = (number for number in range(1, max([*known, last]) + 1) if number not in known)
+    absent = (number for number in range(1, max([*numbers, last]) + 1) if number not in numbers)
     return [f"event {number} is missing" for number in islice(absent, MISSING)]
 
 
@@ -116,7 +116,7 @@ class _Run:
         self.query = query
         self.solutions, self.strikes, self.faults = [], {}, []
 
-    def read(self, event):
+    def check_event(self, event):
         """Check an event, and keep what it shows."""
         try:
             trace = evidence.confirmed(self.query, event)
@@ -148,10 +148,10 @@ class _Run:
     def verdicts(self, options):
         """(event, verdict) for each solution, verified again."""
         reads, sample = self.query.read_by_candidates()
-        state = self.query.read(sample).state
+        state = self.query.read_controller(sample).state
         verifier = Verifier(self.query, reads, options, state=state)
         for event in self.solutions:
-            yield event, verifier.verify(self.query.read(event.source)).verdict
+            yield event, verifier.verify(self.query.read_controller(event.source)).verdict
 
 
 @dataclass(frozen=True)

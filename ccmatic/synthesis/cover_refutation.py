@@ -47,11 +47,11 @@ class _Formula:
             self.clauses += [[-form, literal] for form, member in zip(forms, members, strict=True) if member]
         self.clauses.append([-literal for literal in inside])
 
-    def _struck(self, node, holes, active, known, first=0):
+    def _struck(self, node, holes, active, literals, first=0):
         """A literal that follows if the node does what was seen at all the active steps."""
-        if (first, active) in known:
-            return known[first, active]
-        literal = known[first, active] = self._new()
+        if (first, active) in literals:
+            return literals[first, active]
+        literal = literals[first, active] = self._new()
         forms, words = holes[first]
         if not isinstance(node, Branch):
             self.clauses += [[-form, literal] for form, word in zip(forms, words, strict=True) if active & ~word == 0]
@@ -61,8 +61,8 @@ class _Formula:
         for form, word in zip(forms, words, strict=True):
             splits.setdefault(active & word, []).append(form)
         for holds, chosen in splits.items():
-            then = self._struck(node.then, holes, holds, known, first + 1)
-            otherwise = self._struck(node.otherwise, holes, active & ~holds, known, behind)
+            then = self._struck(node.then, holes, holds, literals, first + 1)
+            otherwise = self._struck(node.otherwise, holes, active & ~holds, literals, behind)
             split = self._new()
             self.clauses += [[-form, split] for form in chosen]
             self.clauses.append([-split, -then, -otherwise, literal])

@@ -22,8 +22,8 @@ def _check_source(query, event):
     """Raise InputError unless an event's candidate is one of the query's template, and the source its own."""
     if not isinstance(event.source, str):
         raise InputError("it has no source")
-    stated = query.read(event.source)
-    candidate = query.read(query.template.candidate(event.candidate))
+    stated = query.read_controller(event.source)
+    candidate = query.read_controller(query.template.candidate(event.candidate))
     if replace(stated, source=candidate.source) != candidate:
         raise InputError(f"its source is not that of its candidate, {list(event.candidate)}")
 

@@ -24,7 +24,7 @@ class ReplayGenerator:
     def __init__(self, query):
         self._query, template = query, query.template
         everyone = product(*template.holes())
-        self._alive = {forms: query.read(template.source(forms, "A candidate.")) for forms in everyone}
+        self._alive = {forms: query.read_controller(template.source(forms, "A candidate.")) for forms in everyone}
 
     @property
     def left(self):
@@ -61,7 +61,7 @@ class Replay:
         """Whether it strikes out a candidate, given by its indices."""
         if self._trace.controller is None:
             return True
-        return breaks(self._query, self._trace, self._query.read(template.candidate(candidate)))
+        return breaks(self._query, self._trace, self._query.read_controller(template.candidate(candidate)))
 
 
 def uncovered(template, strikes, solved):

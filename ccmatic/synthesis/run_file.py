@@ -81,8 +81,8 @@ class Store:
 
     def _claim(self, query):
         """Take a new file for this query, or check that the file is of this query."""
-        asked = records.convert(query.search(), QueryRecord)
-        wanted = records.data(RunAbout(version=__version__, name=query.name, query=asked))
+        record = records.convert(query.search(), QueryRecord)
+        wanted = records.data(RunAbout(version=__version__, name=query.name, query=record))
         rows = {**wanted, "query": json.dumps(wanted["query"], sort_keys=True)}
         with self._database:
             self._database.execute("BEGIN EXCLUSIVE")
@@ -148,9 +148,9 @@ def _event(row):
 
 
 def _about(database, path):
-    found = database.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    statements = database.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     plain = {statement.split("(")[0].strip() for statement in _TABLES.split(";") if statement.strip()}
-    for kind, sql in found:
+    for kind, sql in statements:
         if kind != "table" or sql.split("(")[0].strip() not in plain or _COMPUTED.search(sql):
             raise InputError(f"not a run of ccmatic: it has a {kind} of its own", str(path))
     try:

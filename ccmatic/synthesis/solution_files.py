@@ -119,12 +119,12 @@ def _require_own(folder):
         raise InputError("solutions are written there; expected a folder, or none: remove it or set --out", str(folder))
     files = list(folder.iterdir()) if folder.exists() else []
     try:
-        found = parse_json(read_text(folder / CONTENTS))
-        known = {CONTENTS: None, **records.convert(found, SolutionsFile).files}
+        contents = parse_json(read_text(folder / CONTENTS))
+        own = {CONTENTS: None, **records.convert(contents, SolutionsFile).files}
     except InputError:
-        known = {}
+        own = {}
     for file in files:
-        if file.name not in known or known[file.name] not in (None, _digest(file)):
+        if file.name not in own or own[file.name] not in (None, _digest(file)):
             raise InputError(
                 "no synthesis wrote this, or it was changed since, and the folder's content would be replaced; move it "
                 "away or set --out",
@@ -158,7 +158,7 @@ def kin(controller):
     if not isinstance(controller, controllers.Controller):
         return names
     for name in definitions.chosen("synthesized", "PUBLISHED"):
-        known = controllers.load(name)
-        if known.shape() is not None and known.shape() == controller.shape():
+        published = controllers.load(name)
+        if published.shape() is not None and published.shape() == controller.shape():
             names.append(name)
     return names

@@ -26,13 +26,13 @@ class Space:
         """What the forms do on a trace: for each hole an array of truths, forms × the steps t = 1 … T-1 that the
         controller decides. A condition's: it holds; a leaf's: it would choose the trace's rate."""
         values = _Values(trace, self.template.names)
-        known = {}
+        tables = {}
         for index, hole in enumerate(self.holes):
             key = id(hole), index in self.conditions
-            if key not in known:
+            if key not in tables:
                 table = self._table(hole)
-                known[key] = (values.positive(table) if key[1] else values.chooses_rate(table)).astype(bool)
-        return [known[id(hole), index in self.conditions] for index, hole in enumerate(self.holes)]
+                tables[key] = (values.positive(table) if key[1] else values.chooses_rate(table)).astype(bool)
+        return [tables[id(hole), index in self.conditions] for index, hole in enumerate(self.holes)]
 
     def _table(self, hole):
         tables = self.__dict__.setdefault("_tables", {})

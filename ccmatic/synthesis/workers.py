@@ -33,7 +33,7 @@ def verify(record, reads, sample, options, proved, source, name):
     """
     kept = _keep(record, reads, sample, options, proved)
     with kept.environment:
-        return replace(kept.verifier.verify(kept.verifier.query.read(source, name)), controller=None)
+        return replace(kept.verifier.verify(kept.verifier.query.read_controller(source, name)), controller=None)
 
 
 def prove(record, reads, sample, options):
@@ -50,7 +50,7 @@ def _keep(record, reads, sample, options, proved=()):
         environment = Environment()
         with environment:
             query = queries.from_record(record, allow_code=True)
-            verifier = Verifier(query, reads, options, proved, query.read(sample).state)
+            verifier = Verifier(query, reads, options, proved, query.read_controller(sample).state)
         _kept.environment, _kept.verifier, _kept.key = environment, verifier, key
     return _kept
 

@@ -12,7 +12,7 @@ def text(kind, head, columns, rows):
     return "\n".join([kind, *(f"# {key} {value}" for key, value in head.items()), ",".join(columns), *rows]) + "\n"
 
 
-def read(lines, what, kind, columns):
+def read_head(lines, what, kind, columns):
     """(values by key, the lines of the table, the number of the first of them)."""
     if not lines or lines[0].strip() != kind:
         raise InputError(f"expected {what}, whose first line is '{kind}'", line=1)
@@ -32,15 +32,15 @@ def read(lines, what, kind, columns):
 def numbers(line, count, columns):
     """Those of a line of the table, of whose number it is."""
     try:
-        found = tuple(map(int, line.split(",")))
+        row = tuple(map(int, line.split(",")))
     except ValueError:
-        found = ()
-    if len(found) != columns:
+        row = ()
+    if len(row) != columns:
         words = {3: "three"}.get(columns, columns)
         raise InputError(f"found '{line:.80}'; expected {words} whole numbers", line=count)
-    if max(found) > LARGEST:
+    if max(row) > LARGEST:
         raise InputError(f"found '{line:.80}'; expected numbers of at most 10^15", line=count)
-    return found
+    return row
 
 
 def exactly(head, key):
@@ -56,10 +56,10 @@ def exactly(head, key):
 
 def number(head, key, least, most=LARGEST):
     """The whole number of a key."""
-    found = head.get(key, "")
-    if not found.isdecimal() or len(found) > 16 or not least <= int(found) <= most:
-        raise InputError(f"the header has {key} '{found:.40}'; expected a whole number, {least} to {most}")
-    return int(found)
+    digits = head.get(key, "")
+    if not digits.isdecimal() or len(digits) > 16 or not least <= int(digits) <= most:
+        raise InputError(f"the header has {key} '{digits:.40}'; expected a whole number, {least} to {most}")
+    return int(digits)
 
 
 def buffer(head):
@@ -70,13 +70,13 @@ def buffer(head):
 def pairs(head, key, value, expected):
     """What a sender begins with, by name: a key has it as NAME=NUMBER,…, or none. value: what makes a number of its
     text. expected: which numbers, in words."""
-    found = head.get(key, "none")
-    if found == "none":
+    entry = head.get(key, "none")
+    if entry == "none":
         return {}
     try:
-        read = {name: value(number) for name, number in (pair.split("=") for pair in found.split(","))}
+        read = {name: value(number) for name, number in (pair.split("=") for pair in entry.split(","))}
         if all(0 <= number <= MOST_KEPT for number in read.values()):
             return read
     except (ValueError, InputError):
         pass
-    raise InputError(f"the header has {key} '{found:.80}'; expected NAME=NUMBER,… of {expected}")
+    raise InputError(f"the header has {key} '{entry:.80}'; expected NAME=NUMBER,… of {expected}")

@@ -84,7 +84,7 @@ class Holds:
 
 
 def _parse(lines):
-    given, rows, start = head.read(lines, "holds", FORMAT, COLUMNS)
+    given, rows, start = head.read_head(lines, "holds", FORMAT, COLUMNS)
     flows = [key for key in given if key.startswith("flow")]
     if not flows or flows != [f"flow{number}" for number in range(1, len(flows) + 1)]:
         raise InputError("the header does not say what senders remember; expected flow1, flow2, …, a line each")
@@ -212,14 +212,14 @@ def _state(trace, scale, model, step, period):
     several = controllers.each_of(_controller(trace, model))
     for number in range(1, model.flows + 1):
         controller = several[number - 1 if len(several) > 1 else 0]
-        found = {memory.name: _kept(trace, scale, memory, number, step) for memory in controller.state}
+        state = {memory.name: _kept(trace, scale, memory, number, step) for memory in controller.state}
         later = {memory.name: _kept(trace, scale, memory, number, step + period) for memory in controller.state}
-        if grows := next((name for name in found if found[name] != later[name]), None):
+        if grows := next((name for name in state if state[name] != later[name]), None):
             message = f"flow {number} remembers `{grows}`, which grows in each period"
             raise InputError(f"{message}; expected a trace in which it stays, as a sender that begins has sent nothing")
-        if below := next((name for name, value in found.items() if value < 0), None):
+        if below := next((name for name, value in state.items() if value < 0), None):
             raise InputError(f"flow {number} remembers a {below} below 0; senders begin with numbers from 0 on")
-        yield found
+        yield state
 
 
 def _controller(trace, model):

@@ -52,10 +52,10 @@ def _parse(lines):
                 "(a schedule of ccmatic begins with #)",
                 line=count,
             )
-    found = tuple(map(int, lines))
-    for count, (before, after) in enumerate(pairwise(found), 2):
+    times = tuple(map(int, lines))
+    for count, (before, after) in enumerate(pairwise(times), 2):
         if after < before:
             raise InputError(f"{after} ms comes after {before} ms; expected no earlier time", line=count)
-    if not found or not found[-1]:
+    if not times or not times[-1]:
         raise InputError("a link trace of mahimahi without an opportunity after 0 ms; expected one at least")
-    return Opportunities(found)
+    return Opportunities(times)

@@ -73,7 +73,7 @@ class Schedule:
 
     def text(self):
         """The schedule as a file's text, which `load` reads."""
-        known = {
+        values = {
             "rate": self.rate,
             "step": self.step,
             "packet": self.packet,
@@ -82,7 +82,7 @@ class Schedule:
             "lost": self.lost,
             "beliefs": ",".join(f"{name}={value}" for name, value in self.beliefs.items()) or "none",
         }
-        return head.text(FORMAT, known, COLUMNS, (",".join(map(str, point)) for point in self.points))
+        return head.text(FORMAT, values, COLUMNS, (",".join(map(str, point)) for point in self.points))
 
     @staticmethod
     def begins(path):
@@ -97,7 +97,7 @@ class Schedule:
 
 
 def _parse(lines):
-    given, rows, start = head.read(lines, "schedule", FORMAT, COLUMNS)
+    given, rows, start = head.read_head(lines, "schedule", FORMAT, COLUMNS)
     return Schedule(
         rate=head.exactly(given, "rate"),
         step=head.number(given, "step", 1),

@@ -171,11 +171,11 @@ def _draw_delay(axes, samples):
 
 def _draw_measured(axes, samples, beyond):
     """Delays in whole steps as spans, those past the horizon as arrows at the height `beyond`."""
-    known = [(t, delay) for t, delay in enumerate(samples.Q) if delay < samples.steps]
+    measured = [(t, delay) for t, delay in enumerate(samples.Q) if delay < samples.steps]
     longer = [(t, beyond) for t, delay in enumerate(samples.Q) if delay >= samples.steps]
-    ends = ([t for t, _ in known], [delay for _, delay in known], [delay + 1 for _, delay in known])
+    ends = ([t for t, _ in measured], [delay for _, delay in measured], [delay + 1 for _, delay in measured])
     axes.vlines(*ends, color=NETWORK, alpha=0.4, linewidth=samples.line)
-    _draw_points(axes, known, samples)
+    _draw_points(axes, measured, samples)
     _draw_points(axes, longer, samples, marker="^")
     text = "$Q$ to $Q+1$" if samples.Q[-1] < samples.steps else f"$Q ≥ {samples.steps}$"
     return samples.Q[-1], f"measured, {text}", NETWORK

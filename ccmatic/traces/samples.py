@@ -112,8 +112,8 @@ def _envelope(trace):
 
 def _rate_bounds(trace, model):
     """The beliefs of the model that bound a rate, and of which the trace has a column: lower bounds first."""
-    found = [bound for bound in model.bounds() if bound.unit == RATE and bound.name in trace.columns] if model else []
-    return sorted(found, key=lambda bound: isinstance(bound, RunningMin))
+    bounds = [bound for bound in model.bounds() if bound.unit == RATE and bound.name in trace.columns] if model else []
+    return sorted(bounds, key=lambda bound: isinstance(bound, RunningMin))
 
 
 def _scaled(column, unit):

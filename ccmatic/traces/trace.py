@@ -74,8 +74,8 @@ class Trace:
     def allowed(self, controller):
         """What a controller allows of r at t = 1, 2, …, a list: see `Controller.allowed`, which also says what it
         raises. Raises KeyError for a belief that the trace lacks."""
-        known = self.decisions({*controller.parameters, "R_m", "MSS"})
-        return [controller.allowed(values) for values in known]
+        inputs = self.decisions({*controller.parameters, "R_m", "MSS"})
+        return [controller.allowed(values) for values in inputs]
 
     def rows(self):
         """One dict a step: `t` and each column's value."""
@@ -176,8 +176,8 @@ class Trace:
     def _repr_html_(self) -> str:
         constants = ", ".join(f"{name} = {value}" for name, value in self.constants.items())
         rows = [row.values() for row in self.rows()]
-        told = [f"trace of {self.horizon} steps{self._breaks()}", constants]
-        return markup.paragraphs(told) + markup.table(("t", *self.columns), rows)
+        heading = [f"trace of {self.horizon} steps{self._breaks()}", constants]
+        return markup.paragraphs(heading) + markup.table(("t", *self.columns), rows)
 
     def _breaks(self):
         return f", breaks {'; '.join(self.broken)}" if self.broken else ""

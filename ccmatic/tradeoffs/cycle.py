@@ -122,5 +122,5 @@ def _cell(name, counted, paper):
     if name not in counted:
         return ""
     value = counted[name]
-    told = f" ({paper[name]})" if paper.get(name, value) != value else ""
-    return f"{value}{told}"
+    other = f" ({paper[name]})" if paper.get(name, value) != value else ""
+    return f"{value}{other}"

@@ -89,14 +89,14 @@ def _steady(sender, link):
     return most, (link.served - served) / (link.rate * (link.time - time))
 
 
-def markdown(found):
+def markdown(points):
     """The points, Markdown."""
     lines = [
         "| f | T* (R_m) | loses (packets) | f(C) | sees a loss after (R_m) | the bound | times the bound "
         "| utilisation | on P2 |",
         "|" + "---|" * 9,
     ]
-    for point in found:
+    for point in points:
         numbers = (
             point.probe,
             point.loss,

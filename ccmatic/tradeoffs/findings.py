@@ -45,18 +45,18 @@ NETWORK = {"buffer": "1", "horizon": "7"}
 
 
 @dataclass(frozen=True)
-class Found:
-    """Something that was found. row: a record, for JSON. text: for people. good: whether it is as the theorem says,
-    None if that could not be told."""
+class Outcome:
+    """One outcome of the reproduction. row: a record, for JSON. text: for people. good: whether it agrees with the
+    theorem; None if the solver could not decide."""
 
     row: Record
     text: str
     good: bool | None = True
 
 
-def read(allowances, buffer_time, start, end):
-    """([Allowance, …], RampPath) of a command's text. Raises InputError for what is no number or no allowance, and for
-    what the theorem does not allow."""
+def read_allowances(allowances, buffer_time, start, end):
+    """Read ([Allowance, …], RampPath) from a command's text. Raises InputError if a text is no number or no allowance,
+    or if the theorem excludes it."""
     path = RampPath(number(start, "C_0"), number(end, "C"), number(buffer_time, "β_s"))
     read = [Allowance.parse(text) for text in allowances or DEFAULT]
     for allowance in read:
@@ -74,12 +74,12 @@ def number(text, name):
 
 
 def reproduce_tradeoff(allowances, buffer_time, start, end, out):
-    """Yield every Found, and write its files to the folder `out`.
+    """Yield every Outcome, and write its files to the folder `out`.
 
     In order: Figure 7 and its table, the solver's answers, real controllers, the family of cc_probe_slow, Figure 8,
     Table 3, the counterexample, the proof step by step. The arguments are text, as of `read`. Raises InputError."""
     traces.require()
-    allowances, path = read(allowances, buffer_time, start, end)
+    allowances, path = read_allowances(allowances, buffer_time, start, end)
     rates = table_rates(path)
     inverses = {allowance: allowance.inverse(path, rates) for allowance in allowances}
     probing = {rule: _probing(rule, path, rates) for rule in RULES}
@@ -100,7 +100,7 @@ def _probing(rule, path, rates):
 
 
 def _convergence(inverses, probing, path, rates, folder):
-    yield Found(
+    yield Outcome(
         PathLine(path.start, path.end, path.buffer_time),
         f"Round trips to ramp up from C_0 = {path.start}, in packets per R_m; β_s = {path.buffer_time} R_m",
     )
@@ -115,7 +115,7 @@ def _convergence(inverses, probing, path, rates, folder):
         ramps.append((rule.name, [(rule.round_trips(probes), rate) for probes, rate in enumerate(reached)]))
         yield _rule(rule, allowance, path, columns[rule.name][path.end])
     counts = {name: {str(rate): n for rate, n in column.items()} for name, column in columns.items()}
-    yield Found(RoundTripsLine(7, counts), table(rates, columns))
+    yield Outcome(RoundTripsLine(7, counts), table(rates, columns))
     file = folder / "figure_7.png"
     figures.draw_convergence(curves, ramps, path, file)
     yield _file(file, "Figure 7")
@@ -135,8 +135,8 @@ def _reached(allowance, path):
 def _allowance(allowance, path, inverse):
     form, grows, end = closed_form(allowance, path), inverse_class(allowance), inverse[path.end]
     most = MOST_ASKED if allowance.affine else MOST_TANGENTS
-    asked = [rate for rate, n in inverse.items() if n is not None and n <= most]
-    solver, good = _ask(allowance, path, inverse, asked)
+    rates = [rate for rate, n in inverse.items() if n is not None and n <= most]
+    solver, good = _ask(allowance, path, inverse, rates)
     row = AllowanceLine(
         allowance=allowance.text,
         F=None if form is None else str(form),
@@ -148,28 +148,28 @@ def _allowance(allowance, path, inverse):
     text = f"f = {allowance.text:<8} F⁻¹({path.end}) = {_count(end)}"
     text += f", Θ({grows})" if grows and end is not None else ""
     text += f"; F(k) = {form}" if form is not None else ""
-    return Found(row, f"{text}; {solver}", good)
+    return Outcome(row, f"{text}; {solver}", good)
 
 
-def _ask(allowance, path, inverse, asked):
+def _ask(allowance, path, inverse, rates):
     """What the solver finds, in words, and whether it is F⁻¹."""
     if allowance.affine is None and not allowance.concave:
         return "solver not asked: f is neither linear nor concave", True
-    if not asked:
+    if not rates:
         never = inverse[path.end] is None
         return f"solver not asked: {'F never gets there' if never else 'too many round trips'}", True
-    found = least(allowance, path, asked, MOST_ASKED)
-    wrong = [rate for rate in asked if found[rate] and found[rate].steps != inverse[rate]]
+    reached = least(allowance, path, rates, MOST_ASKED)
+    wrong = [rate for rate in rates if reached[rate] and reached[rate].steps != inverse[rate]]
     if wrong:
-        return f"the solver finds {found[wrong[0]].steps} for C = {wrong[0]}, not {inverse[wrong[0]]}", False
-    if None in found.values():
+        return f"the solver finds {reached[wrong[0]].steps} for C = {wrong[0]}, not {inverse[wrong[0]]}", False
+    if None in reached.values():
         return "the solver cannot tell", None
-    return f"the solver's least k is the same for {len(asked)} of {len(inverse)} C's", True
+    return f"the solver's least k is the same for {len(rates)} of {len(inverse)} C's", True
 
 
 def _rule(rule, allowance, path, round_trips):
     least = float(compiled(allowance.f, 64)((path.end, path.end))[0])
-    return Found(
+    return Outcome(
         RuleLine(rule.name, rule.increase, rule.every, rule.source, round_trips, round(least, 3)),
         f"{rule.name}: {round_trips} round trips; to be as fast for sure is to risk f(C) = {least:.3g} "
         f"packets; {rule.source}",
@@ -190,7 +190,7 @@ def _count(n):
 def _family(inverses, probing, path, folder):
     """cc_probe_slow_k for each allowance and three T*, beside the bound, and where the controllers stand."""
     if path.start < LEAST_RATE:
-        yield Found(FamilyLine(None), f"cc_probe_slow left out: it needs C_0 of at least {LEAST_RATE}")
+        yield Outcome(FamilyLine(None), f"cc_probe_slow left out: it needs C_0 of at least {LEAST_RATE}")
         return
     exact = {
         allowance.text: partial(_allowed, compiled(allowance.f, 64))
@@ -201,7 +201,7 @@ def _family(inverses, probing, path, folder):
     for point in family.points(exact, rate=path.end, start=path.start, buffer=path.buffer_time):
         points.append(point)
         good = point.convergence >= point.bound and point.loss <= 2 * point.allowed
-        yield Found(FamilyLine("cc_probe_slow", **vars(point)), "", good)
+        yield Outcome(FamilyLine("cc_probe_slow", **vars(point)), "", good)
     others = [
         (
             rule.name,
@@ -212,7 +212,7 @@ def _family(inverses, probing, path, folder):
     ]
     file = folder / "family.png"
     family_figure.draw(points, file, others)
-    yield Found(
+    yield Outcome(
         FileLine(str(file), "the family cc_probe_slow_k"),
         f"\ncc_probe_slow_k, by exact executions\n\n{family.markdown(points)}\ndrawn: {file}",
     )
@@ -224,7 +224,7 @@ def _allowed(f, rate):
 
 def _beliefs(folder):
     for row in figures.beliefs():
-        yield Found(
+        yield Outcome(
             row,
             f"{row.path}: C = {row.C}, β = {row.buffer}; a probe over T* loses {row.lost_by_probe}, "
             f"one over T*/2 {row.lost_by_short_probe}",
@@ -238,16 +238,16 @@ def _table_3(folder):
     made = cycle.table_3()
     text = cycle.markdown(made)
     for row in cycle.rows(made):
-        yield Found(row, "")
+        yield Outcome(row, "")
     write_text(folder / "table_3.md", text)
-    yield Found(TableFileLine(3, str(folder / "table_3.md")), f"\nTable 3\n\n{text}", made.same)
+    yield Outcome(TableFileLine(3, str(folder / "table_3.md")), f"\nTable 3\n\n{text}", made.same)
 
 
 def _counterexample(folder):
     query = queries.make(definitions.chosen("models", "EMULATED"), **NETWORK, thresholds={"constrain_loss": "always"})
     judgement = Judge(query).judge(controllers.load(ADDITIVE, query.units()))
     if judgement.verdict != VIOLATED:
-        yield Found(
+        yield Outcome(
             CounterexampleLine(ADDITIVE, judgement.verdict),
             f"{ADDITIVE}: {judgement.verdict}",
             False if judgement.verdict == HOLDS else None,
@@ -258,7 +258,7 @@ def _counterexample(folder):
     traces.draw_trace(trace, file.with_suffix(".png"))
     lost = trace.columns["L"][-1] - trace.columns["L"][0]
     sent = trace.columns["A"][-1] - trace.columns["A"][0]
-    yield Found(
+    yield Outcome(
         CounterexampleLine(ADDITIVE, judgement.verdict, lost, sent, str(file)),
         f"{ADDITIVE} (section 6.2): violated; of {float(sent):.3g} C·R_m sent, {float(lost):.3g} are "
         f"lost; trace: {file}",
@@ -270,15 +270,15 @@ def _proof(folder):
     checked = []
     for each in steps.check(proof):
         checked.append(each)
-        yield Found(steps.row(each), steps.line(each), each.good if _decided(each) else None)
+        yield Outcome(steps.row(each), steps.line(each), each.good if _decided(each) else None)
     write_text(folder / "proof.md", steps.markdown(checked))
     yield _file(folder / "proof.md", "the proof, step by step")
 
 
 def _decided(checked):
-    findings = (checked.finding, *(found for *_, found in checked.broken))
-    return all(found.verdict in (HOLDS, VIOLATED) for found in findings)
+    findings = (checked.finding, *(finding for *_, finding in checked.broken))
+    return all(finding.verdict in (HOLDS, VIOLATED) for finding in findings)
 
 
 def _file(file, what):
-    return Found(FileLine(str(file), what), f"{what}: {file}")
+    return Outcome(FileLine(str(file), what), f"{what}: {file}")

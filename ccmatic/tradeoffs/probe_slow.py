@@ -51,11 +51,11 @@ class ProbeSlow:
         """The phases of a probe until the next: it is paced, f(C_Llambda) at its end; then the queue drains, and
         what came of the probe is known, a round trip of R_m + D later."""
         yield self._sends(Phase("probe", self.probe, self.rate * (self.probe + JITTER), self.allowed))
-        known = Fraction(0)
-        while known < PROPAGATION + JITTER or self.queue > self.allowed:
+        elapsed = Fraction(0)
+        while elapsed < PROPAGATION + JITTER or self.queue > self.allowed:
             bytes = max(PACKET, self.rate * PROPAGATION - self.queue)
             yield self._sends(Phase("drain", PROPAGATION, bytes))
-            known += PROPAGATION
+            elapsed += PROPAGATION
 
     def learn(self, lost):
         """The probe lost something, or C_Llambda is what it now is at least (Eq. 6.2)."""

@@ -78,8 +78,8 @@ class Numbers:
 
     def __call__(self, names):
         """The number of that name; of several, apart by spaces, a list."""
-        found = [self._number(name) for name in names.split()]
-        return found if len(found) > 1 else found[0]
+        numbers = [self._number(name) for name in names.split()]
+        return numbers if len(numbers) > 1 else numbers[0]
 
     def row(self, name, length):
         """The numbers name_0, name_1, …"""

@@ -24,12 +24,12 @@ class Checked:
     @property
     def good(self):
         """The step holds, and without any one of its hypotheses it does not."""
-        return self.finding.verdict == HOLDS and all(found.verdict == VIOLATED for *_, found in self.broken)
+        return self.finding.verdict == HOLDS and all(finding.verdict == VIOLATED for *_, finding in self.broken)
 
     @property
     def seconds(self):
         """Of everything that was asked."""
-        return self.finding.seconds + sum(found.seconds for *_, found in self.broken)
+        return self.finding.seconds + sum(finding.seconds for *_, finding in self.broken)
 
 
 def check(proof, timeout=None) -> Iterator[Checked]:
@@ -53,8 +53,8 @@ def row(checked):
         seconds=round(finding.seconds, 3),
         witness=_exact(finding.witness),
         broken=[
-            BrokenRecord(name, says, found.verdict, round(found.seconds, 3), _exact(found.witness))
-            for name, says, found in checked.broken
+            BrokenRecord(name, says, finding.verdict, round(finding.seconds, 3), _exact(finding.witness))
+            for name, says, finding in checked.broken
         ],
         good=checked.good,
     )
@@ -63,27 +63,27 @@ def row(checked):
 def line(checked):
     """For people."""
     step, finding = checked.step, checked.finding
-    kept = [name for name, _, found in checked.broken if found.verdict != VIOLATED]
+    kept = [name for name, _, finding in checked.broken if finding.verdict != VIOLATED]
     needs = f"not shown to need: {', '.join(kept)}" if kept else f"needs each of its {len(checked.broken)} hypotheses"
     return f"{finding.verdict:<9} {checked.seconds:6.1f} s  {step.name}: {step.says}; {needs}"
 
 
-def markdown(found):
+def markdown(checks):
     """The report on steps that were checked, Markdown."""
-    return "\n".join(_report(list(found))) + "\n"
+    return "\n".join(_report(list(checks))) + "\n"
 
 
-def _report(found):
+def _report(checks):
     yield "| step | the paper | Coq | checked of | verdict | s |"
     yield "|---|---|---|---|---|---|"
-    for checked in found:
+    for checked in checks:
         step = checked.step
         theorem = f"`{step.theorem}`" if step.theorem else ""
         yield (
             f"| {step.name} | {step.equation} | {theorem} | {step.covers} | {checked.finding.verdict} "
             f"| {checked.seconds:.1f} |"
         )
-    for checked in found:
+    for checked in checks:
         yield f"\n### {checked.step.name}\n"
         yield f"{checked.step.says}."
         if checked.finding.witness:

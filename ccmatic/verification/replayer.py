@@ -108,7 +108,7 @@ def complete(query: Query, trace: Trace) -> Trace:
 
 
 def _controller(query: Query, trace: Trace) -> Decides | None:
-    return None if trace.controller is None else query.read(trace.controller)
+    return None if trace.controller is None else query.read_controller(trace.controller)
 
 
 def _read(query: Query, trace: Trace, controller: Decides | None) -> set[str]:

@@ -280,7 +280,7 @@ class Part:
         unknown |= x.remembered().keys() if controller is None else set()
         stated = {n: column for n, column in x.columns().items() if n.removesuffix(BEFORE_TIMEOUT) not in unknown}
         columns = {name: tuple(map(value, column)) for name, column in stated.items()}
-        columns |= {name: getattr(x, name).read(value) for name in self.query.model.measures}
+        columns |= {name: getattr(x, name).delays(value) for name in self.query.model.measures}
         constants = {"C": value(x.C), "R_m": Fraction(x.R), "D": Fraction(x.D), "MSS": value(x.alpha)}
         if x.beta is not None:
             constants["beta"] = value(x.beta)

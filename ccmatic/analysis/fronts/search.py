@@ -58,7 +58,7 @@ def _differing(query, candidates, traces):
     part = Part(windows, WayToFail("a window", lambda x: True, reads=reads), SolverOptions(), ())
     differing, alike = [], defaultdict(list)
     for forms in candidates:
-        one = query.read(query.template.source(forms, ""), "candidate")
+        one = query.read_controller(query.template.source(forms, ""), "candidate")
         before = alike[str([trace.allowed(one) for trace in traces])]
         if not any(_same(part, one, other) for other in before):
             before.append(one)
@@ -92,7 +92,7 @@ def envelopes(query, points, step, options=SolverOptions()):
     """A Member for each maximal envelope around the controllers of Points for which a query holds, if it leaves a
     choice. step, options: as of `widen`."""
     for point in points:
-        grid = Grid(query.read(point.source, point.name), query.units(), step, MOST)
+        grid = Grid(query.read_controller(point.source, point.name), query.units(), step, MOST)
         widening = widen(grid, query, options=options)
         for number, place in enumerate(widening.maximal, start=1):
             if any(place):

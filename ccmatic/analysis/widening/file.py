@@ -147,7 +147,7 @@ class _Check:
         shape = self._grid.shape
         if len(point) != len(shape) or any(not 0 <= i < n for i, n in zip(point, shape, strict=True)):
             raise InputError(f"its point is {list(point)}; expected one of the grid's, {shape}")
-        envelope, there = self._grid.envelope(point), self._query.read(read_text(path))
+        envelope, there = self._grid.envelope(point), self._query.read_controller(read_text(path))
         if envelope.body != there.body:
             raise InputError("it is not the envelope at its point")
         if self.bad[point]:

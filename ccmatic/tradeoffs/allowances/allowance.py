@@ -67,7 +67,7 @@ class Allowance:
         try:
             if len(text) > LONGEST:
                 raise InputError(f"it is too long; expected at most {LONGEST} characters")
-            f = _Reader(text).read(ast.parse(text.strip(), mode="eval").body)
+            f = _Reader(text).expression(ast.parse(text.strip(), mode="eval").body)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise InputError(f"the allowance '{text}' is not an expression; {EXPECTED}") from None
         except InputError as error:
@@ -134,15 +134,15 @@ class Allowance:
         )
 
     def _inverse(self, path, targets, bits):
-        found, waiting = dict.fromkeys(targets), list(targets)
+        steps, waiting = dict.fromkeys(targets), list(targets)
         for k, (low, high) in enumerate(self.ramp(path, bits)):
             while waiting and low >= waiting[0]:
-                found[waiting.pop(0)] = k
+                steps[waiting.pop(0)] = k
             if not waiting:
                 break
             if high >= waiting[0]:
                 raise _Open(k, waiting[0])
-        return found
+        return steps
 
     @cached_property
     def affine(self):
@@ -169,18 +169,18 @@ class _Reader:
     def __init__(self, text):
         self.text = text.strip()
 
-    def read(self, node):
+    def expression(self, node):
         match node:
             case ast.Constant() if type(node.value) in (int, float):
                 return self._number(ast.get_source_segment(self.text, node))
             case ast.Name(id="C"):
                 return C
             case ast.UnaryOp(op=ast.USub(), operand=part):
-                return -self.read(part)
+                return -self.expression(part)
             case ast.BinOp(op=ast.Pow(), left=base, right=exponent):
-                return self._power(self.read(base), self.read(exponent))
+                return self._power(self.expression(base), self.expression(exponent))
             case ast.BinOp(op=op, left=left, right=right) if type(op) in OPERATORS:
-                return self._real(OPERATORS[type(op)](self.read(left), self.read(right)))
+                return self._real(OPERATORS[type(op)](self.expression(left), self.expression(right)))
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS and args:
                 if name in ("log", "sqrt") and len(args) != 1:
                     raise InputError(f"{name} has {len(args)} arguments; expected one")
@@ -207,8 +207,8 @@ class _Reader:
 
 def _never_below_zero(expression, path):
     """As `least_is`, for 0. Factors decide where a sum that touches 0 does not."""
-    found = least_is(expression, 0, path.start, path.end)
-    return found if found[0] is not None else least_is(sympy.factor(expression), 0, path.start, path.end)
+    least = least_is(expression, 0, path.start, path.end)
+    return least if least[0] is not None else least_is(sympy.factor(expression), 0, path.start, path.end)
 
 
 def _rises(expression, path):

@@ -140,8 +140,8 @@ def _log_of(value, bits):
     if value == 1:
         return Fraction(0), Fraction(0)
     iv.prec = bits + 16
-    found = iv.log(iv.mpf(value.numerator) / iv.mpf(value.denominator))
-    return tuple(Fraction(*map(int, libmp.to_rational(end))) for end in found._mpi_)
+    interval = iv.log(iv.mpf(value.numerator) / iv.mpf(value.denominator))
+    return tuple(Fraction(*map(int, libmp.to_rational(end))) for end in interval._mpi_)
 
 
 #: What joins the values of an expression's parts; a logarithm has one part, and rounds.

@@ -44,10 +44,10 @@ def inverse_class(allowance):
     """The asymptotic class of F⁻¹ as C grows, such as "C/log C", or None where it cannot be told from f's leading term
     c·Cᵖ·(log C)^q: where f is less than linear, F moves as the solution of dF/dk = f/β_s does, so F⁻¹ is of the class
     of ∫ dC/f; where it is linear, F is exponential; where it is more, F grows faster than any exponential."""
-    found = _leading(allowance.f)
-    if found is None or found[2] <= 0:
+    leading = _leading(allowance.f)
+    if leading is None or leading[2] <= 0:
         return None
-    p, q, _ = found
+    p, q, _ = leading
     if p < 1:
         return _text(1 - p, -q)
     if p > 1:
@@ -94,10 +94,10 @@ def _leading(expression):
             p, _, c = parts[0]
             return (sympy.S.Zero, sympy.S.One, p) if p > 0 and c > 0 else None
         case sympy.Pow(base=base, exp=exponent):
-            found = _leading(base)
-            if found is None or not exponent.is_Rational or (found[2] < 0 and not exponent.is_Integer):
+            leading = _leading(base)
+            if leading is None or not exponent.is_Rational or (leading[2] < 0 and not exponent.is_Integer):
                 return None
-            return found[0] * exponent, found[1] * exponent, found[2] ** exponent
+            return leading[0] * exponent, leading[1] * exponent, leading[2] ** exponent
     return None
 
 

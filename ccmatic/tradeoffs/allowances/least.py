@@ -39,14 +39,14 @@ def least(allowance, path, targets=None, most=1000, options=SolverOptions()):
     if allowance.affine is None and not allowance.concave:
         raise InputError(f"the allowance '{allowance.text}' is neither linear nor concave; expected one that is")
     ramp = _Ramp(allowance, path, options)
-    found = dict.fromkeys([path.end] if targets is None else targets)
-    for target in found:
+    reached = dict.fromkeys([path.end] if targets is None else targets)
+    for target in reached:
         while (answer := ramp.reach(target)) is False and ramp.steps < most:
             ramp.extend()
         if not answer:
             break
-        found[target] = Reached(ramp.steps, answer)
-    return found
+        reached[target] = Reached(ramp.steps, answer)
+    return reached
 
 
 class _Ramp:
