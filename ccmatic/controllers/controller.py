@@ -165,7 +165,7 @@ def parse(source, name="controller", file=None, beliefs=None, observations=None)
     if is_stateful(source):
         raise OtherKind(_STATEFUL, file)
     reserved = shipped_beliefs()
-    parameters, body = reader.read(source, reserved if beliefs is None else beliefs, reserved, file)
+    parameters, body = reader.read_controller(source, reserved if beliefs is None else beliefs, reserved, file)
     is_envelope = any(isinstance(tree, Between) for tree in _returns(body))
     return Controller(name, source, parameters, body, file, reader.read_start(source), is_envelope)
 

@@ -122,7 +122,7 @@ def load(kind: str, name: str) -> Signal:
 @cache
 def _load(kind, name, file, source):
     reader = _Reader(source, file, kind)
-    results = reader.read()
+    results = reader.read_functions()
     if kind not in results:
         raise InputError(f"found no function `{kind}`, expected `def {kind}(...)`", file, 1)
     bounds = _bounds(results, file) if kind == "act" else None
@@ -146,7 +146,7 @@ def measure(name: str) -> Measure:
     file = str(definitions.find_file([MEASURES], name, ".py"))
     source = read_text(file)
     reader = _Reader(source, file)
-    results = reader.read()
+    results = reader.read_functions()
     memory = reader.all_memory()
     if name in reader.firsts:
         return Measure(Name(name), reader.units[name], memory)

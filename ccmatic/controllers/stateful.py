@@ -14,7 +14,7 @@ from ccmatic.compilers.text import Text
 from ccmatic.contracts import FlowView
 from ccmatic.controllers.memory import Memory
 from ccmatic.controllers.observing import observations_in
-from ccmatic.language import Past, Tree, comparisons, leaves, read_stateful, told_apart
+from ccmatic.language import Past, Tree, comparisons, leaves, observations_and_beliefs, read_stateful
 from ccmatic.logic import Truth, every, implies, no, some
 
 #: What the name of one ends in that is begun anywhere.
@@ -190,7 +190,7 @@ class Stateful:
 
 def parse_stateful(source, name, file, observations):
     """The Stateful that a source defines; InputError if none."""
-    observed, beliefs = told_apart(observations)
+    observed, beliefs = observations_and_beliefs(observations)
     beliefs = beliefs | observations_in(source, file)
     parts = read_stateful(source, observed, beliefs, file)
     state = tuple(Memory(**vars(each)) for each in parts.state)

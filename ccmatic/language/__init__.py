@@ -5,7 +5,14 @@ from ccmatic.language.files import find_program
 from ccmatic.language.limits import Extents
 from ccmatic.language.literals import Literals
 from ccmatic.language.scope import LIST
-from ccmatic.language.stateful import Declaration, add_beliefs, is_stateful, rate_line, read_stateful, told_apart
+from ccmatic.language.stateful import (
+    Declaration,
+    add_beliefs,
+    is_stateful,
+    observations_and_beliefs,
+    rate_line,
+    read_stateful,
+)
 from ccmatic.language.statements import WITH_STATE, is_constant, observation_of
 from ccmatic.language.terms import TermsReader, read_terms
 from ccmatic.language.tree import (
@@ -94,6 +101,7 @@ __all__ = [
     "names",
     "nodes",
     "observation_of",
+    "observations_and_beliefs",
     "parts",
     "rate_line",
     "read_stateful",
@@ -102,7 +110,6 @@ __all__ = [
     "reader",
     "reads",
     "replaced",
-    "told_apart",
     "value",
     "width",
     "within",

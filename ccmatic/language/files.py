@@ -35,5 +35,5 @@ def _not_linear(path: Path) -> InputError:
     expected = "an ONNX network of Relu whose inputs are terms of rates (docs/controllers.md)"
     if word == "envelope":
         expected = f"the envelope that it stays in, {envelope}"
-    found = f"a policy whose layers end in tanh, and which observes {policy.observe}'s signals: neither is linear"
-    return InputError(f"{found}; expected {expected}", str(path))
+    problem = f"a policy whose layers end in tanh, and which observes {policy.observe}'s signals: neither is linear"
+    return InputError(f"{problem}; expected {expected}", str(path))

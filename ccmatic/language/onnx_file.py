@@ -102,7 +102,7 @@ class _Program:
 
     def text(self) -> str:
         """The whole text."""
-        versions = [each.version for each in self.model.opset_import if each.domain in ("", "ai.onnx")]
+        versions = [dimension.version for dimension in self.model.opset_import if dimension.domain in ("", "ai.onnx")]
         if not versions or versions[0] < OLDEST:
             self.fail(f"operators of version {shown(versions)}; expected version {OLDEST} or later")
         if self.model.functions:
@@ -138,9 +138,11 @@ class _Program:
         terms = said.elts if isinstance(said, ast.Tuple) else [said]
         dimensions = value.type.tensor_type.shape.dim
         if len(dimensions) != 2 or dimensions[1].dim_value != len(terms):
-            shape = [each.dim_value or each.dim_param for each in dimensions]
-            found = f"the input '{shown(value.name)}' has the shape {shown(shape)}"
-            self.fail(f"{found}; expected two dimensions, the second of which is {len(terms)}, as it has as many terms")
+            shape = [dimension.dim_value or dimension.dim_param for dimension in dimensions]
+            problem = f"the input '{shown(value.name)}' has the shape {shown(shape)}"
+            self.fail(
+                f"{problem}; expected two dimensions, the second of which is {len(terms)}, as it has as many terms"
+            )
         called = {id(node.func) for node in ast.walk(said) if isinstance(node, ast.Call)}
         self.reads |= {node.id for node in ast.walk(said) if isinstance(node, ast.Name) and id(node) not in called}
         return _List.of(map(ast.unparse, terms))
@@ -169,7 +171,7 @@ class _Program:
         [output] = node.output
         if output in self.arrays or output in self.lists:
             self.fail(f"{where} makes '{shown(output)}' again; expected each value once")
-        attributes = {each.name: each for each in node.attribute}
+        attributes = {dimension.name: dimension for dimension in node.attribute}
         try:
             made = getattr(self, f"do_{kind}")(f"{kind.lower()}_{number}", attributes, *node.input)
         except KeyError as missing:
@@ -238,7 +240,7 @@ class _Program:
     def do_Concat(self, name: str, attributes: Attributes, *several: str) -> _List:
         if _whole(attributes, "axis") not in (1, -1):
             raise _Unfit("the axis is not the last")
-        terms = [term for each in several for term in self.lists[each].terms]
+        terms = [term for dimension in several for term in self.lists[dimension].terms]
         return self.assigned(name, f"[{', '.join(terms)}]", len(terms))
 
     def do_Identity(self, name: str, attributes: Attributes, x: str) -> _List | Array:

@@ -44,7 +44,7 @@ _ORDER: dict[type[ast.cmpop], str] = {
 }
 
 
-def read(
+def read_controller(
     source: str, beliefs: Mapping[str, Unit | str], reserved: Collection[str], file: str | None = None
 ) -> tuple[tuple[str, ...], Tree]:
     """The names of a controller's parameters, in order, and its body: the rate as a tree of `ccmatic.language.tree`.
@@ -132,8 +132,8 @@ class Reader(RowReader):
         arguments = function.args
         others = arguments.posonlyargs, arguments.vararg, arguments.kwonlyargs, arguments.kwarg, arguments.defaults
         if any(others) or any(a.annotation for a in arguments.args):
-            found = ast.unparse(arguments)
-            self.fail(function, f"found parameters `{found}`, expected only names, without defaults or types")
+            text = ast.unparse(arguments)
+            self.fail(function, f"found parameters `{text}`, expected only names, without defaults or types")
         names: list[str] = []
         for argument in arguments.args:
             if argument.arg not in self.units:
@@ -146,9 +146,9 @@ class Reader(RowReader):
     def unknown(self, name: str) -> str:
         """Why a parameter of this name is refused: what may be read, and, unless one of these is meant, that a sender's
         own numbers are state."""
-        known = suggest(name, self.units)
-        text = f"unknown parameter `{name}`, expected a belief or constant; {known}"
-        if known.startswith("known"):
+        suggestion = suggest(name, self.units)
+        text = f"unknown parameter `{name}`, expected a belief or constant; {suggestion}"
+        if suggestion.startswith("known"):
             text += f"; what a sender counts or remembers, such as a window, is for a controller with {WITH_STATE}"
         return text
 
@@ -169,8 +169,8 @@ class Reader(RowReader):
     def check_other(self, statement: ast.stmt) -> None:
         """What is neither an `if` nor an assignment."""
         if not isinstance(statement, ast.Return):
-            found = first_line(statement)
-            self.fail(statement, f"found `{found}`, expected `if`, `return` or an assignment to one name")
+            text = first_line(statement)
+            self.fail(statement, f"found `{text}`, expected `if`, `return` or an assignment to one name")
 
     def check_target(self, statement: ast.stmt, taken: Collection[str]) -> None:
         """A name means one thing: assigning it hides nothing."""
@@ -193,10 +193,10 @@ class Reader(RowReader):
         """The rate that an `if` and the rest return; each branch may assign other names."""
         test = self.whole(statement.test, self.condition(statement.test))
         self.enter_branch(statement)
-        known = self.names
+        names = self.names
         trees = []
         for branch in (statement.body, statement.orelse):
-            self.names = dict(known)
+            self.names = dict(names)
             trees.append(self.block(branch + rest, statement))
         self.branch -= 1
         then, other = trees
@@ -288,19 +288,19 @@ class Reader(RowReader):
 
     def refusal(self, node: ast.expr) -> str:
         """Why `node` is no term."""
-        found = ast.unparse(node)
+        text = ast.unparse(node)
         match node:
             case _ if self.is_row(node):
-                return f"found list `{found}`, expected a term such as 2 * C_L"
+                return f"found list `{text}`, expected a term such as 2 * C_L"
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.Name():
-                return f"found condition `{found}`, expected a term such as 2 * C_L"
+                return f"found condition `{text}`, expected a term such as 2 * C_L"
             case ast.BinOp() | ast.UnaryOp():
-                return f"found `{found}`, expected only the operators + - * /"
+                return f"found `{text}`, expected only the operators + - * /"
             case ast.Call(func=ast.Name(id="between")):
-                return f"found `{found}`, expected `return between(low, high)`, with two rates"
+                return f"found `{text}`, expected `return between(low, high)`, with two rates"
             case ast.Call():
-                return f"found call `{found}`, expected only max(...) or min(...)"
-        return f"found `{found}`, expected a term such as 2 * C_L"
+                return f"found call `{text}`, expected only max(...) or min(...)"
+        return f"found `{text}`, expected a term such as 2 * C_L"
 
     def number(self, node: ast.Constant) -> Term:
         if type(node.value) not in (int, float):
@@ -351,14 +351,15 @@ class Reader(RowReader):
             if self.value_of(divisor) == 0:
                 self.fail(node, f"{_divides(node)}, which is 0; expected another divisor")
         elif self.in_assignment and self.sign(divisor) < 1:
-            found = f"an assignment, or a list, {_divides(node)}, which may be 0"
-            self.fail(node, f"{found}; expected a sum or product of what is above 0, or the division where it is used")
+            problem = f"an assignment, or a list, {_divides(node)}, which may be 0"
+            expected = "a sum or product of what is above 0, or the division where it is used"
+            self.fail(node, f"{problem}; expected {expected}")
 
     def extreme(self, node: ast.Call, pick: str) -> Term:
         several = self.several(node)
         if len(several or node.args) < 2 - bool(several) or node.keywords or any(map(_is_starred, node.args)):
-            found = ast.unparse(node)
-            self.fail(node, f"found `{found}`, expected {pick} of at least two plain terms, or of a list")
+            text = ast.unparse(node)
+            self.fail(node, f"found `{text}`, expected {pick} of at least two plain terms, or of a list")
         operands = self.terms_among(node, several or [(each, *self.expression(each)) for each in node.args])
         trees, unit = self.alike(node, f"takes the {pick} of", "and", operands)
         return trees[0] if len(trees) == 1 else Extreme(pick, trees), unit

@@ -108,9 +108,9 @@ class RowReader(Scope):
         self.names = outer
         return made
 
-    def bound(self, target: ast.expr, each: Meaning, outer: Mapping[str, Meaning]) -> dict[str, Meaning]:
+    def bound(self, target: ast.expr, meaning: Meaning, outer: Mapping[str, Meaning]) -> dict[str, Meaning]:
         """What the names of a comprehension mean in a turn."""
-        row, _ = each
+        row, _ = meaning
         if isinstance(target, ast.Tuple) and isinstance(row, Row) and len(row) == len(target.elts):
             pairs = zip(target.elts, row, strict=True)
             return {name: means for part, item in pairs for name, means in self.bound(part, item, outer).items()}
@@ -118,7 +118,7 @@ class RowReader(Scope):
             self.fail(target, f"found `{ast.unparse(target)}`, expected a name for each in the list")
         if target.id in self.reserved or target.id in outer or target.id.startswith("__"):
             self.fail(target, f"assigns `{target.id}`, which has a meaning already; expected another name")
-        return {target.id: each}
+        return {target.id: meaning}
 
     def several(self, node: ast.Call) -> list[Reading] | None:
         """What a function of a list has to do with, (syntax, tree, unit) of each; None if it has no list."""

@@ -43,7 +43,7 @@ def read_terms(
     Raises:
         InputError: With the file and the line, where the source is none.
     """
-    return TermsReader(source, units, file).read()
+    return TermsReader(source, units, file).read_functions()
 
 
 class TermsReader(Reader):
@@ -56,7 +56,7 @@ class TermsReader(Reader):
         self.constants: dict[str, Meaning] = {}
         self.unit: Returned = None
 
-    def read(self) -> dict[str, tuple[Tree, Returned]]:
+    def read_functions(self) -> dict[str, tuple[Tree, Returned]]:
         """The results of the functions, as of `read_terms`."""
         return parsed(self.source, self.file, self.terms)
 

@@ -75,8 +75,8 @@ class Value(VectorWalker):
     def visit_Name(self, node: Name) -> Any:
         if node.name not in self.values:
             raise TypeError(f"no number: {node!r}")
-        known = self.values[node.name]
-        return Fraction(known) if type(known) is int else known  # as int / int is a float
+        value = self.values[node.name]
+        return Fraction(value) if type(value) is int else value  # as int / int is a float
 
     def visit_Past(self, node: Past) -> Visit[Any]:
         return self.values[node.name][(yield node.back)]

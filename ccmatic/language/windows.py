@@ -90,20 +90,20 @@ class _WindowReader(Reader):
         self.unit: Unit | str | None = None
 
     def functions(self, module: ast.Module) -> dict[str, tuple[Tree, Unit | str | None]]:
-        found: dict[str, tuple[Tree, Unit | str | None]] = {}
+        results: dict[str, tuple[Tree, Unit | str | None]] = {}
         for statement in self.whole_module(module):
             if not isinstance(statement, ast.FunctionDef):
                 self.fail(statement, f"found `{first_line(statement)}`, expected only functions `def NAME(...)`")
             name = statement.name
-            if name in found or (name in self.units and name not in self.beliefs):
+            if name in results or (name in self.units and name not in self.beliefs):
                 self.fail(statement, f"defines `{name}`, which has a meaning already; expected another name")
             tree = self.one(statement)
             if name not in self.beliefs:
                 self.units[name] = self.unit
             elif self.unit not in (None, self.units[name]):
                 self.fail(statement, f"`{name}` ({self.units[name]}) is {self.unit}, expected the same unit")
-            found[name] = tree, self.units[name]
-        return found
+            results[name] = tree, self.units[name]
+        return results
 
     def one(self, function: ast.FunctionDef) -> Tree:
         self.names, self.unit = {}, None
@@ -164,8 +164,8 @@ class _WindowReader(Reader):
         if not isinstance(node.value, ast.Name):
             self.fail(node, f"found `{ast.unparse(node)}`, expected the name of an observation before `[`")
         tree, unit = self.name(node.value)
-        back, found = self.expression(node.slice)
-        if found not in (None, TIME) or not self.is_known(back) or not isinstance(tree, Name):
+        back, time_unit = self.expression(node.slice)
+        if time_unit not in (None, TIME) or not self.is_known(back) or not isinstance(tree, Name):
             self.fail(node, f"found `{ast.unparse(node)}`, expected a time before, such as `acked[k]`")
         return Past(tree.name, back, node.lineno), unit
 
@@ -182,8 +182,8 @@ class _WindowReader(Reader):
             self.fail(node, f"goes over `{index}`, which has a meaning already; expected another name")
         self.names[index] = Name(index), TIME
         self.indices.append(index)
-        found = [self.condition(test) for test in tests]
-        test = Logic("and", tuple(found)) if found else None
+        conditions = [self.condition(test) for test in tests]
+        test = Logic("and", tuple(conditions)) if conditions else None
         tree, unit = (self.condition(term), CONDITION) if pick in ("all", "any") else self.expression(term)
         self.indices.remove(index)
         del self.names[index]

@@ -55,8 +55,8 @@ S = TypeVar("S", bound=Sourced)
 B = TypeVar("B", bound=Belief)
 
 
-def told_apart(observations: Mapping[str, S]) -> tuple[dict[str, S], dict[str, S]]:
-    """What is observed, and what is believed, of all that a model's senders may read: dicts by name."""
+def observations_and_beliefs(observations: Mapping[str, S]) -> tuple[dict[str, S], dict[str, S]]:
+    """Split what senders of a model may read into observations and beliefs, by name."""
     beliefs = {name: each for name, each in observations.items() if each.source}
     return {name: each for name, each in observations.items() if name not in beliefs}, beliefs
 
@@ -126,11 +126,11 @@ def _check(function: ast.FunctionDef, parts: Mapping[str, ast.Module], file: str
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and node.id in used:
             if is_target(node):
-                found = f"assigns `{node.id}`, which has a meaning already; expected another name"
-                raise InputError(found, file, node.lineno)
+                problem = f"assigns `{node.id}`, which has a meaning already; expected another name"
+                raise InputError(problem, file, node.lineno)
             if node.id not in given:
-                found = f"`{node.id}` is not a parameter of `{function.name}`, expected it to be"
-                raise InputError(found, file, node.lineno)
+                problem = f"`{node.id}` is not a parameter of `{function.name}`, expected it to be"
+                raise InputError(problem, file, node.lineno)
 
 
 def _join(module: ast.Module, update: ast.FunctionDef, parts: Mapping[str, ast.Module]) -> None:

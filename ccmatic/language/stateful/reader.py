@@ -145,9 +145,9 @@ class _StatefulReader(TermReader):
         if "send" not in functions:
             raise InputError("found no function `send`, expected `def send(…)` that returns a window", self.file, 1)
         if bool(self.state) != ("update" in functions):
-            found, expected = ("state", "update(…)") if self.state else ("`update`", "state that it sets")
+            part, expected = ("state", "update(…)") if self.state else ("`update`", "state that it sets")
             place = functions.get("update") or functions["send"]
-            self.fail(place, f"found {found} alone, expected also {expected}")
+            self.fail(place, f"found {part} alone, expected also {expected}")
         self.constants = dict(self.names)
         update = self.update(functions["update"]) if self.state else Remembered({})
         window, rate = self.send(functions["send"])
@@ -179,8 +179,8 @@ class _StatefulReader(TermReader):
             case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id=unit), value=ast.expr() as value):
                 pass
             case _:
-                found = first_line(statement)
-                self.fail(statement, f"found `{found}`, expected state such as `window: bytes = above(0)`")
+                text = first_line(statement)
+                self.fail(statement, f"found `{text}`, expected state such as `window: bytes = above(0)`")
         if unit not in UNITS:
             self.fail(statement, f"`{name}` is in `{unit}`, expected a unit; {suggest(unit, UNITS)}")
         if name in self.reserved or name in self.state or name in self.names or name.startswith("_"):
@@ -217,23 +217,25 @@ class _StatefulReader(TermReader):
     def parameter_names(self, function: ast.FunctionDef) -> tuple[str, ...]:
         """What a function reads: state, observations and constants."""
         self.units |= {memory.name: memory.unit for memory in self.state.values()}
-        found = super().parameter_names(function)
-        for argument, name in zip(function.args.args, found, strict=True):
+        names = super().parameter_names(function)
+        for argument, name in zip(function.args.args, names, strict=True):
             observation = self.observations.get(name)
             is_belief = name in self.beliefs and name not in self.state
             if function.name == "send" and (is_belief or (observation and not observation.constant)):
                 self.fail(argument, f"`send` reads `{name}`, expected only state and constants; `update` may read it")
-        self.read |= dict.fromkeys(name for name in found if name not in self.state)
-        return found
+        self.read |= dict.fromkeys(name for name in names if name not in self.state)
+        return names
 
     def unknown(self, name: str) -> str:
         """Why a parameter of this name is refused: what to write for it, or how state is declared."""
         expected = f"unknown parameter `{name}`, expected state, an observation, a belief or a constant"
         if name in _WRITTEN:
             return f"{expected}; for `{name}` write {_WRITTEN[name]}"
-        known = suggest(name, self.units)
-        declared = "" if known.startswith("did") else f"; state is declared before, such as `{name}: bytes = above(0)`"
-        return f"{expected}; {known}{declared}"
+        suggestion = suggest(name, self.units)
+        declared = (
+            "" if suggestion.startswith("did") else f"; state is declared before, such as `{name}: bytes = above(0)`"
+        )
+        return f"{expected}; {suggestion}{declared}"
 
     def enter(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], list[ast.stmt]]:
         """Begin to read a function, as of `begin`, with the constants alone."""
@@ -274,16 +276,16 @@ class _StatefulReader(TermReader):
         nodes = value.elts if isinstance(value, ast.Tuple) else [value] if value else []
         if not 1 <= len(nodes) <= 2:
             self.fail(statement, f"found `{ast.unparse(statement)}`, expected a window, a rate, or a window and a rate")
-        found = [self.expression(node) for node in nodes]
-        names = ("window", "rate") if len(nodes) == 2 else ("rate" if found[0][1] == RATE else "window",)
+        expressions = [self.expression(node) for node in nodes]
+        names = ("window", "rate") if len(nodes) == 2 else ("rate" if expressions[0][1] == RATE else "window",)
         self.sent.add(names)
-        amounts = zip(names, nodes, found, strict=True)
+        amounts = zip(names, nodes, expressions, strict=True)
         return Remembered({name: self.amount(name, node, *each) for name, node, each in amounts})
 
-    def amount(self, name: str, node: ast.expr, tree: Tree, found: Unit | None) -> Tree:
+    def amount(self, name: str, node: ast.expr, tree: Tree, term_unit: Unit | None) -> Tree:
         unit = {"window": BYTES, "rate": RATE}[name]
-        if found not in (None, unit):
-            self.fail(node, f"returns `{ast.unparse(node)}` ({found}), expected a {name} ({unit})")
+        if term_unit not in (None, unit):
+            self.fail(node, f"returns `{ast.unparse(node)}` ({term_unit}), expected a {name} ({unit})")
         if not self.read_names(tree) and self.value_of(tree) <= 0:
             self.fail(node, f"returns a {name} of `{ast.unparse(node)}`, expected one above 0")
         return self.whole(node, tree)
@@ -293,8 +295,8 @@ class _StatefulReader(TermReader):
         if not self.updating:
             super().check_other(statement)
         elif _assumed(statement) is None:
-            found = first_line(statement)
-            self.fail(statement, f"found `{found}`, expected `if`, `assume(…)` or an assignment to one name")
+            text = first_line(statement)
+            self.fail(statement, f"found `{text}`, expected `if`, `assume(…)` or an assignment to one name")
 
     def check_target(self, statement: ast.stmt, taken: Collection[str]) -> None:
         name, _ = assignment(statement)

@@ -55,9 +55,9 @@ class TermReader(Reader):
 
     def in_unit(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
         """The tree of a term that state of this unit may be."""
-        tree, found = self.expression(node)
-        if found not in (None, unit):
-            self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({found}), expected the same unit")
+        tree, term_unit = self.expression(node)
+        if term_unit not in (None, unit):
+            self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({term_unit}), expected the same unit")
         if few := self.few(tree, False):
             self.fail(node, f"sets `{name}` by `{few}`, which is not always known; expected `{few}` in a comparison")
         return self.whole(node, tree)
@@ -96,10 +96,10 @@ class TermReader(Reader):
     def law(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
         """The tree of a law that state of this unit follows, linear or not; only its bounds are put to a solver."""
         self.in_law = True
-        tree, found = self.expression(node)
+        tree, term_unit = self.expression(node)
         self.in_law = False
-        if found not in (None, unit):
-            self.fail(node, f"sets `{name}` ({unit}) by `{ast.unparse(node)}` ({found}), expected the same unit")
+        if term_unit not in (None, unit):
+            self.fail(node, f"sets `{name}` ({unit}) by `{ast.unparse(node)}` ({term_unit}), expected the same unit")
         return self.whole(node, tree)
 
     def power(self, node: ast.BinOp | ast.Call) -> Term:
@@ -115,8 +115,8 @@ class TermReader(Reader):
                 tree, unit = self.expression(base)
                 unit = unit or NUMBER
                 return reduce(partial(Binary, "*"), [tree] * times), reduce(operator.mul, [unit] * times)
-        found = ast.unparse(node)
-        self.fail(node, f"found `{found}`, expected cbrt(…) of a number, or a power from 2 to {_HIGHEST}")
+        text = ast.unparse(node)
+        self.fail(node, f"found `{text}`, expected cbrt(…) of a number, or a power from 2 to {_HIGHEST}")
 
     def check_product(self, node: ast.BinOp, left: Tree, right: Tree) -> None:
         if not self.in_law:
@@ -130,8 +130,8 @@ class TermReader(Reader):
         """`acked[step]`: what was observed a known time before."""
         name = observed.id
         _, unit = self.name(observed)
-        back, found = self.expression(node.slice)
-        if found not in (None, TIME) or not self.is_known(back):
+        back, time_unit = self.expression(node.slice)
+        if time_unit not in (None, TIME) or not self.is_known(back):
             self.fail(
                 node, f"found `{ast.unparse(node)}`, expected a time before made of {', '.join((*KNOWN, 'step'))}"
             )
@@ -145,8 +145,8 @@ class TermReader(Reader):
             case ast.Call(args=[ast.Name(id=name) as observed, last], keywords=[]) if name in self.observations:
                 steps, unit = self.expression(last)
             case _:
-                found = ast.unparse(node)
-                self.fail(node, f"found `{found}`, expected `{called}(NAME, STEPS)` of the name of an observation")
+                text = ast.unparse(node)
+                self.fail(node, f"found `{text}`, expected `{called}(NAME, STEPS)` of the name of an observation")
         is_number = unit == NUMBER and not self.read_names(steps)
         count = self.value_of(steps) if is_number else Fraction(0)
         if count.denominator != 1 or count < 1:
