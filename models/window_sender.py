@@ -122,9 +122,9 @@ def _detection(flow, dupacks):
         late = timeout(flow, t)
         yield "detected_after_R_m", t, flow.Ld[t] <= flow.L[t - R]
         yield "timeout_detects_all", t, implies(late, equal(flow.Ld[t], flow.L[t]))
-        for told, lost in _sent_before(flow, t, dupacks):
-            yield "detected_by_dupacks", t, implies(every(no(late), told), flow.Ld[t] >= lost)
-            yield "not_detected_before_dupacks", t, implies(every(no(late), no(told)), flow.Ld[t] <= lost)
+        for reached, lost in _sent_before(flow, t, dupacks):
+            yield "detected_by_dupacks", t, implies(every(no(late), reached), flow.Ld[t] >= lost)
+            yield "not_detected_before_dupacks", t, implies(every(no(late), no(reached)), flow.Ld[t] <= lost)
         if _is_last_period(flow, t):
             yield "detected_in_the_end", t, some(late, _is_found(flow, t, dupacks, flow.Ld))
 
@@ -141,9 +141,9 @@ def _detection_of_executions(flow, dupacks):
         either_way = is_max(flow.Ld[t], (True, flow.Ld[t - 1]), (True, by_acks[t]))
         yield "detected_by_either", t, some(late, either_way)
         yield "detected_after_R_m", t, flow.Ld[t] <= lost
-        for told, lost in _sent_before(flow, t, dupacks):
-            yield "detected_by_dupacks", t, implies(told, by_acks[t] >= lost)
-            yield "not_detected_before_dupacks", t, implies(no(told), by_acks[t] <= lost)
+        for reached, lost in _sent_before(flow, t, dupacks):
+            yield "detected_by_dupacks", t, implies(reached, by_acks[t] >= lost)
+            yield "not_detected_before_dupacks", t, implies(no(reached), by_acks[t] <= lost)
         if _is_last_period(flow, t):
             yield "detected_in_the_end", t, _is_found(flow, t, dupacks, by_acks)
 
@@ -159,7 +159,7 @@ def _sent_before(flow, t, dupacks):
         yield _admitted_before(flow, u) + dupacks <= flow.S[t - flow.R], lost
 
 
-def _is_found(flow, t, dupacks, found):
+def _is_found(flow, t, dupacks, detected):
     """So may all that was lost before the steps of `_sent_before` be: enough bytes beyond the first of them are
     acknowledged. Where nothing is lost in a period, all that ever was is found, if anything is still sent. Where all
     that is sent is lost, acknowledgements find nothing, and timeouts what they do."""
@@ -167,8 +167,8 @@ def _is_found(flow, t, dupacks, found):
     sends = flow.admitted(flow.period) > flow.admitted(0)
     reached = _admitted_before(flow, -LONGEST) + dupacks <= flow.S[t - flow.R]
     if _found(flow) is not None:
-        reached = either(_is_starved(flow), found[t] < flow.L[0], reached)
-    return either(loses, reached, implies(sends, found[t] >= flow.L[t]))
+        reached = either(_is_starved(flow), detected[t] < flow.L[0], reached)
+    return either(loses, reached, implies(sends, detected[t] >= flow.L[t]))
 
 
 def _is_starved(flow):
@@ -187,7 +187,7 @@ def observations(before, own):
     `before_trace`. own: delays are those of the flow's own bytes."""
     old = partial(_before_trace, before, own)
     delay = _own_delay if own else _delay
-    found = (
+    readable = (
         Observation("step", TIME, "the time of a step", lambda flow, t: 1, constant=True),
         Observation(
             "line_rate", RATE, "of its own interface: limits nothing", lambda flow, t: flow.unlimited, constant=True
@@ -213,7 +213,7 @@ def observations(before, own):
         Observation("served", BYTES, "bytes served by the step before, acknowledged or not", _served),
         Observation("admitted", BYTES, "bytes sent and not lost, detected or not", lambda flow, t: flow.admitted(t)),
     )
-    return {each.name: each for each in found}
+    return {each.name: each for each in readable}
 
 
 def _second(flow, t):
@@ -290,10 +290,10 @@ def _waited_for(x, k, t):
 def _last_served(x, t, what):
     """What is true of the last step by t in which something was served. Of steps a period apart the same is true."""
     t = t % x.period + x.period
-    found = False
+    truth = False
     for at in range(t - x.period + 1, t + 1):
-        found = either(x.S[at] > x.S[at - 1], what(at), found)
-    return found
+        truth = either(x.S[at] > x.S[at - 1], what(at), truth)
+    return truth
 
 
 def _is_served(x):

@@ -48,15 +48,15 @@ class Avoids(Property):
         """As recorded. `moves` and `known`, which earlier versions recorded, follow from the controller."""
         texts = {name: value for name, value in given.items() if name in ("what", "given")}
         numbers = {name: value for name, value in given.items() if name not in (*texts, "moves", "known")}
-        found = super().from_parameters(numbers, allow_code)
+        made = super().from_parameters(numbers, allow_code)
         if not all(isinstance(text, str) and len(text) <= LONGEST for text in texts.values()):
             raise InputError(f"{shown(texts)} is no condition; expected text of at most {LONGEST} characters")
         if not texts.get("what", "").strip():
             raise InputError("avoids says nothing; expected what=CONDITION, such as what='S[T-1] - S[0] < 1'")
         for name in ("periodic", "repeats"):
-            if getattr(found, name).denominator != 1:
-                raise InputError(f"{name} is {getattr(found, name)}; expected a whole number of steps")
-        return replace(found, **texts)
+            if getattr(made, name).denominator != 1:
+                raise InputError(f"{name} is {getattr(made, name)}; expected a whole number of steps")
+        return replace(made, **texts)
 
     @property
     def period(self):

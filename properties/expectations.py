@@ -182,27 +182,27 @@ def parse_conditions(text: str, units: Mapping = UNITS) -> tuple[Comparison, ...
 def _comparison(text, units):
     if none := _NONE.fullmatch(text.strip()):
         return Comparison(none[1], "<=", Fraction(0), "")
-    found = _COMPARISON.fullmatch(text.strip())
-    if not found:
+    match = _COMPARISON.fullmatch(text.strip())
+    if not match:
         raise InputError(f"'{shown(text)}' is no expectation; expected {FORM}")
-    subject, relation, number, unit = found.groups()
+    subject, relation, number, unit = match.groups()
     _, factor, canonical = _unit(unit, units, text)
     return Comparison(subject, relation, exact(number) * factor, canonical)
 
 
 def _interval(text, units):
-    found = re.fullmatch(_AMOUNT, text.strip())
-    dimension, factor, _ = _unit(found[2], units, text) if found else (None, 0, "")
-    if dimension != TIME or not exact(found[1]):
+    match = re.fullmatch(_AMOUNT, text.strip())
+    dimension, factor, _ = _unit(match[2], units, text) if match else (None, 0, "")
+    if dimension != TIME or not exact(match[1]):
         raise InputError(f"'over every {shown(text)}' is no interval; expected a time above 0, such as 10 rtt")
-    return exact(found[1]) * factor
+    return exact(match[1]) * factor
 
 
 def _unit(name, units, text):
     if name not in units:
-        known = [each for each in units if each]
+        names = filter(None, units)
         more = "" if "ms" in units else "; ms, mbit and kb need a path: --on '24 mbit, rtt 40 ms, …'"
-        raise InputError(f"the unit '{shown(name)}' in '{shown(text)}'; expected one of {', '.join(known)}{more}")
+        raise InputError(f"the unit '{shown(name)}' in '{shown(text)}'; expected one of {', '.join(names)}{more}")
     return units[name]
 
 
@@ -321,11 +321,11 @@ class Reader:
     def _own(self, name):
         """The Quantity of what a controller keeps or believes."""
         flow = self._x.flows[0]
-        units = {each.name: str(each.unit) for each in (*self._model.beliefs, *flow.kept)}
-        known = {each: units[each] for each in (*flow.beliefs, *flow.state) if each in units}
-        if name not in known:
-            raise InputError(f"there is no quantity '{shown(name)}'; {suggest(name, [*QUANTITIES, *known])}")
-        dimension, whole = _OF_UNIT.get(known[name], (NUMBER, "1"))
+        declared = {column.name: str(column.unit) for column in (*self._model.beliefs, *flow.kept)}
+        units = {own: declared[own] for own in (*flow.beliefs, *flow.state) if own in declared}
+        if name not in units:
+            raise InputError(f"there is no quantity '{shown(name)}'; {suggest(name, [*QUANTITIES, *units])}")
+        dimension, whole = _OF_UNIT.get(units[name], (NUMBER, "1"))
         return Quantity(f"{name}_f[n][t]", whole, name, dimension=dimension, per_flow=True)
 
     def _flows(self, quantity, expectation):

@@ -23,12 +23,12 @@ class Expressions:
         flows = x.flows
         columns = {name: getattr(x, name) for name in ("A", "S", "L")} | dict(x.own)
         columns["offered"] = [model.offered(x, t) for t in range(x.horizon)]
-        each = {"A_f": "A", "S_f": "S", "L_f": "L", "Ld_f": "Ld", "r_f": "r"} | (
+        per_flow = {"A_f": "A", "S_f": "S", "L_f": "L", "Ld_f": "Ld", "r_f": "r"} | (
             {"c_f": "cwnd"} if model.windows else {}
         )
-        columns |= {name: [getattr(flow, column) for flow in flows] for name, column in each.items()}
+        columns |= {name: [getattr(flow, column) for flow in flows] for name, column in per_flow.items()}
         own = [{**flow.beliefs, **flow.state} for flow in flows]
-        columns = {f"{name}_f": [each.get(name, []) for each in own] for name in set().union(*own)} | columns
+        columns = {f"{name}_f": [kept.get(name, []) for kept in own] for name in set().union(*own)} | columns
         if model.windows:
             columns["timeout_f"] = [[timeout(flow, t) for t in range(x.horizon)] for flow in flows]
         numbers = {"T": x.horizon, "R": x.R, "D": x.D, "C": x.C, "N": len(flows), "alpha": x.alpha, "x": threshold}
@@ -57,8 +57,8 @@ class Expressions:
             raise InputError(f"'{shown(self._text)}' is nested too deeply; expected fewer levels") from None
 
     def _fail(self, node, expected):
-        found = ast.unparse(node)
-        raise InputError(f"found '{shown(found)}' in '{shown(self._text)}'; expected {expected}")
+        text = ast.unparse(node)
+        raise InputError(f"found '{shown(text)}' in '{shown(self._text)}'; expected {expected}")
 
     def _condition(self, node, names):
         match node:
@@ -76,9 +76,9 @@ class Expressions:
                 steps = range(self._whole(first, names), self._whole(end, names))
                 joined = every if name == "ALLT" else some
                 return joined([self._condition(body, {**names, t: step}) for step in steps])
-        found = self._value(node, names)
-        if isinstance(found, bool | Condition):
-            return found
+        value = self._value(node, names)
+        if isinstance(value, bool | Condition):
+            return value
         return self._fail(node, "a condition: a comparison, And, Or, Not, Implies, ALLT or ANYT")
 
     def _joined(self, node, name, conditions):
@@ -120,14 +120,14 @@ class Expressions:
         return self._fail(node, "numbers, columns such as S[t], and + - * /")
 
     def _number(self, node, names):
-        found = self._value(node, names)
-        return self._fail(node, "a number") if isinstance(found, list | bool | Condition) else found
+        value = self._value(node, names)
+        return self._fail(node, "a number") if isinstance(value, list | bool | Condition) else value
 
     def _whole(self, node, names):
-        found = self._number(node, names)
-        if not isinstance(found, int | Fraction) or Fraction(found).denominator != 1:
+        value = self._number(node, names)
+        if not isinstance(value, int | Fraction) or Fraction(value).denominator != 1:
             self._fail(node, "a whole number")
-        return int(found)
+        return int(value)
 
 
 _ORDER = {

@@ -79,11 +79,11 @@ class Guarantee(Property):
 
 def _first_with(floors):
     shapes = {name: load_definition("proofs", "PROOF", name) for name in SHAPES}
-    known = {name: {constant.name for constant in shape.constants} for name, shape in shapes.items()}
+    constants = {name: {constant.name for constant in shape.constants} for name, shape in shapes.items()}
     for name in floors:
-        if not any(name in names for names in known.values()):
-            raise InputError(f"no shape has a constant '{name}'; {suggest(name, set().union(*known.values()))}")
-    fitting = [shape for shape, names in known.items() if floors.keys() <= names]
+        if not any(name in names for names in constants.values()):
+            raise InputError(f"no shape has a constant '{name}'; {suggest(name, set().union(*constants.values()))}")
+    fitting = [shape for shape, names in constants.items() if floors.keys() <= names]
     if not fitting:
         raise InputError(f"no shape has all of {', '.join(floors)}")
     return fitting[0]

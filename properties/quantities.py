@@ -31,8 +31,8 @@ class Quantity:
         least, most = self.flows
         flows, R = model.flows, model.round_trip(1)
         if self.in_round_trip and horizon <= R:
-            found = f"{of} is of an R_m, which is {R} steps, and a trace of {horizon} steps shows {horizon - 1}"
-            raise InputError(f"{found}; expected a horizon of {R + 1} at least")
+            problem = f"{of} is of an R_m, which is {R} steps, and a trace of {horizon} steps shows {horizon - 1}"
+            raise InputError(f"{problem}; expected a horizon of {R + 1} at least")
         if not least <= flows <= most:
             expected = f"{least} flows" if least == most else f"{least} to {most} flows"
             raise InputError(f"{of} is of {expected}, {model_name} has {flows}; expected another model or quantity")
@@ -44,8 +44,8 @@ class Quantity:
         if self.high is not None:
             return self
         if high >= horizon:
-            found = f"x is looked for up to {high} steps, and a trace of {horizon} steps shows at most {horizon - 1}"
-            raise InputError(f"{found}; expected a longer horizon")
+            problem = f"x is looked for up to {high} steps, and a trace of {horizon} steps shows at most {horizon - 1}"
+            raise InputError(f"{problem}; expected a longer horizon")
         last = horizon - 1 - high
         return replace(self, what=self.what.format(high=high), unit=f"{self.unit} by step {last}")
 

@@ -14,12 +14,14 @@ def repeating(model, x, period):
     end = x.horizon - 1
     begin = end - period
     if begin < period:
-        found = f"the trace has {x.horizon} steps, which do not show a period of {period} twice"
-        raise InputError(f"{found}; expected a horizon of {2 * period + 1} at least")
+        problem = f"the trace has {x.horizon} steps, which do not show a period of {period} twice"
+        raise InputError(f"{problem}; expected a horizon of {2 * period + 1} at least")
     back = max(model.looks_back, x.D, *(flow.R for flow in x.flows))
     if begin < back:
-        found = f"the trace has {x.horizon} steps, and laws of {model.name} look back on {back} before its last period"
-        raise InputError(f"{found}; expected a horizon of {period + back + 1} at least")
+        problem = (
+            f"the trace has {x.horizon} steps, and laws of {model.name} look back on {back} before its last period"
+        )
+        raise InputError(f"{problem}; expected a horizon of {period + back + 1} at least")
     counted = list(x.own.values())
     parts = [_waiting(model, x, begin, end)]
     if not model.windows:
@@ -30,9 +32,9 @@ def repeating(model, x, period):
     for flow in x.flows if model.windows else ():
         name = found_losses(len(x.flows), flow.number).name
         if name in x.own:
-            found = x.own[name]
-            stays = every(equal(found[end], found[begin]), equal(flow.S[end], flow.S[begin]))
-            parts.append(some(stays, equal(flow.Ld[end] - found[end], flow.Ld[begin] - found[begin])))
+            losses = x.own[name]
+            stays = every(equal(losses[end], losses[begin]), equal(flow.S[end], flow.S[begin]))
+            parts.append(some(stays, equal(flow.Ld[end] - losses[end], flow.Ld[begin] - losses[begin])))
     for flow, let in zip(x.flows, model.let(x) if model.windows else (), strict=False):
         parts.append(equal(let[end] - flow.S[end], let[begin] - flow.S[begin]))
     for flow in x.flows:

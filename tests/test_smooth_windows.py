@@ -53,7 +53,7 @@ def execution(name, seed):
         simulation.change_rate(packet * rate)
         flow.step()
         lost.append(flow.seen.lost // packet)
-        found.append(flow.found)
+        found.append(flow.detected)
         cwnd.append(flow.sender.window() // packet)
     samples = {name: list(map(int, column)) for name, column in simulation.run().samples.items()}
     columns = {name: samples[name] for name in "ASL"} | {"Ld": lost, "found": found, "cwnd": cwnd}

@@ -41,7 +41,7 @@ def execution(seed, controllers=("aimd", "constant_window", "aimd")):
         for number, flow in enumerate(shared.flows, 1):
             seen = flow.simulation.observation
             values = {"A": seen.sent, "S": seen.delivered, "L": seen.dropped, "Ld": flow.seen.lost}
-            values |= {"found": flow.found * PACKET, "cwnd": flow.sender.window()}
+            values |= {"found": flow.detected * PACKET, "cwnd": flow.sender.window()}
             for name, value in values.items():
                 columns[f"{name}{number}"].append(value // PACKET)
     samples = shared.simulation.run().samples

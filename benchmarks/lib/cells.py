@@ -1,4 +1,4 @@
-"""Cells of a table, of which those are found that are not known yet; and those that are edges of worst cases."""
+"""Cells of a table, which are computed unless a file has them; and cells that are edges of worst cases."""
 
 import argparse
 import json
@@ -8,29 +8,36 @@ from pathlib import Path
 from ccmatic.analysis.worst_case import UNDECIDED
 
 
-def asked(description, controllers, folder, timeout):
+def arguments(description, controllers, folder, timeout):
     """What the command line asks for: controllers, a folder, which is made, and seconds for each question."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=controllers)
     parser.add_argument("--folder", type=Path, default=Path(folder))
     parser.add_argument("--timeout", type=float, default=timeout, help="seconds for each question")
-    arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    return arguments
+    parsed = parser.parse_args()
+    parsed.folder.mkdir(parents=True, exist_ok=True)
+    return parsed
 
 
-def found(cells, file, find, told, settled=lambda cell: True):
-    """Each of the cells, dicts of their keys, with what is found of it. file: what is known so far; what is not, or not
-    settled, is found, added there, and told."""
-    known = [cell for cell in json.loads(file.read_text()) if settled(cell)] if file.exists() else []
+def results(cells, file, find, summary, settled=lambda cell: True):
+    """Complete cells, dicts of their keys, with their results.
+
+    Args:
+        cells: The cells.
+        file: The results so far. A cell that is missing there, or not settled, is computed, added and printed.
+        find: Computes the result of a cell.
+        summary: The text that is printed for a completed cell.
+        settled: Whether the result of a cell in the file is final.
+    """
+    finished = [cell for cell in json.loads(file.read_text()) if settled(cell)] if file.exists() else []
     every = []
     for cell in cells:
-        done = next((each for each in known if cell.items() <= each.items()), None)
+        done = next((result for result in finished if cell.items() <= result.items()), None)
         if done is None:
             done = cell | find(cell)
-            known.append(done)
-            file.write_text(json.dumps(known, indent=0))
-            print(*cell.values(), told(done), sep=", ", flush=True)
+            finished.append(done)
+            file.write_text(json.dumps(finished, indent=0))
+            print(*cell.values(), summary(done), sep=", ", flush=True)
         every.append(done)
     return every
 
@@ -52,7 +59,7 @@ def told_in_time(cell):
     return cell.get("verdict") != UNDECIDED
 
 
-def told(cell, beyond):
+def text(cell, beyond):
     """A cell in a few characters: `why` it has no edge, or its sides, the one that is forced last; that one alone is
     told as what all is `beyond`, < or >."""
     if "why" in cell:

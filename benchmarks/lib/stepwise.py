@@ -87,8 +87,8 @@ class Stepwise:
     def _finds(self, x):
         """Of the next step: what acknowledgements find to be lost, and a timeout."""
         t, served = len(x["A"]), x["S"][-1]
-        told = next((u for u in range(t - 1, -1, -1) if self._admitted(u) + 3 * self.packet <= served), None)
-        x["found"].append(max(x["found"][-1], x["L"][told] if told is not None else 0))
+        last = next((u for u in range(t - 1, -1, -1) if self._admitted(u) + 3 * self.packet <= served), None)
+        x["found"].append(max(x["found"][-1], x["L"][last] if last is not None else 0))
         lost = x["L"][-1]
         self._timeout = served == self._admitted(t - 1) and x["Ld"][-1] < lost and x["found"][-1] < lost
         x["Ld"].append(lost if self._timeout else max(x["Ld"][-1], x["found"][-1]))
@@ -130,11 +130,11 @@ class Stepwise:
         }
 
         def seen(name, t):
-            found = reads[name](t) if t >= 1 else None
-            if found is None:
+            value = reads[name](t) if t >= 1 else None
+            if value is None:
                 return Unmeasured(lambda more: seen(name, t - int(more)))
-            return (ObservedTruth if isinstance(found, bool) else ObservedNumber)(
-                found, lambda more: seen(name, t - int(more))
+            return (ObservedTruth if isinstance(value, bool) else ObservedNumber)(
+                value, lambda more: seen(name, t - int(more))
             )
 
         return {name: seen(name, t) for name in reads}

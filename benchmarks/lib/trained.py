@@ -34,10 +34,10 @@ def _toml(value):
     return json.dumps(value)
 
 
-def episode(group, asked, links):
+def episode(group, options, links):
     """The Episode of Policies that differ in their numbers alone, whose actions are clipped as in training: of as many
     links as asked for each, those of the first one first."""
-    environment, _ = trained(group[0], asked)
+    environment, _ = trained(group[0], options)
     return rollout(environment, together(group, environment.bounds), jax.random.key(1), links * len(group))
 
 
@@ -52,11 +52,11 @@ def together(group, bounds):
     return stateless(decide)
 
 
-def played(who, asked, links):
+def played(who, options, links):
     """The Episode of Policies, as `episode` has it, or of a sender by its name, on so many links."""
     if not isinstance(who, str):
-        return episode(who, asked, links)
-    environment = Environment(asked, act="rate")
+        return episode(who, options, links)
+    environment = Environment(options, act="rate")
     return rollout(environment, sender(who, environment), jax.random.key(1), links)
 
 

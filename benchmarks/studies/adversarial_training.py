@@ -127,7 +127,7 @@ def share(given):
         return {"found": of_links(groups[cell["policy"]], asked, PLAYED * len(asked.mix))}
 
     asked = [{"links": where, "policy": name, "seeds": given.seeds} for where, name in product(links, groups)]
-    for cell in cells.found(asked, given.policies / "share.json", find, lambda cell: "played"):
+    for cell in cells.results(asked, given.policies / "share.json", find, lambda cell: "played"):
         line(f"{cell['links']}, {cell['policy']}", cell["found"])
 
 
@@ -153,7 +153,7 @@ def mixed(given):
         return {"found": of_links(who[cell["who"]], links[cell["links"]], PLAYED)}
 
     asked = [{"links": where, "who": every, "seeds": given.seeds} for where in links for every in who]
-    for cell in cells.found(asked, given.policies / f"mixed_{given.of}.json", find, lambda cell: "played"):
+    for cell in cells.results(asked, given.policies / f"mixed_{given.of}.json", find, lambda cell: "played"):
         names = ["oracle"] if cell["who"] == "oracle" else [*groups]
         for name, values in zip(names, np.split(np.array(cell["found"]), len(names)), strict=True):
             line(f"{cell['links']}, {name}", values)

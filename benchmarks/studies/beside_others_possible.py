@@ -92,7 +92,7 @@ def main():
 
     for jitter in (0, 1):
         made = [{"jitter": jitter, "seed": seed} for seed in range(1, given.runs + 1)]
-        runs = cells.found(made, given.folder / "possible.json", find, lambda cell: "is found")
+        runs = cells.results(made, given.folder / "possible.json", find, lambda cell: "is found")
         for name in ("C", "others"):
             rows = np.array([[run[name][what] for what in ("believed", "possible", "true")] for run in runs])
             means, known = rows.mean(0), (rows > 0).sum(0)

@@ -201,7 +201,7 @@ def main():
         for links in ("fluid", *patterns) for name in ACTS for seed in seeds
     ]  # fmt: skip
     known = given.folder / "envelopes.json"
-    found = cells.found(asked, known, lambda cell: find(cell, given, patterns), lambda cell: "")
+    found = cells.results(asked, known, lambda cell: find(cell, given, patterns), lambda cell: "")
     for first in range(0, len(found), given.seeds):
         group = found[first : first + given.seeds]
         print(f"{group[0]['policy']}, {group[0]['links']}: reward, share of the link, delay in ms, share lost")

@@ -267,7 +267,7 @@ def main():
     parser.add_argument("--folder", type=Path, default=Path("estimates"))
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    known = cells.found(runs(), folder / "estimates.json", measure, lambda run: f"{run['seconds']['exact']:.2g} s")
+    known = cells.results(runs(), folder / "estimates.json", measure, lambda run: f"{run['seconds']['exact']:.2g} s")
     known = [with_particles(run) for run in known]
     print(*table(known), "", *gains(known), "", sep="\n")
     for who in COLOURS:

@@ -81,7 +81,7 @@ def undecided(names, network):
 
 def told(cell):
     """A cell of the table, in a few characters."""
-    return cells.told(cell, "<")
+    return cells.text(cell, "<")
 
 
 def table(found, names=CONTROLLERS):
@@ -99,9 +99,9 @@ def table(found, names=CONTROLLERS):
 
 def main():
     """Find what is not known yet, and print the table."""
-    asked = cells.asked(__doc__, CONTROLLERS, folder="flows", timeout=60)
+    asked = cells.arguments(__doc__, CONTROLLERS, folder="flows", timeout=60)
     every = product(HOW, asked.controllers, asked.controllers)
-    found = cells.found(
+    found = cells.results(
         [{"first": first, "second": second, "how": how} for how, first, second in every],
         asked.folder / "flows.json",
         lambda cell: find(**cell, folder=asked.folder, timeout=asked.timeout),

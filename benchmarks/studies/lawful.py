@@ -214,7 +214,7 @@ def main():
         keys = product([file.stem], (None, *given.budgets), given.seeds)
         asked = [dict(zip(("proof", "budget", "seed"), key, strict=True)) for key in keys]
         find_here = lambda cell, file=file: find(cell, file, given)  # noqa: E731
-        every += cells.found(asked, given.folder / "lawful.json", find_here, told)
+        every += cells.results(asked, given.folder / "lawful.json", find_here, told)
     print("by whom: the least share, the mean share, the most inflight")
     for file in given.proofs:
         values = proving.load_result(file).values

@@ -136,7 +136,7 @@ class Given(argparse.Namespace):
 
 def found(given, made, find):
     """What is found of each cell, kept in a file of the figure."""
-    return cells.found(made, given.folder / f"figure_{given.figure}.json", find, lambda cell: "is found")
+    return cells.results(made, given.folder / f"figure_{given.figure}.json", find, lambda cell: "is found")
 
 
 def regions(given):

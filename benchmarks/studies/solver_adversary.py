@@ -290,7 +290,7 @@ def told(cell):
     if "none" not in cell:
         return cell["why"]
     shown = [f"{how} {cell[how]:.3f}" if cell.get(how) is not None else f"{how} -" for how in ("random", *REACHED)]
-    return f"{', '.join(shown)}; solver {cells.told(cell, '<')}; {cell.get('replays', '')}"
+    return f"{', '.join(shown)}; solver {cells.text(cell, '<')}; {cell.get('replays', '')}"
 
 
 #: What each of these adversaries reached, with its delay; `alone` is what the rates of the solver's trace do.
@@ -334,7 +334,7 @@ def main():
         every.append({"controller": name, "seed": seed, "step": step, "delayed": asked.delayed})
     asked.folder.mkdir(parents=True, exist_ok=True)
     file = asked.folder / "solver_adversary.json"
-    found = cells.found(every, file, lambda cell: find(cell, asked.folder, asked.timeout), told)
+    found = cells.results(every, file, lambda cell: find(cell, asked.folder, asked.timeout), told)
     print("\n".join(table(found)))
 
 

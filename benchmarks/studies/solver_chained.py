@@ -120,14 +120,14 @@ def main():
         rates = learned(name, SEED, asked.folder)
         begin = play(begun(name), rates[:STEP])
         each = [{"controller": name, "window": n} for n in range(asked.windows)]
-        cells.found(each, file, lambda cell, begin=begin: find(cell, file, begin, asked.timeout), told)
+        cells.results(each, file, lambda cell, begin=begin: find(cell, file, begin, asked.timeout), told)
         whole = [{"controller": name, "windows": asked.windows}]
-        found += cells.found(whole, file, lambda cell, of=(begin, rates): compare(cell, file, *of), whether)
+        found += cells.results(whole, file, lambda cell, of=(begin, rates): compare(cell, file, *of), whether)
     print("\n".join(table(found)))
 
 
 def told(cell):
-    return cells.told(cell, "<")
+    return cells.text(cell, "<")
 
 
 def whether(cell):

@@ -179,7 +179,7 @@ def main():
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     file = asked.folder / "solver_emulated.json"
-    found = cells.found([*every(asked.controllers)], file, lambda cell: find(cell, asked.folder), told, in_time)
+    found = cells.results([*every(asked.controllers)], file, lambda cell: find(cell, asked.folder), told, in_time)
     print("\n".join(table(found)))
 
 

@@ -129,7 +129,7 @@ def table(found):
 
 
 def told(cell):
-    return f"{cells.told(cell, '?')}; {cell.get('replays', '')}"
+    return f"{cells.text(cell, '?')}; {cell.get('replays', '')}"
 
 
 def main():
@@ -148,7 +148,7 @@ def main():
         begins = [{"controller": name, "of": of} for name in names]
         each = [{"rate": rate} for rate in RATES] if of == "share" else [{"seed": seed} for seed in asked.seeds]
         every += [begin | more for begin, more in product(begins, each)]
-    found = cells.found(every, file, lambda cell: find(cell, asked.folder, asked.timeout), told)
+    found = cells.results(every, file, lambda cell: find(cell, asked.folder, asked.timeout), told)
     print("\n".join(table(found)))
 
 

@@ -92,7 +92,7 @@ def undecided(controller, query):
 
 def told(cell):
     """A cell of the table, in a few characters: the two sides of the edge, the one that is forced last."""
-    return cells.told(cell, "<" if cell["of"] == "utilisation" else ">")
+    return cells.text(cell, "<" if cell["of"] == "utilisation" else ">")
 
 
 def rows(found):
@@ -141,8 +141,8 @@ def _edge(axes, place, cell):
 
 def main():
     """Find what is not known yet; print the table, and draw."""
-    asked = cells.asked(__doc__, CONTROLLERS, folder="worst", timeout=30)
-    found = cells.found(
+    asked = cells.arguments(__doc__, CONTROLLERS, folder="worst", timeout=30)
+    found = cells.results(
         every(asked.controllers),
         asked.folder / "worst.json",
         lambda cell: find(cell, asked.folder, asked.timeout),

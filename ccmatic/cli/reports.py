@@ -32,9 +32,9 @@ def trace_file(folder, controller, trace, question=None):
         question: What was asked, in a word; None is the property of the trace's query.
     """
     names = trace.query["model"], question or trace.query["property"]["name"]
-    model, asked = (Path(name).stem if Path(name).is_absolute() else name for name in names)
+    model, question_name = (Path(name).stem if Path(name).is_absolute() else name for name in names)
     digest = hashlib.sha256(json.dumps([trace.query, trace.controller], sort_keys=True).encode()).hexdigest()
-    parts = (controller.name, model, f"T{trace.horizon}", asked)
+    parts = (controller.name, model, f"T{trace.horizon}", question_name)
     return Path(folder) / "-".join([*(re.sub(r"[^\w.+]+", "_", part)[:60] for part in parts), f"{digest[:8]}.json"])
 
 

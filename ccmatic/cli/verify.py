@@ -66,17 +66,19 @@ def verify(controllers, query_file, solver, smt2, save, plot, verbose, as_json, 
         require()
     start, period, horizon = (network.pop(name) for name in ("start", "period", "horizon"))
     if on or expect:
-        asked = _questions(controllers, on, expect, start or "any", horizon, period, {**network, "query": query_file})
-        judgements = api.answer_all([question for _, question in asked], smt2=smt2, solver=solver)
+        questions = _questions(
+            controllers, on, expect, start or "any", horizon, period, {**network, "query": query_file}
+        )
+        judgements = api.answer_all([question for _, question in questions], smt2=smt2, solver=solver)
     else:
         options.refuse({"from": start, "period": period}, "--on and --expect beside it")
         query = _query(query_file, {**network, "horizon": horizon}, thresholds)
         loaded = [api.load_controller(name, query) for name in controllers]
-        asked = [(name, None) for name in controllers]
+        questions = [(name, None) for name in controllers]
         judgements = api.verify_all(loaded, query, smt2=smt2, solver=solver)
     outcomes = set()
-    for number, (name, question) in enumerate(asked, 1):
-        with options.Waiting(f"{name}, {number} of {len(asked)}"):
+    for number, (name, question) in enumerate(questions, 1):
+        with options.Waiting(f"{name}, {number} of {len(questions)}"):
             judgement = next(judgements)
         outcomes.add(judgement.verdict)
         trace, file = judgement.trace or judgement.unmodelled, None
@@ -90,7 +92,7 @@ def verify(controllers, query_file, solver, smt2, save, plot, verbose, as_json, 
         text = report.answer_text(question, judgement, file) if question else report.judgement_text(judgement, file)
         if trace and verbose:
             text = f"{text}\n{report.trace_text(trace, judgement.report.query, explanation)}"
-        elif trace and len(asked) == 1:
+        elif trace and len(questions) == 1:
             text = report.on_a_screen(text, explanation)
         click.echo(text)
     return options.outcome(outcomes)

@@ -170,16 +170,16 @@ class Moment:
     def samples(self, name: str) -> Iterator[tuple[Number, Number | int, Truth]]:
         """Yield (amount, over, when) for the samples of a running bound, the oldest first: amount/over, observed if
         `when` holds."""
-        each = self.program.samples(name)
-        tests = conjuncts(each.test)
-        there = [test for test in tests if is_of_times(test, each.index)]
+        comprehension = self.program.samples(name)
+        tests = conjuncts(comprehension.test)
+        there = [test for test in tests if is_of_times(test, comprehension.index)]
         observed = [test for test in tests if test not in there]
         for back in range(self.t, 0, -1):
-            index = {each.index: back}
+            index = {comprehension.index: back}
             if not all(self.truth(test, index) for test in there):
                 continue
             when = _joined(True, (self.truth(test, index) for test in observed))
-            match each.term:
+            match comprehension.term:
                 case Binary("/", amount, over):
                     yield self.term(amount, index), self.term(over, index), when
                 case term:
@@ -261,23 +261,23 @@ class Moment:
 
     def _cases(self, pick: str, tree: Any, index: Mapping[str, int]) -> Iterable[tuple[Truth, Any]]:
         """(condition, value) for each value of which a term is the largest or the smallest."""
-        found = tree
+        comprehension = tree
         if isinstance(tree, Name) and tree.name in self.program.helpers:
-            found = self.program.definitions[tree.name]
-        if not isinstance(found, Each) or found.pick != pick:
+            comprehension = self.program.definitions[tree.name]
+        if not isinstance(comprehension, Each) or comprehension.pick != pick:
             yield True, self.term(tree, index)
             return
-        for back in self._times(found, index):
-            inner = {**index, found.index: back}
-            when = found.test is None or self.truth(found.test, inner)
+        for back in self._times(comprehension, index):
+            inner = {**index, comprehension.index: back}
+            when = comprehension.test is None or self.truth(comprehension.test, inner)
             if when is not False:
-                yield when, self.term(found.term, inner)
+                yield when, self.term(comprehension.term, inner)
 
-    def _times(self, each: Each, index: Mapping[str, int]) -> Iterable[int]:
+    def _times(self, comprehension: Each, index: Mapping[str, int]) -> Iterable[int]:
         """The times that a comprehension goes over, the oldest first."""
-        if each.since is None:
+        if comprehension.since is None:
             return range(self.t, 0, -1)
-        return range(index.get(each.since, self.t) - 1, -1, -1)
+        return range(index.get(comprehension.since, self.t) - 1, -1, -1)
 
     def truth(self, tree: Any, index: Mapping[str, int]) -> Truth:
         """The condition that a tree says; True or False where numbers decide it."""

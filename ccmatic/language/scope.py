@@ -87,8 +87,8 @@ class Scope:
         if name in self.assigned:
             self.fail(node, f"`{name}` is not assigned on every path that leads here, expected it to be")
         if name not in self.units:
-            known = suggest(name, [*self.units, *self.names])
-            self.fail(node, f"unknown name `{name}`, expected a parameter; {known}")
+            suggestion = suggest(name, [*self.units, *self.names])
+            self.fail(node, f"unknown name `{name}`, expected a parameter; {suggestion}")
         if self.parameters is None:
             self.fail(node, f"found `{name}` outside `{self.called}`, expected numbers and constants made of them")
         if name not in self.parameters:

@@ -60,8 +60,8 @@ class Check:
         return ACCEPTED if not faults else UNKNOWN if all(finding.unknown for finding in faults) else REJECTED
 
     def __repr__(self):
-        told = f"{self.verdict}" if self._made else "not begun"
-        return f"<check of {self.result.file}: {told}>"
+        verdict = f"{self.verdict}" if self._made else "not begun"
+        return f"<check of {self.result.file}: {verdict}>"
 
     def _repr_html_(self):
         rows = [(finding.about, finding.fault or finding.how, finding.checked) for finding in self]
@@ -132,25 +132,25 @@ def _wrong_constants(result, proof):
     missing = [name for name in declared if name not in result.constants]
     if missing:
         yield f"not all are known: {', '.join(missing)} missing"
-    for name, found in result.constants.items():
+    for name, optimum in result.constants.items():
         if name not in declared:
             yield f"the definition has no '{name}'"
-        elif declared[name].at is not None and found.value != declared[name].at:
-            yield f"{name} is {found.value}; expected {declared[name].at}, as the author chose"
-        elif declared[name].at is None and found.value not in declared[name].grid():
-            yield f"{name} is {found.value}, which is not a value of its range"
+        elif declared[name].at is not None and optimum.value != declared[name].at:
+            yield f"{name} is {optimum.value}; expected {declared[name].at}, as the author chose"
+        elif declared[name].at is None and optimum.value not in declared[name].grid():
+            yield f"{name} is {optimum.value}, which is not a value of its range"
 
 
 def _lemma(result, prover, lemma, values):
     """The verdict in the file is that of a window, of a certificate, or of solvers that are asked anew."""
     if lemma.name not in result.answers:
         return Finding(lemma.name, "the file has no verdict on it")
-    told, file = result.answers[lemma.name], _certificate_file(result, lemma.name)
-    if told.verdict == UNDECIDED and lemma.paper and not told.trace:
+    recorded, file = result.answers[lemma.name], _certificate_file(result, lemma.name)
+    if recorded.verdict == UNDECIDED and lemma.paper and not recorded.trace:
         return Finding(lemma.name, None, "without a verdict; the proof does not rest on it", False)
     empty = False
-    if told.trace:
-        fault, how, verdict = _breaks(prover, lemma, values, told.trace), "its window replayed", VIOLATED
+    if recorded.trace:
+        fault, how, verdict = _breaks(prover, lemma, values, recorded.trace), "its window replayed", VIOLATED
     elif file.exists():
         outcome = certificates.check_certificate(prover.question(lemma, values), _read(file))
         fault, how = outcome.fault, f"certificate of {outcome.lemmas} inequalities and {outcome.steps} steps"
@@ -164,9 +164,9 @@ def _lemma(result, prover, lemma, values):
         fault, verdict, empty = None, answer.verdict, answer.empty
     if not fault and verdict != HOLDS and not lemma.paper:
         fault = f"the lemma is {verdict}"
-    if not fault and told.verdict != verdict:
-        fault = f"the file says {told.verdict}; it is {verdict}"
-    if not fault and told.empty and not empty:
+    if not fault and recorded.verdict != verdict:
+        fault = f"the file says {recorded.verdict}; it is {verdict}"
+    if not fault and recorded.empty and not empty:
         fault = "the file says that it is of no window; there is one"
     return Finding(lemma.name, fault, f"{verdict}: {how}" if lemma.paper else how)
 

@@ -16,7 +16,8 @@ DUPACKS = 3
 
 class WindowFlow:
     """A flow over a Simulation of a link; InputError if that drops packets that wait. sender: a StatefulSender. `seen`:
-    what it was told last, a StepObservations; `found`: packets that later ones have told to be lost.
+    what it was told last, a StepObservations; `detected`: how many losses the sender has detected
+    by later acknowledgements.
 
     A timeout fires when nothing is on its way any more of what was sent, and a loss is not found: at once, as in the
     model, but not for losses that are known.
@@ -25,7 +26,7 @@ class WindowFlow:
     def __init__(self, simulation, sender):
         if simulation.path.model.loses_waiting:
             raise InputError(f"no window is simulated on {simulation.path.model.name}, which drops packets that wait")
-        self.simulation, self.sender, self.seen, self.found = simulation, sender, None, 0
+        self.simulation, self.sender, self.seen, self.detected = simulation, sender, None, 0
         self._acked = self._lost = self._steps = self._budget = 0
         self._sent = simulation.observation.sent // simulation.path.packet
         self._before = []  # of each packet lost: how many were sent before it and not lost
@@ -57,8 +58,8 @@ class WindowFlow:
     def _look(self):
         seen, packet = self.simulation.observation, self.simulation.path.packet
         measured, self._acked = seen.delivered > self._acked, seen.delivered
-        self.found = bisect_right(self._before, seen.delivered // packet - DUPACKS)
-        self._lost = max(self._lost, self.found)
+        self.detected = bisect_right(self._before, seen.delivered // packet - DUPACKS)
+        self._lost = max(self._lost, self.detected)
         timeout = seen.delivered + seen.dropped == seen.sent and self._lost * packet < seen.dropped
         if timeout:
             self._lost = len(self._before)

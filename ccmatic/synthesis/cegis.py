@@ -64,7 +64,7 @@ class _Search:
         self.classes = set()
         self.begin = monotonic()
         self.options = options
-        self.asked = query.record(), *query.read_by_candidates()
+        self.question = query.record(), *query.read_by_candidates()
         self.proved, self.stored = set(), set()
 
     def recall(self):
@@ -88,7 +88,7 @@ class _Search:
 
     def prove(self, team):
         """Have the ways to fail that do not depend on the controller ruled out once."""
-        team.submit(None, work.prove, *self.asked, self.options)
+        team.submit(None, work.prove, *self.question, self.options)
         while team:
             for _, ways in team.results():
                 self._proved(ways)
@@ -100,7 +100,7 @@ class _Search:
             while len(team) < ahead and (forms := self.generator.propose()):
                 self.generator.strike(forms)
                 name = f"the candidate {', '.join(map(str, forms))}"
-                team.submit(forms, work.verify, *self.asked, self.options, proved, self._source(forms), name)
+                team.submit(forms, work.verify, *self.question, self.options, proved, self._source(forms), name)
             if not team:
                 return
             for forms, verdict in team.results():

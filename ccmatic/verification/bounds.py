@@ -78,14 +78,14 @@ def _refused(tests: tuple[Tree, ...], range_: Between | Bounded, R: int, D: int,
     """Why it is refused, in words; None if it is proved."""
     point = _Point({"R_m": R, "D": D, "step": 1, "second": R}, few)
     reached = [point.condition(test) for test in tests]
-    for wrong, equations, told, numbers in _questions(point, range_):
+    for wrong, equations, claim, numbers in _questions(point, range_):
         checker = Checker(SolverOptions(timeout=LONGEST), QF_NRA)
         checker.add(Condition(And(*reached, *point.facts(), *equations, wrong)))
         answer = checker.check()
         if answer == UNKNOWN:
             return f"could be neither proved nor refuted in {LONGEST} s; expected a simpler law, or a smaller range"
         if answer == SAT:
-            return f"{told} at {_told(checker, {**point.numbers(), **numbers})}"
+            return f"{claim} at {_assignment(checker, {**point.numbers(), **numbers})}"
     return None
 
 
@@ -107,13 +107,13 @@ def _questions(
 class _Point:
     """What is read, as real unknowns; and trees of it as nodes.
 
-    known: the numbers among it. few: names of delays, which are not always known: then no comparison with one holds.
+    constants: the numbers among it. few: names of delays. While a delay is not known, no comparison with it holds.
     delays: of each that is read, its whole steps and the delay itself.
     equations: of the quotients and roots, which are unknowns of their own. divisors: each with the equations that it
     needs, which are those before its quotient's."""
 
-    def __init__(self, known: Mapping[str, Fraction | int], few: frozenset[str]) -> None:
-        self.known, self.few = known, few
+    def __init__(self, constants: Mapping[str, Fraction | int], few: frozenset[str]) -> None:
+        self.constants, self.few = constants, few
         self.symbols: dict[str, FNode] = {}
         self.equations: list[FNode] = []
         self.divisors: list[tuple[FNode, tuple[FNode, ...]]] = []
@@ -137,8 +137,8 @@ class _Point:
         match tree:
             case Number(value):
                 return Real(value)
-            case Name(name) if name in self.known:
-                return Real(self.known[name])
+            case Name(name) if name in self.constants:
+                return Real(self.constants[name])
             case Name(name) if name in self.few:
                 return self.delay(tree)
             case Name():
@@ -185,8 +185,8 @@ class _Point:
         match tree:
             case Comparison(op, left, right):
                 few = [leaf for leaf in language.leaves(tree) if isinstance(leaf, Name) and leaf.name in self.few]
-                known = [Symbol(f"known {text(leaf)}", BOOL) for leaf in few]
-                return And(*known, _ORDER[op](self.term(left), self.term(right)))
+                measured = [Symbol(f"known {text(leaf)}", BOOL) for leaf in few]
+                return And(*measured, _ORDER[op](self.term(left), self.term(right)))
             case Logic(op, conditions):
                 return (And if op == "and" else Or)(map(self.condition, conditions))
             case language.Not(part):
@@ -211,7 +211,7 @@ class _Point:
         return {name: each for name, each in self.symbols.items() if each.symbol_type() == REAL} | delays | steps
 
 
-def _told(checker: Checker, symbols: Mapping[str, FNode]) -> str:
+def _assignment(checker: Checker, symbols: Mapping[str, FNode]) -> str:
     return ", ".join(
         f"{name} = {_number(checker.value(Linear({symbol: Fraction(1)})))}" for name, symbol in symbols.items()
     )

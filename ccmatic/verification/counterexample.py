@@ -61,9 +61,9 @@ def _simplest(part: Part, trace: Trace, controller: Decides | None) -> Trace:
             value = read(trace)
             for rounder in _rounder(value):
                 left -= 1
-                found = _try(part, controller, equal(unknown, rounder)) if left > 0 else None
-                if found:
-                    trace, value = found, rounder
+                simpler = _try(part, controller, equal(unknown, rounder)) if left > 0 else None
+                if simpler:
+                    trace, value = simpler, rounder
                     break
             if value.denominator <= DENOMINATORS[-1]:
                 checker.add(equal(unknown, value))
@@ -79,7 +79,7 @@ def _try(part: Part, controller: Decides | None, formula: Truth) -> Trace | None
     part.checker.push()
     try:
         part.checker.add(formula)
-        return part.read(part.checker.value, controller) if part.checker.check() == SAT else None
+        return part.read_trace(part.checker.value, controller) if part.checker.check() == SAT else None
     finally:
         part.checker.pop()
 

@@ -31,6 +31,6 @@ class Executions:
             for condition in conditions:
                 checker.add(condition)
             answer = checker.check()
-            return answer, self.part.read(checker.value, self._controller) if answer == SAT else None
+            return answer, self.part.read_trace(checker.value, self._controller) if answer == SAT else None
         finally:
             checker.pop()

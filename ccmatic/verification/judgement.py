@@ -40,19 +40,19 @@ class Judgement:
         return self.verdict == HOLDS
 
     def __repr__(self) -> str:
-        return f"<{self._told()}, {self.seconds:.1f} s>"
+        return f"<{self._headline()}, {self.seconds:.1f} s>"
 
     def _repr_html_(self) -> str:
         trace = self.trace or self.unmodelled
-        return markup.paragraphs([f"{self._told()}, {self.seconds:.1f} s"]) + (trace._repr_html_() if trace else "")
+        return markup.paragraphs([f"{self._headline()}, {self.seconds:.1f} s"]) + (trace._repr_html_() if trace else "")
 
-    def _told(self) -> str:
-        told = f"{self.controller.name}: {self.verdict}"
+    def _headline(self) -> str:
+        headline = f"{self.controller.name}: {self.verdict}"
         if self.trace:
-            return f"{told}, breaks {'; '.join(self.trace.broken)}"
+            return f"{headline}, breaks {'; '.join(self.trace.broken)}"
         if self.unmodelled:
-            return f"{told} on the published model, not on all executions"
-        return told if self.verdict == HOLDS else f"{told}, undecided: {self.way}"
+            return f"{headline} on the published model, not on all executions"
+        return headline if self.verdict == HOLDS else f"{headline}, undecided: {self.way}"
 
 
 class Judge:

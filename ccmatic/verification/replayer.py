@@ -114,12 +114,12 @@ def _controller(query: Query, trace: Trace) -> Decides | None:
 def _read(query: Query, trace: Trace, controller: Decides | None) -> set[str]:
     """The beliefs that are checked: those that the trace states, and those that it must state, which are what can
     be false, what its controller reads, and what the others' laws read; timeouts read all that can be false."""
-    known = query.units().keys()
-    named = known & trace.columns.keys()
+    readable = query.units().keys()
+    named = readable & trace.columns.keys()
     if controller is not None or query.property.deployed:
         named |= query.property.judges(query.model)
     if controller is not None:
-        named |= known & set(controller.parameters)
+        named |= readable & set(controller.parameters)
     return query.model.closure(named)
 
 
@@ -129,16 +129,16 @@ def _names_are_declared(query: Query, x: Execution, trace: Trace) -> Iterator[st
         raise InputError(f"the trace has no {name}")
     columns = {*x.columns(), *query.model.measures}
     constants = {"C", "R_m", "D", "MSS", *(["beta"] if x.buffer.finite else []), *x.constants}
-    for kind, found, declared in (("column", trace.columns, columns), ("constant", trace.constants, constants)):
-        for name in found:
+    for kind, stated, declared in (("column", trace.columns, columns), ("constant", trace.constants, constants)):
+        for name in stated:
             if name not in declared:
                 yield f"trace.{name}_is_a_{kind}_of_the_query"
 
 
 def _columns_agree(x: Execution, trace: Trace) -> Iterator[str]:
     """What follows from the query or from other columns, such as Ld from L a step before, is stated alike."""
-    known = {"C": x.C, "R_m": x.R, "D": x.D}
-    for name, value in known.items():
+    expected = {"C": x.C, "R_m": x.R, "D": x.D}
+    for name, value in expected.items():
         if trace.constants.get(name) != value:
             yield f"trace.{name}_as_in_query"
     if x.buffer.finite and not (isinstance(x.beta, Fraction) and x.buffer.agrees(x.beta)):

@@ -107,8 +107,8 @@ class Verifier:
         premises: list[Premise | None] = [part.way.premise for part in self._parts if part.way.premise]
         if not premises and not self.query.model.windows:
             return self._without_execution()
-        known = all(self._has_execution(controller, premise) for premise in premises or [None])
-        return None if known else EXECUTION
+        exists = all(self._has_execution(controller, premise) for premise in premises or [None])
+        return None if exists else EXECUTION
 
     def _without_execution(self) -> str | None:
         """None once an execution is known; what is undecided, if none was found in time."""
@@ -135,9 +135,9 @@ class Verifier:
                 part.replays(self.query)
                 return True
         if answer == UNSAT:
-            told = f"execution of {controller.name}" if controller else "execution"
-            told += " of which what is given is true" if premise else ""
-            raise whole.contradiction(told, controller, premise(whole.x) if premise else True, "what is given")
+            what = f"execution of {controller.name}" if controller else "execution"
+            what += " of which what is given is true" if premise else ""
+            raise whole.contradiction(what, controller, premise(whole.x) if premise else True, "what is given")
         return False
 
     def _ask_first(self, part: "Part") -> None:
@@ -228,7 +228,7 @@ class Part:
         checker.add(choices(self.x, controller))
         checker.add(premise(self.x) if premise else True)
         answer = checker.check()
-        self.trace = self.read(checker.value, controller) if answer == SAT else None
+        self.trace = self.read_trace(checker.value, controller) if answer == SAT else None
         checker.pop()
         self._go(checker)
         return answer
@@ -258,7 +258,7 @@ class Part:
         try:
             self.enter(controller)
             answer = self.checker.check()
-            self.trace = self.read(self.checker.value, controller) if answer == SAT else None
+            self.trace = self.read_trace(self.checker.value, controller) if answer == SAT else None
         finally:
             self.checker.pop()
         return answer
@@ -273,7 +273,7 @@ class Part:
         name = controller.name if controller else "any controller"
         return script(self.question(controller), f"{self.query}\n{name}: {self.way.name}")
 
-    def read(self, value: Callable[[Any], Any], controller: Decides | None) -> Trace:
+    def read_trace(self, value: Callable[[Any], Any], controller: Decides | None) -> Trace:
         """The trace that a solver found, with the beliefs that this part encodes."""
         x = self.x
         unknown = x.beliefs.keys() - self._encoded()

@@ -46,8 +46,8 @@ class Queues(NamedTuple):
 def begin(links, history, longest_rtt, longest_jitter):
     """The Queues before slot 0. history, longest_rtt, longest_jitter: H, P and J, in slots; at least 1 each."""
     flows, n = links.rtt.shape
-    none, each = jnp.zeros(n, jnp.int32), jnp.zeros((flows, n), jnp.int32)
-    first = each.at[0].set(links.queue)
+    none, zeros = jnp.zeros(n, jnp.int32), jnp.zeros((flows, n), jnp.int32)
+    first = zeros.at[0].set(links.queue)
     return Queues(
         waiting=links.queue,
         held=none,

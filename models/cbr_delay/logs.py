@@ -13,23 +13,23 @@ def least_jitter(row, x, variation):
     where K_0, which is what queued before the stretch, is as is best. e_i = d_i - K_i is between propagation and
     propagation + D, so D is its greatest less its least.
     """
-    each = np.arange(len(row))
+    rows = np.arange(len(row))
     backlogged = row.delivered - x[:, None] * row.through
     arrival = row.sent - x[:, None] * row.before
     left = backlogged - np.maximum.accumulate(arrival, axis=1)
     first, soonest = backlogged.argmin(1), left.argmin(1)
-    held = np.minimum(backlogged - backlogged[each, first, None], left - left[each, soonest, None])
+    held = np.minimum(backlogged - backlogged[rows, first, None], left - left[rows, soonest, None])
     worst = held.argmax(1)
     some = slice(max(worst.max(), soonest.max()) + 1)
     numbers = np.arange(some.stop)
     arrival, before, after = arrival[:, some], row.before[:, some], numbers > worst[:, None]
     at = np.where(numbers <= soonest[:, None], arrival, -np.inf).argmax(1)
-    value = (backlogged[each, worst] - left[each, soonest])[:, None] - arrival
+    value = (backlogged[rows, worst] - left[rows, soonest])[:, None] - arrival
     value[after] = np.inf
-    slope = before + (row.through[each, soonest] - row.before[each, at] - row.through[each, worst])[:, None]
-    value = np.column_stack((value, backlogged[each, worst] - backlogged[each, first]))
-    slope = np.column_stack((slope, row.through[each, first] - row.through[each, worst]))
-    return held[each, worst], Lines(value, slope)
+    slope = before + (row.through[rows, soonest] - row.before[rows, at] - row.through[rows, worst])[:, None]
+    value = np.column_stack((value, backlogged[rows, worst] - backlogged[rows, first]))
+    slope = np.column_stack((slope, row.through[rows, first] - row.through[rows, worst]))
+    return held[rows, worst], Lines(value, slope)
 
 
 def longest_per_byte(row, x, early, largest):

@@ -14,7 +14,7 @@ def least_jitter(row, x, variation):
     A token is never wasted while a packet waits; one for which none waits is kept, or wasted. The latest T_i is the
     least of the right side and of d_j - (P_j - P_i)·x for all j ≥ i; D is the greatest d_i - T_i.
     """
-    each = np.arange(len(row))
+    rows = np.arange(len(row))
     propagation = np.min(row.delivered - row.sent, axis=1)
     arrival = row.sent + propagation[:, None] - x[:, None] * row.before
     backlogged = row.delivered - x[:, None] * row.through
@@ -27,7 +27,7 @@ def least_jitter(row, x, variation):
     follower = np.where(backlogged == latest, row.through, np.inf)
     follower = np.minimum.accumulate(follower[:, ::-1], axis=1)[:, ::-1]
     some = slice(worst.max() + 1)
-    value = backlogged[each, worst, None] - token[:, some]
+    value = backlogged[rows, worst, None] - token[:, some]
     value[np.arange(some.stop) > worst[:, None]] = np.inf
     ahead = np.where(queued[:, some], follower[:, some], row.before[:, some])
-    return held[each, worst], Lines(value, ahead - row.through[each, worst, None])
+    return held[rows, worst], Lines(value, ahead - row.through[rows, worst, None])

@@ -92,8 +92,8 @@ class CCAC2021(Model):
             raise InputError(f"{setting}; expected {boxed[0]} and {boxed[1]}")
         if not _is_whole(self.flows, 8):
             raise InputError(f"flows is {self.flows!r}; expected a whole number from 1 to 8")
-        each = self.R if isinstance(self.R, tuple) else (self.R,) * self.flows
-        if len(each) != self.flows or not all(_is_whole(R, 100) for R in each):
+        round_trips = self.R if isinstance(self.R, tuple) else (self.R,) * self.flows
+        if len(round_trips) != self.flows or not all(_is_whole(R, 100) for R in round_trips):
             of = "" if self.flows == 1 else f", or a tuple of {self.flows}, one for each flow"
             raise InputError(f"R is {self.R!r}; expected a whole number of steps from 1 to 100{of}")
 
@@ -263,11 +263,11 @@ class CCAC2021(Model):
             yield "delay_is_unknown_at_first", 0, x.Q.at_least(0, end)
         for t in range(1, end):
             served = x.S[t] > x.S[t - 1]
-            known = end if self.delay is DelayMeasurement.PUBLISHED else t
+            measurable = end if self.delay is DelayMeasurement.PUBLISHED else t
             for k in range(1, longest + 1):
                 stays = iff(x.Q.at_least(t, k), x.Q.at_least(t - 1, k))
                 yield "delay_stays_unless_served", t, implies(no(served), stays)
-                if k <= known:
+                if k <= measurable:
                     waited = iff(x.Q.at_least(t, k), x.S[t] <= x.admitted(max(t - k, 0)))
                     yield "delay_is_time_since_sent", t, implies(served, waited)
                 if k < longest:

@@ -28,7 +28,7 @@ def execution(library, seed, begin=0, jittery=True, link="cbr_delay"):
     for _ in range(begin + STEPS):
         flow.step()
         lost.append(flow.seen.lost // PACKET)
-        found.append(flow.found)
+        found.append(flow.detected)
         cwnd.append(flow.sender.window() // PACKET)
     samples = {name: list(map(int, column[begin:])) for name, column in flow.simulation.run().samples.items()}
     columns = {"L": samples["L"], "Ld": lost[begin:], "found": found[begin:], "cwnd": cwnd[begin:]}
