@@ -11,8 +11,7 @@ import pytest
 from ccmatic.base import definitions
 from ccmatic.contracts.proof import Measure, State
 from ccmatic.logic import isolated
-from ccmatic.proving import constants
-from ccmatic.proving import proof_check as audit
+from ccmatic.proving import certificate_files, check, constants
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.proving.claim import steps, windows_after
@@ -41,7 +40,7 @@ def proved_in(folder):
     for answer in constants.verdicts(prover, result.values, result.answers):
         result.answers[answer.lemma] = answer
     result.save()
-    assert list(audit.make_certificates(result, prover, ["C_L too high: progresses"]))
+    assert list(certificate_files.make_certificates(result, prover, ["C_L too high: progresses"]))
     return folder
 
 
@@ -57,7 +56,7 @@ def copy(folder, tmp_path):
 @isolated
 def faults(file):
     """What `check` finds wrong, by what it is about."""
-    return {found.about: found.fault for found in audit.check(proved.load_result(file, allow_code=True)) if found.fault}
+    return {found.about: found.fault for found in check(proved.load_result(file, allow_code=True)) if found.fault}
 
 
 def edit(file, change):

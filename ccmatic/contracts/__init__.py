@@ -21,7 +21,7 @@ from ccmatic.contracts.fluid import MANY, Links, SlotOutcome
 from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.parameter import Parameter, choice, number, whole
 from ccmatic.contracts.program import START, TIMEOUT, Program
-from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, beyond, file_stem
+from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, Values, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
 from ccmatic.contracts.rows import Lines, Rows
@@ -90,6 +90,7 @@ __all__ = [
     "StateBelief",
     "Stated",
     "Template",
+    "Values",
     "Watched",
     "WayToFail",
     "beyond",

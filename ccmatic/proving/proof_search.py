@@ -7,9 +7,9 @@ from pathlib import Path
 from ccmatic.base import InputError, markup, writable_folder
 from ccmatic.contracts import Exclusion
 from ccmatic.proving import report
+from ccmatic.proving.certificate_files import make_certificates
 from ccmatic.proving.claim import sentences
 from ccmatic.proving.constants import search, verdicts
-from ccmatic.proving.proof_check import make_certificates
 from ccmatic.proving.prover import NoValue, Prover
 from ccmatic.proving.result import Result, begin_result, earlier_constants, earlier_windows
 from ccmatic.solving import SolverOptions

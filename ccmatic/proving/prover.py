@@ -2,16 +2,18 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from time import monotonic
 
 from ccmatic import query as queries
 from ccmatic import verification
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions
-from ccmatic.contracts import Reads, WayToFail, load_definition
+from ccmatic.contracts import Lemma, Reads, Values, WayToFail, load_definition
 from ccmatic.controllers import require_order
 from ccmatic.logic import no
 from ccmatic.proving import fit, progress
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
+from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Executions, Part, Unsound
 
 VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
@@ -25,7 +27,7 @@ class Answer:
     lemma: str
     verdict: str
     seconds: float
-    trace: object = None
+    trace: Trace | None = None
     empty: bool = False
 
 
@@ -34,16 +36,16 @@ class Optimum:
     """The best value of a constant. edge: the Answer by which the next better value fails; None at the end of its
     range, or if the author chose the value. front: (a value of the constant before, the best of this one there) …"""
 
-    value: object
+    value: Fraction
     edge: Answer | None = None
-    front: tuple = ()
+    front: tuple[tuple[Fraction, Fraction | None], ...] = ()
 
 
 class NoValue(InputError):
     """No value in a constant's range will do. trace: a window that breaks a lemma at the loosest, or None. result: the
     Result so far, if the proof goes on from one."""
 
-    def __init__(self, message, constant, trace):
+    def __init__(self, message: str, constant: str, trace: Trace | None) -> None:
         super().__init__(message)
         self.constant, self.trace, self.result = constant, trace, None
 
@@ -146,7 +148,7 @@ class Prover:
         reads = {lemma.name: self.constants_of(lemma) for lemma in lemmas}
         return [lemma for lemma in lemmas if constant.name in reads[lemma.name] <= decided]
 
-    def first_fault(self, lemmas, values):
+    def first_fault(self, lemmas: list[Lemma], values: Values) -> Answer | None:
         """The Answer on the first of the lemmas that does not hold, or None; it is then put first, and those before it
         last. One that a window breaks which was found before is not asked."""
         for answers in (self._known, self.ask):

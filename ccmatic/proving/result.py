@@ -11,6 +11,7 @@ from ccmatic import __version__, controllers, records
 from ccmatic.base import InputError, definitions, located, parse_json, read_text, write_text
 from ccmatic.contracts import beyond, file_stem, load_definition
 from ccmatic.proving.prover import Answer, Optimum
+from ccmatic.query import Decides
 from ccmatic.records import ABSENT, AnswerRecord, ConstantRecord, ControllerRecord, ProofFile
 from ccmatic.traces import Trace
 
@@ -22,11 +23,11 @@ class Result:
 
     file: Path | None
     proof: str
-    controller: object
+    controller: Decides
     horizon: int
     definition: str
-    constants: dict = field(default_factory=dict)
-    answers: dict = field(default_factory=dict)
+    constants: dict[str, Optimum] = field(default_factory=dict)
+    answers: dict[str, Answer] = field(default_factory=dict)
 
     @property
     def values(self):

@@ -6,8 +6,7 @@ import json
 
 from ccmatic.base.errors import InputError
 from ccmatic.controllers import parse
-from ccmatic.proving import constants
-from ccmatic.proving import proof_check as audit
+from ccmatic.proving import certificate_files, check, constants
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.traces.trace import Trace
@@ -29,7 +28,7 @@ class Forgery:
             pass
         result.answers.update((answer.lemma, answer) for answer in constants.verdicts(prover, result.values, ()))
         result.save()
-        list(audit.make_certificates(result, prover, ["long: progresses"]))
+        list(certificate_files.make_certificates(result, prover, ["long: progresses"]))
         self.file, self.controller, self.horizon = result.file, prover.controller, horizon
         self.kept = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
@@ -74,18 +73,18 @@ class Forgery:
         """What `check` finds wrong, by what it is about; `file` for what it cannot read."""
         try:
             result = proved.load_result(self.file, allow_code=True)
-            return {found.about: found.fault for found in audit.check(result) if found.fault}
+            return {found.about: found.fault for found in check(result) if found.fault}
         except InputError as error:
             return {"file": error.message}
 
     def accepted(self):
         """Whether `check` finds no fault; it looks no further than the first."""
         try:
-            return not any(found.fault for found in audit.check(proved.load_result(self.file, allow_code=True)))
+            return not any(found.fault for found in check(proved.load_result(self.file, allow_code=True)))
         except InputError:
             return False
 
     def unchecked(self):
         """What `check` says it did not check."""
         result = proved.load_result(self.file, allow_code=True)
-        return {found.about: found.how for found in audit.check(result) if not found.checked}
+        return {found.about: found.how for found in check(result) if not found.checked}
