@@ -58,9 +58,9 @@ class NetworkDescription:
         """D in seconds; None if the text gives it in round trips of unknown length, or not at all."""
         if self.jitter is None:
             return None
-        found = _AMOUNT.fullmatch(self.jitter)
-        if found and (found[2] == "rtt" or not exact(found[1])):
-            return exact(found[1]) * self.rtt if self.rtt is not None else None
+        match = _AMOUNT.fullmatch(self.jitter)
+        if match and (match[2] == "rtt" or not exact(match[1])):
+            return exact(match[1]) * self.rtt if self.rtt is not None else None
         return quantities.duration(self.jitter)
 
     @property
@@ -199,12 +199,12 @@ def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int
     if seconds is not None and description.rtt is not None:
         rounds = seconds / description.rtt
     else:
-        found = _AMOUNT.fullmatch(description.jitter)
-        if not found or found[2] == "bdp":
+        match = _AMOUNT.fullmatch(description.jitter)
+        if not match or match[2] == "bdp":
             raise InputError(
                 f"the jitter is '{shown(description.jitter)}'; expected such as '1 rtt', or ms beside an rtt"
             )
-        rounds = exact(found[1])
+        rounds = exact(match[1])
     whole = ceil(rounds * steps)
     if whole != rounds * steps:
         says = (
@@ -220,9 +220,9 @@ def _buffer(description: NetworkDescription, steps: Fraction | int) -> str:
     if text in ("infinite", "any"):
         return text
     sign, size = (">=", text[2:].strip()) if text.startswith(">=") else ("", text)
-    found = _AMOUNT.fullmatch(size)
-    if found and found[2] == "bdp":
-        return f"{sign}{exact(found[1]) * steps}"
+    match = _AMOUNT.fullmatch(size)
+    if match and match[2] == "bdp":
+        return f"{sign}{exact(match[1]) * steps}"
     if description.bdp is None:
         raise InputError(
             f"the buffer is '{shown(text)}'; expected infinite, any, or a size such as '1 bdp' or '>= 1 bdp'"

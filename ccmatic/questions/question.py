@@ -115,10 +115,10 @@ def ask(
     expectation = kind.parse(expect, placed.units)
     given = "; ".join((*placed.given, *filter(None, [given.strip()])))
     begins = _start(kind, start, placed.units)
-    asked = Query(placed.network, name, what=str(expectation), start=begins, given=given)
-    decides = asked.controller(senders if len(senders) > 1 else controller)
-    expects: Any = asked.property
-    needed = expects.least_horizon(asked, decides.state)
+    shortest = Query(placed.network, name, what=str(expectation), start=begins, given=given)
+    decides = shortest.controller(senders if len(senders) > 1 else controller)
+    expects: Any = shortest.property
+    needed = expects.least_horizon(shortest, decides.state)
     network = _long_enough(placed.network, needed, horizon, period)
     query = Query(network, name, what=str(expectation), start=begins, given=given, repeats=period or 0)
     return Question(query, query.controller(decides), expectation, description, placed.notes)

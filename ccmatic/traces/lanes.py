@@ -93,12 +93,12 @@ class _Reader:
         self._left = dict.fromkeys(trace.columns)
 
     def lanes(self):
-        """The Lanes."""
-        each = [self._lane(number) for number in range(1, self._flows + 1)]
-        shared = [*([self._shares(each), self._waiting(each)] if self._flows > 1 else []), *self._own()]
-        for chart in (*shared, *(chart for lane in each for chart in lane.charts)):
+        """Return the Lanes of the trace: one for each flow, and what the flows share."""
+        lanes = [self._lane(number) for number in range(1, self._flows + 1)]
+        shared = [*([self._shares(lanes), self._waiting(lanes)] if self._flows > 1 else []), *self._own()]
+        for chart in (*shared, *(chart for lane in lanes for chart in lane.charts)):
             _ = [float(value) for line in chart.lines for value in line.values]
-        return Lanes(self._trace.horizon, tuple(shared), tuple(each))
+        return Lanes(self._trace.horizon, tuple(shared), tuple(lanes))
 
     def _column(self, name, unit=BYTES):
         self._left.pop(name, None)
