@@ -1,7 +1,9 @@
 """Tables as plain text."""
 
+from collections.abc import Iterable
 
-def aligned(rows, left=0):
+
+def aligned(rows: Iterable[Iterable[object]], left: int = 0) -> list[str]:
     """The rows of a table as lines, two spaces between columns, of which the first `left` are flush left, the others
     flush right. rows: of as many values each, shown by `str`; a header is one of them."""
     columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
