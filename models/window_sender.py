@@ -207,6 +207,7 @@ def observations(before, own):
             few=True,
             beyond=partial(_waited_longer, own),
             longest=LONGEST,
+            unbounded=_most_waited,
         ),
         Observation("measured", CONDITION, "a delay was measured in this step", partial(_measured, own)),
         Observation("before_trace", CONDITION, "what is acknowledged was sent before the trace began", old, dated=True),
@@ -257,6 +258,11 @@ def _delay(flow, t):
     within = [(flow.Q.exactly(then, k), k) for k in range(flow.horizon)]
     within += [(flow.Q.exactly(then, k + 1), k) for k in range(flow.horizon, flow.Q.longest)]
     return _repeated(flow.network, then, within) if flow.period else within
+
+
+def _most_waited(flow):
+    """A delay of bytes that waited at first that stands for longer ones as well."""
+    return None if flow.Q is None or flow.Q.longest == flow.horizon else flow.Q.longest - 1
 
 
 def _own_delay(flow, t):

@@ -31,6 +31,7 @@ class Observation:
     unit: one of `ccmatic.base`. constant: it is the same at each step, and known from the first. few: it is one of few
     numbers, so that terms may be multiplied by it: `read` gives (condition, number) pairs, of which one holds or none.
     dated: it tells where the trace begins, so that of one execution's windows each has another.
+    unbounded(flow): the number that stands for every larger one as well; None: there is none.
     beyond(flow, t): in an execution that repeats itself, this is larger than any number that `read` tells apart, which
     is `longest`.
     """
@@ -44,6 +45,7 @@ class Observation:
     dated: bool = False
     beyond: Callable[..., Truth] | None = None
     longest: int | None = None
+    unbounded: Callable[..., int | None] = lambda flow: None
 
     source: ClassVar[None] = None
 

@@ -254,6 +254,12 @@ def leaves(tree: Tree) -> Iterator[Tree]:
     return (node for node in nodes(tree) if not parts(node))
 
 
+def leaves_outside_tests(tree: Tree) -> Iterator[Tree]:
+    """Yield the leaves of a term, each once, but for those of which only tests within it are made."""
+    reached = nodes(tree, lambda node: (node.then, node.other) if isinstance(node, If) else parts(node))
+    return (node for node in reached if not parts(node))
+
+
 def replaced(tree: Tree, meanings: Mapping[str, Tree]) -> Tree:
     """The tree with other trees in place of names. meanings: these, by name."""
     return _Replacement(meanings).walk(tree)

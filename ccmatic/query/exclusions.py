@@ -83,7 +83,8 @@ def _of_sender(
         yield Exclusion("first state", reason)
     yield from _of_packets(controller, flow, largest)
     if not query.property.period and knows_more(controller, flow):
-        longer = f", if that is more than {_longest(flow)} steps" if _longest(flow) else ""
+        longest = _longest(controller, flow)
+        longer = f", if that is more than {longest} steps" if longest else ""
         reason = f"{controller.name} acts on the delay of bytes that it sent before the trace{longer}"
         yield Exclusion("before the trace", reason)
     if sampled := [name for name, belief in _beliefs(controller).items() if _reads_time(belief)]:
@@ -95,16 +96,17 @@ def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
     """Whether a sender that knows how long bytes from before the trace waited may do what no execution shows."""
     if controller.first_decision(flow) is None:
         return False
-    if _longest(flow) and controller.tells_delays_apart(flow, _longest(flow)):
+    longest = _longest(controller, flow)
+    if longest and controller.tells_delays_apart(flow, longest):
         return False
     checker = Checker()
     checker.add(controller.does_less_uninformed(flow))
     return bool(checker.check() != UNSAT)
 
 
-def _longest(flow: FlowView) -> int:
+def _longest(controller: controllers.Stateful, flow: FlowView) -> int:
     """The longest delay in steps of bytes from before the trace that an execution shows; 0 if it shows none."""
-    return 0 if flow.Q is None or flow.Q.longest == flow.horizon else flow.Q.longest - 1
+    return max((each.unbounded(flow) or 0 for each in controller.observations.values()), default=0)
 
 
 def _beliefs(controller: controllers.Stateful) -> dict[str, Any]:

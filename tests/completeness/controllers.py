@@ -72,6 +72,7 @@ WINDOWS = (
     feedback.receive_window,
     feedback.delays,
     feedback.delays,
+    feedback.keeps_delays,
     feedback.queue_keeper,
     feedback.chooses,
     believing.believes,

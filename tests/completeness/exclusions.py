@@ -1,5 +1,7 @@
 """Which windows the product's declared exclusions cover (docs/limits.md, What a question leaves out)."""
 
+from .writing import KEPT_DELAYS
+
 #: Laws of the published networks alone.
 PUBLISHED = ("Q_grows_by_one_a_step", "F_grows_by_one_a_step", "F_fits_buffer_at_once")
 
@@ -33,6 +35,8 @@ def _of_windows(window, n):
     senders = window.run.senders
     if not all(sender.assumed[n] for sender in senders):
         return "assumptions"
+    if all(written.tests == KEPT_DELAYS for written in window.run.written):
+        return None
     shows = _shows_open if window.run.network.flows == 1 else _shows_own
     alike = [sender.decides_alike(n, window.begin, lambda *of: shows(window, *of)) for sender in senders]
     return None if all(alike) else "before the trace"

@@ -1,6 +1,6 @@
 """Random controllers by a window that react to losses, delays and acknowledgements."""
 
-from .writing import Written, filled
+from .writing import KEPT_DELAYS, Written, filled
 
 
 def negative_rate(rng):
@@ -149,6 +149,31 @@ def send(window, MSS, R_m):
     positive = "= 0 * MSS" not in source
     source = source if positive else source.replace("above(0)", "anything()")
     return Written(filled(rng, source), tests="delays")
+
+
+def keeps_delays(rng):
+    """Keeps delays, and tests what it has kept before: no test reads a delay itself."""
+    kept = ("delay", "min(kept, delay)", "delay - base", "max(delay, kept / 2)", "min_over(delay, {g})", "R_m - delay")
+    kept += ("delay - delay[step]", "max(kept, delay[step]) - step", "2 * delay + D", "(kept + delay) / 2")
+    kept += ("between(delay - step, delay + step)", "any_of(delay, kept)")
+    source = f"""
+window: bytes = above(0)
+base: time = anything()
+kept: time = anything()
+
+def update(window, base, kept, delay, measured, MSS, R_m, D, step):
+    if kept > base + {{f}} * R_m / 4:
+        window = max(MSS, window / 2)
+    else:
+        window = min(window + {{b}} * MSS, {{h}} * MSS)
+    if measured{rng.choice(("", " and kept < base", " or kept >= 0"))}:
+        base = {rng.choice(("min(base, delay)", "min(base, delay + step)", "delay / 2"))}
+    kept = {rng.choice(kept)}
+
+def send(window):
+    return window
+"""
+    return Written(filled(rng, source), tests=KEPT_DELAYS)
 
 
 def queue_keeper(rng):

@@ -34,6 +34,8 @@ class Wait:
         self.steps, self.exact = Fraction(steps), Fraction(exact)
 
     def _join(self, other, operation):
+        if isinstance(other, Unknown):
+            return other
         steps, exact = (other.steps, other.exact) if isinstance(other, Wait) else (other, other)
         return Wait(operation(self.steps, steps), operation(self.exact, exact))
 

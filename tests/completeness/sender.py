@@ -7,7 +7,7 @@ all of its own past, and each delay that it measured, however long that was.
 import random
 from fractions import Fraction
 
-from .program import Draw, Unknown, Wait, compiled
+from .program import Draw, Unknown, Wait, compiled, whole
 
 ZERO, INTERFACE = Fraction(0), Fraction(100)
 
@@ -89,6 +89,10 @@ class WindowSender:
             state = {name: self.state[n - 1][name] for name in self.program.state}
         elif self.program.state:
             state = self.program.run("update", values, draw, lambda name, back: self._observed(name, n - int(back)))
+            state = {
+                name: self.state[n - 1][name] if isinstance(value, Unknown) else whole(value)
+                for name, value in state.items()
+            }
         if any(value is None for value in state.values()):
             raise Impossible
         self._assumed = draw.assumed

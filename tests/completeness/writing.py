@@ -15,6 +15,9 @@ class Written:
     tests: str = "grammar"
 
 
+#: What a controller tests that keeps delays, and compares none.
+KEPT_DELAYS = "kept delays"
+
 #: What stands for a number in the texts above: the numbers from which it is drawn.
 NUMBERS = {
     "a": ("1", "2", "3", "3 / 2"),

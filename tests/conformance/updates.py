@@ -60,6 +60,40 @@ def update(window, ack_rate, delay, sent, acked, lost, MSS, R_m, step):
 def send(window):
     return window
 """,
+    "keeps_delays": """window: bytes = above(0)
+base: time = between(0, 8 * R_m)
+previous: time = 0
+grown: time = 0
+def update(window, base, previous, grown, delay, measured, MSS, R_m, D, step):
+    grown = delay - delay[step]
+    previous = delay
+    if measured:
+        base = min(base, 3 * delay / 4 + D)
+    if previous > base + R_m and delay[step] < previous:
+        window = max(MSS, window / 2)
+    else:
+        window = window + MSS
+def send(window):
+    return window
+""",
+    "keeps_extremes": """lowest: time = anything()
+highest: time = anything()
+target: time = anything()
+def update(lowest, delay, R_m, D, step):
+    highest = max(max(delay, delay[step]) - 2 * step, R_m, lowest)
+    target = R_m - max(2 * lowest - delay[2 * step] * step / R_m, D)
+    lowest = min_over(delay, 3)
+def send(lowest, highest, MSS, R_m, step):
+    return MSS + (MSS if lowest < highest else 0)
+""",
+    "keeps_choices": """near: time = anything()
+about: time = anything()
+def update(near, about, delay, R_m, step):
+    about = between(delay - step, delay + max(0, near))
+    near = any_of(delay - step, near)
+def send(near, about, MSS):
+    return MSS + (MSS if near < about else 0)
+""",
     "counts": """window: bytes = above(0)
 def update(window, sent, acked, lost, MSS):
     if sent + MSS > acked and not sent > acked:

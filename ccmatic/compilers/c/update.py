@@ -10,7 +10,19 @@ from math import ceil, floor
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.compilers.c.expression import MOST, Expression
 from ccmatic.compilers.c.law import Law, literal, wide
-from ccmatic.language import AnyOf, Between, Bounded, Extreme, Impossible, Name, Past, as_sent, bare, leaves
+from ccmatic.language import (
+    AnyOf,
+    Between,
+    Bounded,
+    Extreme,
+    Impossible,
+    Name,
+    Past,
+    as_sent,
+    bare,
+    leaves,
+    leaves_outside_tests,
+)
 
 #: How many of what is kept are one, by unit.
 ONE = {BYTES: 1, RATE: 1, TIME: 4096, NUMBER: 4096, CONDITION: 1}
@@ -68,8 +80,12 @@ class Update(Expression):
         return f"was.{leaf.name}" if leaf.name in self.units else self.seen(leaf)
 
     def presumed(self, comparison):
-        few = [leaf for leaf in leaves(comparison) if isinstance(leaf, Name) and self.is_few(leaf.name)]
-        return "".join(f"{name} >= 0 && " for name in dict.fromkeys(map(self.seen, few)))
+        return "".join(f"{known} && " for known in self.known_delays(leaves(comparison)))
+
+    def known_delays(self, several):
+        """Conditions that the delays among leaves are known."""
+        few = [leaf for leaf in several if isinstance(leaf, Name) and self.is_few(leaf.name)]
+        return [f"{name} >= 0" for name in dict.fromkeys(map(self.seen, few))]
 
     def is_few(self, name):
         return name in self.observations and self.observations[name].few
@@ -131,7 +147,8 @@ class Update(Expression):
         return self.statements(tree, lambda term: [f"return {self.rounded(term)};"])
 
     def kept(self, name, tree):
-        """An assignment; of what the network may choose from, of the first or least."""
+        """An assignment; of what the network may choose from, of the first or least. State that is made of a delay that
+        is not known stays as it was."""
         match tree:
             case AnyOf((first, *_)) | Between(low=first):
                 pass
@@ -140,7 +157,9 @@ class Update(Expression):
         if self.units[name] == CONDITION:
             condition = self.condition(first)
             return f"m->{name} = {int(condition) if isinstance(condition, bool) else condition};"
-        return f"m->{name} = ccm_kept({self.rounded(first, ONE[self.units[name]], name in self.upper)});"
+        assigned = f"m->{name} = ccm_kept({self.rounded(first, ONE[self.units[name]], name in self.upper)});"
+        known = self.known_delays(leaves_outside_tests(tree if isinstance(tree, Between) else first))
+        return f"if ({' && '.join(known)}) {assigned}" if known else assigned
 
     def rounded(self, tree, one=1, up=False):
         """one·tree, rounded down, or up; each term of an extreme by itself, which has the smaller denominators."""

@@ -5,29 +5,9 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ccmatic.compilers.exact.open_numbers import Open, Options, ends, extreme
 from ccmatic.compilers.exact.rates import BUILT_IN, with_fractions
 from ccmatic.language import add_beliefs, is_constant
-
-
-class Unmeasured:
-    """A delay that nobody knows, or what was not observed yet: what is worked out of it is as unknown, and no
-    comparison with it holds."""
-
-    def __init__(self, before):
-        self.before = before
-
-    def __getitem__(self, back):
-        return self.before(back)
-
-    def _unknown(self, *others):
-        return self
-
-    def _never(self, other):
-        return False
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __neg__ = _unknown
-    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _never
-    __hash__ = None
 
 
 class ObservedNumber(Fraction):
@@ -62,11 +42,8 @@ class OneOf(tuple):
 class Within(NamedTuple):
     """What state may be from low to high, of which the network chooses, or a law that is not run."""
 
-    low: Fraction
-    high: Fraction
-
-    def __contains__(self, number):
-        return self.low <= number <= self.high
+    low: Fraction | Open
+    high: Fraction | Open
 
 
 class _Impossible(Exception):
@@ -93,15 +70,15 @@ class Program:
         exec(compile(ast.fix_missing_locations(module), file, "exec"), self._scope)
 
     def outcome(self, arguments):
-        """What `update` makes of its arguments: of each piece of state, by name, a container of what it may be; None
-        where something assumed is not so."""
+        """What `update` makes of its arguments: of each piece of state, by name, its Options; None where something
+        assumed is not so."""
         function = self._scope["update"]
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         try:
             made = function(**{name: arguments[name] for name in names})
         except _Impossible:
             return None
-        return {name: each if isinstance(each, OneOf | Within) else OneOf([each]) for name, each in made.items()}
+        return {name: _options(each, arguments.get(name)) for name, each in made.items()}
 
     def sends(self, arguments):
         """What it returns, in order: a window, a rate, or both."""
@@ -126,21 +103,30 @@ def _leave_laws_out(function):
             del node.args[0]
 
 
+def _options(made, before):
+    """The Options of what `update` made of a piece of state. What is made of a delay that is not known may be made of
+    any, or leave the state as it was before."""
+    several = made if isinstance(made, OneOf) else (made,)
+    found = []
+    for each in several:
+        if isinstance(each, ObservedTruth):
+            each = bool(each)
+        low, high = each if isinstance(each, Within) else (each, each)
+        (low_number, least, _), (high_number, _, most) = ends(low), ends(high)
+        if None in (low_number, high_number):
+            found.append((before, before))
+        found.append((least, most))
+    return Options(found)
+
+
 def _assume(condition):
     if not condition:
         raise _Impossible
 
 
 def _extreme(pick):
-    def of(first, *others):
-        values = (first, *others) if others else tuple(first)
-        return next((value for value in values if isinstance(value, Unmeasured)), None) or pick(values)
-
-    return of
+    return lambda first, *others: extreme(pick, (first, *others) if others else tuple(first))
 
 
 def _extreme_over(pick):
-    def of(seen, steps):
-        return _extreme(pick)([seen[back] for back in range(int(steps))])
-
-    return of
+    return lambda seen, steps: extreme(pick, [seen[back] for back in range(int(steps))])

@@ -1,6 +1,7 @@
 """That a controller goes on for ever as in the last period of a trace, where what it observes goes on likewise."""
 
 import operator
+from contextlib import contextmanager
 from functools import reduce
 from math import ceil
 
@@ -68,8 +69,8 @@ class _Onward(Step):
     def __init__(self, controller, view, t, growths):
         super().__init__(controller, view, t, None)
         self.growths = growths
-        later = _Later(self)
-        self.growth = self.persists = later.walk
+        self.later = _Later(self)
+        self.growth = self.persists = self.later.walk
 
     def goes_on(self, tree):
         """That the update, on the path that it takes, makes of state in each later period what it makes of it now, and
@@ -90,14 +91,35 @@ class _Onward(Step):
         """The same of one piece of state."""
         if name in self.truths:
             return self.persists(tree)
-        grown = self.growths[name]
         match tree:
             case Between(low, high) | Bounded(_, low, high):
-                (below, low_so), (above, high_so) = self.growth(low), self.growth(high)
-                return every(low_so, high_so, below <= grown, grown <= above)
+                return self.for_each_delay(name, low, high, self.grows_between)
             case AnyOf(terms):
-                return some([every(equal(self.now[name], self.form(each)), self.grows(each, grown)) for each in terms])
-        return self.grows(tree, grown)
+                return some([self.for_each_delay(name, each, each, self.is_and_grows) for each in terms])
+        return self.for_each_delay(name, tree, tree, self.grows_between)
+
+    def grows_between(self, name, low, high):
+        """A piece of state grows as its ends let it."""
+        grown = self.growths[name]
+        if low is high:
+            return True if low is None else self.grows(low, grown)
+        below, low_so = (grown, True) if low is None else self.growth(low)
+        above, high_so = (grown, True) if high is None else self.growth(high)
+        return every(low_so, high_so, below <= grown, grown <= above)
+
+    def is_and_grows(self, name, low, high):
+        """A piece of state lies between its ends, and grows as they let it."""
+        return every(self.lies(name, low, high), self.grows_between(name, low, high))
+
+    def unchanged(self, name):
+        return every(super().unchanged(name), equal(self.growths[name], 0))
+
+    @contextmanager
+    def choosing(self, part, number):
+        results, self.later._results = self.later._results, {}
+        with super().choosing(part, number):
+            yield
+        self.later._results = results
 
     def stays(self, tree):
         """That what is sent by is the same in each later period."""
@@ -202,10 +224,8 @@ class _Later(Walker):
             return (yield from self.difference(node))
         cases = []
         for condition, number in step.readings(part):
-            results, self._results = self._results, {}
             with step.choosing(part, number):
                 cases.append(implies(condition, (yield node)))
-            self._results = results
         return every(cases)
 
     def difference(self, node):

@@ -5,17 +5,20 @@ from contextlib import contextmanager
 from fractions import Fraction
 
 from ccmatic.base import CONDITION, InputError
-from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, Unmeasured
+from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, Open, Unmeasured
 from ccmatic.compilers.formula.encoder import Encoder, keeps_sign
 from ccmatic.language import (
     AnyOf,
     Between,
     Binary,
     Bounded,
+    Extreme,
     If,
     Impossible,
+    Local,
     Logic,
     Name,
+    Number,
     Past,
     Remembered,
     Walker,
@@ -25,7 +28,7 @@ from ccmatic.language import (
     parts,
     value,
 )
-from ccmatic.logic import boolean, choice, either, equal, every, linear, some
+from ccmatic.logic import boolean, choice, either, equal, every, linear, no, some
 
 
 class Step(Encoder):
@@ -40,6 +43,7 @@ class Step(Encoder):
         self.truths = {memory.name for memory in controller.state if memory.unit == CONDITION}
         self.few = {each.name for each in controller.observations.values() if each.few}
         self.few_in = _FewIn(self.few).of
+        self.few_outside_tests = _FewOutsideTests(self.few).of
 
     def truth(self, memory):
         """That a condition which a trace has as a number is true or false."""
@@ -85,9 +89,53 @@ class Step(Encoder):
         if name in self.truths:
             return either(self.condition(tree), equal(now, 1), equal(now, 0))
         if isinstance(tree, Between | Bounded):
-            return every(now >= self.form(tree.low), now <= self.form(tree.high))
+            return self.for_each_delay(name, tree.low, tree.high, self.lies)
         options = tree.terms if isinstance(tree, AnyOf) else (tree,)
-        return some([equal(now, self.form(option)) for option in options])
+        return some([self.for_each_delay(name, option, option, self.lies) for option in options])
+
+    def for_each_delay(self, name, low, high, holds):
+        """What `holds` says of a piece of state and its ends, trees or None, whatever the delays are that they read.
+
+        A delay that is not known may be any, of at least 0 steps; the state may also stay as it was.
+        """
+        within = (part for end in (low, high) if end is not None for part in self.few_outside_tests(end))
+        part = next((part for part in within if part not in self.chosen), None)
+        if part is None:
+            return holds(name, low, high)
+        readings, unbounded, cases = self.readings(part), self.unbounded(part), []
+        for condition, number in readings:
+            if number == unbounded:
+                ends = self.opened(low, high, part, number)
+                cases.append(every(condition, self.for_each_delay(name, *ends, holds)))
+            else:
+                with self.choosing(part, number):
+                    cases.append(every(condition, self.for_each_delay(name, low, high, holds)))
+        unknown = no(some([condition for condition, _ in readings]))
+        anything = self.for_each_delay(name, *self.opened(low, high, part, 0), holds)
+        return some([*cases, every(unknown, some(self.unchanged(name), anything))])
+
+    def lies(self, name, low, high):
+        """A piece of state lies from `low` to `high`, trees; None: there is no such end."""
+        now = self.now[name]
+        if low is high:
+            return True if low is None else equal(now, self.form(low))
+        return every(
+            True if low is None else now >= self.form(low),
+            True if high is None else now <= self.form(high),
+        )
+
+    def unchanged(self, name):
+        """A piece of state is what it was before."""
+        return equal(self.now[name], self.values[name])
+
+    def opened(self, low, high, part, least):
+        """The ends `low` and `high`, trees or None, where a delay in them is any of at least so many steps."""
+        ends = _Ends(self, part, Number(Fraction(least))).walk
+        return low if low is None else ends(low)[0], high if high is None else ends(high)[1]
+
+    def unbounded(self, part):
+        """Of what is a number of whole steps: the number that stands for larger ones as well, or None."""
+        return self.controller.observations[next(leaves(part)).name].unbounded(self.view)
 
     def sends(self):
         """The laws that the window, and the rate, are what it says of the state of this step; what it does not say
@@ -132,11 +180,15 @@ class Step(Encoder):
         observed = observation.read(self.view, self.t - int(back)) if 0 <= back <= self.t else None
         if observation.few:
             observed = next((number for holds, number in observed or () if holds), None)
+
+        def before(more):
+            return self.seen(name, back + more)
+
         if observed is None:
-            return Unmeasured(lambda more: self.seen(name, back + more))
-        return (ObservedTruth if isinstance(observed, bool) else ObservedNumber)(
-            observed, lambda more: self.seen(name, back + more)
-        )
+            return Unmeasured(before)
+        if observation.few and observed == observation.unbounded(self.view):
+            return Open(Fraction(observed), Fraction(observed), None, before)
+        return (ObservedTruth if isinstance(observed, bool) else ObservedNumber)(observed, before)
 
     def visit_Name(self, node):
         name, observations = node.name, self.controller.observations
@@ -240,6 +292,62 @@ class OpenStep(Step):
             return (yield from super().visit_Comparison(tree))
         return self.holds.setdefault(tree, boolean(f"{self.name}_{len(self.holds)}"))
 
+    def readings(self, tree):
+        """None, so that state that is made of a delay is what any delay makes of it."""
+        return []
+
+
+class _Ends(Walker):
+    """The ends of a term, trees or None, where a part of it is any number of at least so many whole steps.
+
+    step: a Step. part: the part; least: a tree.
+    """
+
+    def __init__(self, step, part, least):
+        super().__init__(step.file)
+        self.step, self.part, self.least = step, part, least
+
+    def visit_object(self, node):
+        if node == self.part:
+            return self.least, None
+        if self.part not in self.step.few_outside_tests(node):
+            return node, node
+        return (yield from self.within(node))
+
+    visit_Local = visit_Function = visit_object
+
+    def within(self, node):
+        match node:
+            case Local(_, term):
+                return (yield term)
+            case Extreme(pick, terms):
+                return _extreme_of(pick, (yield from self.each(terms)))
+            case Binary("+" | "-" as op, left, right):
+                (low, high), (least, most) = (yield left), (yield right)
+                if op == "-":
+                    least, most = most, least
+                return _joined_if_known(op, low, least), _joined_if_known(op, high, most)
+            case Binary(op, left, right):
+                scaled, factor = (left, right) if self.part in self.step.few_outside_tests(left) else (right, left)
+                ends = yield scaled
+                low, high = ends if self.step.form(factor).constant >= 0 else reversed(ends)
+                return _joined_if_known(op, low, factor), _joined_if_known(op, high, factor)
+        raise TypeError(f"no term of a delay: {node!r}")
+
+
+def _joined_if_known(op, left, right):
+    return None if left is None or right is None else Binary(op, left, right)
+
+
+def _extreme_of(pick, several):
+    """The ends of an extreme: the lower one of a maximum is that of the terms that have one."""
+    lows, highs = zip(*several, strict=True)
+    near, far = (lows, highs) if pick == "max" else (highs, lows)
+    known = tuple(end for end in near if end is not None)
+    near = Extreme(pick, known) if known else None
+    far = None if None in far else Extreme(pick, far)
+    return (near, far) if pick == "max" else (far, near)
+
 
 class _FewIn(Walker):
     """The parts of a tree that are numbers of whole steps: observations of these names, and extremes of such. Of each
@@ -263,6 +371,13 @@ class _FewIn(Walker):
         return False, _joined((yield from self.each(parts(node))))
 
     visit_Function = visit_object
+
+
+class _FewOutsideTests(_FewIn):
+    """The same, but for those of which only tests within a term are made."""
+
+    def visit_If(self, node):
+        return False, _joined((yield from self.each((node.then, node.other))))
 
 
 def _joined(several):

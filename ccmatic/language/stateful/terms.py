@@ -3,7 +3,7 @@ not linear, between bounds."""
 
 import ast
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import partial, reduce
 
@@ -51,6 +51,7 @@ class TermReader(Reader):
         self.in_law = False
         few = frozenset(each.name for each in observations.values() if each.few)
         self.few, self.choice_with_few = _Few(few).walk, _ChoiceWithFew(few).walk
+        self.product_with_few = _ProductWithFew(few, self.is_known).walk
         self.has_root, self.has_choice = _Has(Function).walk, _Has(If).walk
 
     def in_unit(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
@@ -59,8 +60,18 @@ class TermReader(Reader):
         if term_unit not in (None, unit):
             self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({term_unit}), expected the same unit")
         if few := self.few(tree, False):
-            self.fail(node, f"sets `{name}` by `{few}`, which is not always known; expected `{few}` in a comparison")
+            self.check_time(name, unit, node, tree, few)
         return self.whole(node, tree)
+
+    def check_time(self, name: str, unit: Unit | str, node: ast.expr, tree: Tree, few: str) -> None:
+        """State of unit `time` may be made of a delay: a term that grows with it evenly, or an extreme of such."""
+        refused = f"sets `{name}` by `{few}`, which is not always known"
+        if unit != TIME:
+            self.fail(node, f"{refused}; expected `{few}` in a comparison, or in state of unit `time`")
+        if self.choice_with_few(tree):
+            self.fail(node, f"{refused}, in a choice; expected `if` before")
+        if self.product_with_few(tree):
+            self.fail(node, f"{refused}, times what is unknown, too; expected it times numbers, R_m, D and step only")
 
     def name(self, node: ast.Name) -> Meaning:
         tree, unit = super().name(node)
@@ -230,6 +241,28 @@ class _ChoiceWithFew(Walker[str | None]):
             if name := (yield part):
                 return name
         return None
+
+    visit_Function = visit_object
+
+
+class _ProductWithFew(Walker[bool]):
+    """Whether a number of whole steps is multiplied in a term, by what is not known."""
+
+    def __init__(self, few: frozenset[str], is_known: Callable[[Tree], bool]) -> None:
+        super().__init__()
+        self.few, self.is_known = _Few(few).walk, is_known
+
+    def visit_Binary(self, node: Binary) -> Visit[bool]:
+        factors = (node.left, node.right), (node.right, node.left)
+        if node.op == "*" and any(self.few(one, True) and not self.is_known(other) for one, other in factors):
+            return True
+        return (yield node.left) or (yield node.right)
+
+    def visit_object(self, node: Tree) -> Visit[bool]:
+        for part in parts(node):
+            if (yield part):
+                return True
+        return False
 
     visit_Function = visit_object
 

@@ -1,0 +1,107 @@
+"""Numbers of which only the ends are known, such as a delay that nobody knows, as a controller's own Python works with
+them."""
+
+import operator
+from fractions import Fraction
+
+
+class Open:
+    """An observation, or what is worked out of it, that lies anywhere between two ends.
+
+    number: what comparisons take it to be; of None no comparison holds. low, high: its ends; None: there is no such
+    end. before: of an observation, a function of how long before: what was observed then.
+    """
+
+    __hash__ = None
+
+    def __init__(self, number, low, high, before=None):
+        self.number, self.low, self.high, self.before = number, low, high, before
+
+    def __getitem__(self, back):
+        return self.before(back)
+
+    def __neg__(self):
+        return Open(_negated(self.number), _negated(self.high), _negated(self.low))
+
+    def __add__(self, other):
+        return Open(*map(_sum, ends(self), ends(other)))
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self + -other
+
+    def __rsub__(self, other):
+        return -self + other
+
+    def __mul__(self, factor):
+        """Of two such numbers no ends are known: comparisons alone multiply them."""
+        if isinstance(factor, Open):
+            return Open(_product(self.number, factor.number), None, None)
+        number, low, high = (_product(each, factor) for each in ends(self))
+        return Open(number, low, high) if factor >= 0 else Open(number, high, low)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor):
+        return self * (1 / Fraction(divisor))
+
+    def _compared(compare):
+        def holds(self, other):
+            number, _, _ = ends(other)
+            return self.number is not None and number is not None and compare(self.number, number)
+
+        return holds
+
+    __lt__, __le__ = _compared(operator.lt), _compared(operator.le)
+    __gt__, __ge__ = _compared(operator.gt), _compared(operator.ge)
+    __eq__, __ne__ = _compared(operator.eq), _compared(operator.ne)
+
+
+class Unmeasured(Open):
+    """A delay that nobody knows, or what was not observed yet. before: as of `Open`."""
+
+    def __init__(self, before):
+        super().__init__(None, Fraction(0), None, before)
+
+
+def ends(number):
+    """What comparisons take a number to be, and its ends."""
+    return (number.number, number.low, number.high) if isinstance(number, Open) else (number,) * 3
+
+
+def extreme(pick, values):
+    """The most or the least of numbers; `pick` is max or min. Of observations alone of which one is not known it is no
+    better known than that one, as formulas have it."""
+    if not any(isinstance(value, Open) for value in values):
+        return pick(values)
+    numbers, lows, highs = zip(*map(ends, values), strict=True)
+    number = None if None in numbers else pick(numbers)
+    observed = all(getattr(value, "before", None) for value in values)
+    if observed and number is None:
+        return Unmeasured(values[0].before)
+    near, far = (lows, highs) if pick is max else (highs, lows)
+    near = pick((end for end in near if end is not None), default=None)
+    far = None if None in far else pick(far)
+    return Open(number, *((near, far) if pick is max else (far, near)), values[0].before if observed else None)
+
+
+class Options:
+    """What state may be: any number from low to high of one of some ranges. ranges: pairs of ends, or of truths."""
+
+    def __init__(self, ranges):
+        self.ranges = ranges
+
+    def __contains__(self, number):
+        return any((low is None or low <= number) and (high is None or number <= high) for low, high in self.ranges)
+
+    def __iter__(self):
+        """Yield an end of each range; 0 of one without."""
+        return (next((end for end in ends if end is not None), Fraction(0)) for ends in self.ranges)
+
+
+def _if_known(operation):
+    return lambda *numbers: None if None in numbers else operation(*numbers)
+
+
+_negated, _sum, _product = map(_if_known, (operator.neg, operator.add, operator.mul))
