@@ -107,16 +107,16 @@ def _options(made, before):
     """The Options of what `update` made of a piece of state. What is made of a delay that is not known may be made of
     any, or leave the state as it was before."""
     several = made if isinstance(made, OneOf) else (made,)
-    found = []
+    ranges = []
     for each in several:
         if isinstance(each, ObservedTruth):
             each = bool(each)
         low, high = each if isinstance(each, Within) else (each, each)
         (low_number, least, _), (high_number, _, most) = ends(low), ends(high)
         if None in (low_number, high_number):
-            found.append((before, before))
-        found.append((least, most))
-    return Options(found)
+            ranges.append((before, before))
+        ranges.append((least, most))
+    return Options(ranges)
 
 
 def _assume(condition):
