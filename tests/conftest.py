@@ -1,5 +1,6 @@
 """What tests need of a machine, and skip where it lacks it; those that judge real time have it to themselves."""
 
+import os
 import shutil
 
 import pytest
@@ -8,6 +9,9 @@ from ccmatic.base.errors import InputError
 from ccmatic.emulation import kinds, machine
 from support.machine import compiler, needs_compiler
 from support.turns import turn
+
+# What JAX compiles for tests, also in processes that they start, runs for moments. To optimize it takes longer.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true")
 
 
 @pytest.hookimpl(wrapper=True)

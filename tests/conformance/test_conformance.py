@@ -15,11 +15,6 @@ LACKING = {
     "ONNX": "" if find_spec("onnx") else "the extra `rl`",
 }
 
-if not LACKING["arrays"]:
-    import jax
-
-    jax.config.update("jax_disable_most_optimizations", True)  # what is compiled runs for moments
-
 #: How many times as many cases the slow sample has.
 MORE = 20
 

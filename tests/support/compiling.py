@@ -1,14 +1,12 @@
-"""How JAX compiles for tests."""
+"""Where JAX keeps what it compiles for tests."""
 
 import jax
 import pytest
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiled_soon(tmp_path_factory):
-    """What is compiled here runs for moments: it need not be fast, and what one test compiles the next need not."""
+def compiled_once(tmp_path_factory):
+    """Keeps the programs that JAX compiles, so that the tests of a file compile each of them once."""
     jax.config.update("jax_compilation_cache_dir", str(tmp_path_factory.mktemp("compiled")))
-    jax.config.update("jax_disable_most_optimizations", True)
     yield
-    jax.config.update("jax_disable_most_optimizations", False)
     jax.config.update("jax_compilation_cache_dir", None)

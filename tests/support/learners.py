@@ -4,7 +4,3 @@ import pytest
 
 for name in ("jax", "gymnasium", "pettingzoo"):
     pytest.importorskip(name, reason=f"no {name}: pip install -e '.[rl]'")
-
-import jax  # noqa: E402
-
-jax.config.update("jax_disable_most_optimizations", True)  # what is tested is small, and compiled in half the time
