@@ -150,7 +150,7 @@ def compare_events(built, seed, steps=21, length=1000):
 
 
 @needs_compiler
-@every_controller
+@pytest.mark.parametrize("name", each_nth(3, SHIPPED))
 def test_random_events(name):
     """Event by event, however odd the sequence."""
     rates = {rate for seed in range(20) for rate in compare_events(library(name), seed)}
@@ -177,7 +177,7 @@ def test_compiles_without_warnings(name, compiler, tmp_path):
 
 
 @pytest.mark.skipif("gcc" not in COMPILERS, reason="no gcc on this machine")
-@pytest.mark.parametrize("name", each_nth(3, SHIPPED))
+@pytest.mark.parametrize("name", each_nth(6, SHIPPED))
 def test_clean_under_sanitizers(name, tmp_path):
     """A program of random events, with addresses and undefined behaviour checked."""
     _, source = write(header.make(name), "c", tmp_path)
@@ -228,7 +228,7 @@ TRACES = sorted(File(cca.__file__).parents[2].glob("results/proofs/*-traces/*.js
 @needs_compiler
 def test_decisions_on_saved_counterexamples():
     """At every step of each trace in proofs/, in units in which all beliefs are whole numbers: the same decision."""
-    names = {library(name).export.controller.body: name for name in SHIPPED}
+    names = {header.make(name).controller.body: name for name in SHIPPED}
     decided = 0
     for file in TRACES:
         trace = Trace.load(file)
