@@ -51,7 +51,7 @@ def test_shares_and_waiting_bytes_add_up(flows):
     for t in range(STEPS):
         inside = sum(trace.columns[f"A{n}"][t] - trace.columns[f"S{n}"][t] for n in range(1, flows + 1))
         assert sum(each.values[t] for each in waiting.lines) == inside == waiting.stacked()[-1].values[t]
-    assert sum(float(each.label.split(": ")[1].split()[0]) for each in shares.lines) == pytest.approx(100, abs=0.2)
+    assert sum(float(each.label.split("(")[1].split()[0]) for each in shares.lines) == pytest.approx(100, abs=0.2)
 
 
 def test_a_lane_has_what_its_sender_remembers_by_unit():

@@ -2,15 +2,19 @@
 
 import shutil
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from ccmatic import query as queries
+from ccmatic.controllers.several import HEAD
 from ccmatic.explanation import page
-from ccmatic.traces import Trace
+from ccmatic.explanation.words import number as number_of
+from ccmatic.traces import ROLES, Trace
 from ccmatic.verification import Judge, check_trace, replay
 from support.cli import run
+from support.flows import DOUBLING, trace_of_flows
 
 GALLERY = Path(__file__).parent.parent / "results" / "gallery"
 PAGE = GALLERY.parents[1] / "docs" / "gallery" / "late_drain.html"
@@ -95,6 +99,84 @@ def test_objectives_turn_red_at_the_end_and_the_branch_is_marked(browser, tmp_pa
     assert tuple(name for name in trace.broken for text in broken if name in " ".join(text)) == trace.broken
     assert any("8.5 C·R_m, more than 8.3" in line for text in broken for line in text)
     assert "S cannot be less: served within jitter" in texts(browser, "#laws li")
+
+
+def test_a_page_of_several_flows_shows_each_and_names_its_controller(browser, tmp_path):
+    trace = trace_of_flows(3)
+    (tmp_path / "page.html").write_text(page(trace, replay(trace)))
+    browser.get((tmp_path / "page.html").as_uri())
+    assert texts(browser, ".lane h2") == [f"Flow {number}, doubling" for number in (1, 2, 3)]
+    assert texts(browser, "#who") == ["The controller is doubling."]
+    for t in (0, 3):
+        go(browser, t)
+        shown = " ".join(texts(browser, "figure .names"))
+        for number in (1, 2, 3):
+            assert f"window{number} = {number_of(trace.columns[f'window{number}'][t])}" in shown
+    assert [message for message in browser.get_log("browser") if message["level"] == "SEVERE"] == []
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+def test_a_page_fits_its_window_and_names_of_lines_do_not_overlap(browser, tmp_path, width):
+    trace = trace_of_flows(2)
+    (tmp_path / "page.html").write_text(page(trace, replay(trace)))
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        browser.get((tmp_path / "page.html").as_uri())
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        for names in browser.find_elements("css selector", ".names"):
+            boxes = [node.rect for node in names.find_elements("css selector", ":scope > span")]
+            for one, other in combinations(boxes, 2):
+                apart = one["y"] + one["height"] <= other["y"] + 1 or other["y"] + other["height"] <= one["y"] + 1
+                assert apart or one["x"] + one["width"] <= other["x"] or other["x"] + other["width"] <= one["x"]
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_all_numbers_can_be_read_without_a_script(browser, tmp_path):
+    trace = trace_of_flows(2)
+    (tmp_path / "page.html").write_text(page(trace, replay(trace)))
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get((tmp_path / "page.html").as_uri())
+        browser.find_element("css selector", "summary").click()
+        rows = [row.split() for row in texts(browser, "#all tbody tr")]
+        assert rows == [[str(value) for value in row.values()] for row in trace.rows()]
+        assert browser.find_elements("css selector", "figure polyline")
+        assert not browser.find_element("css selector", "#step").is_displayed()
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.mark.parametrize("flows", [1, 2, 3])
+def test_a_page_has_a_lane_for_each_of_several_flows(flows):
+    trace = trace_of_flows(flows)
+    text = page(trace, replay(trace))
+    assert text.count('<section class="lane"') == (flows if flows > 1 else 0)
+    assert ("Served in each step, by flow (C)" in text) == ("Bytes that wait, by flow (C·R_m)" in text) == (flows > 1)
+    assert text.count("<figure") == (2 + 2 * flows if flows > 1 else 2)
+
+
+def test_flows_with_controllers_of_their_own_are_named():
+    source = "".join(HEAD.format(number, name) + DOUBLING for number, name in ((1, "first"), (2, "second")))
+    trace = trace_of_flows(2, controller=source, name=None)
+    text = page(trace, replay(trace))
+    assert "Flow 1 runs first, flow 2 runs second." in text
+    assert "<h3>Flow 1: first</h3>" in text and "<h3>Flow 2: second</h3>" in text and "Flow 2, second</h2>" in text
+
+
+def test_lines_that_coincide_are_dashed():
+    """The window and the state that it is."""
+    trace = trace_of_flows(2)
+    text = page(trace, replay(trace))
+    assert 'stroke-dasharray="6 6"' in text and "<polyline" in text
+
+
+def test_light_and_dark_have_a_colour_for_each_role():
+    trace = trace_of_flows(2)
+    light, dark = page(trace, replay(trace)).split("prefers-color-scheme: dark", 1)
+    for role in ("sent", "served", "lost", "truth", "belief", "probe", "jitter"):
+        assert f"--{role}: {ROLES[role]};" in light and f"--{role}: #" in dark
 
 
 def hostile():

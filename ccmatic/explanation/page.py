@@ -1,64 +1,116 @@
-"""A trace as one HTML page that needs nothing else: curves with a slider over the steps, and what holds at each."""
+"""A trace as one HTML page that needs nothing else: all that can be read is in its text, and a slider leads through it.
+
+A script moves the slider's cursor and shows what holds at its step. Charts, numbers and sentences need none.
+"""
 
 import json
 import re
 from html import escape
 from importlib.resources import files
 
-from ccmatic import controllers, records
+from ccmatic import controllers
 from ccmatic.base import InputError
 from ccmatic.compilers.text import way_taken
 from ccmatic.contracts import BEFORE_TIMEOUT
+from ccmatic.explanation import charts
 from ccmatic.explanation.binding import binding
+from ccmatic.explanation.deciding import decided
 from ccmatic.explanation.sentences import explain, legend, observed, reasons_of
 from ccmatic.explanation.words import number, told
+from ccmatic.traces import ROLES, Chart, Form, Lanes, Line
 from ccmatic.verification import Outcome
 
-#: What is drawn together, in this order: title, columns; the sender's beliefs go where their unit is.
+#: The charts of a sender at a rate, in this order: title, unit, columns with their roles, and the unit of its beliefs.
 CHARTS = (
-    ("Bytes since the start (C·R_m)", ("A", "S", "L", "K")),
-    ("Sending rate (C)", ("r",)),
-    ("Beliefs about rates (C)", "rate"),
-    ("Delay (R_m)", ("Q", "F"), "time"),
-    ("Beliefs about bytes (C·R_m)", "bytes"),
+    ("Bytes since the start", "C·R_m", {"A": "sent", "S": "served", "L": "lost", "K": "truth"}, None),
+    ("Sending rate", "C", {"r": "sent"}, None),
+    ("Beliefs about rates", "C", {}, "rate"),
+    ("Delay", "R_m", {"Q": "served", "F": "jitter"}, "time"),
+    ("Beliefs about bytes", "C·R_m", {}, "bytes"),
 )
+
+#: The colours of beliefs and of other columns, in turn.
+OTHERS = ("belief", "probe", "truth", "jitter")
+
+#: Beliefs about rates above so many C leave their chart.
+CUT = 10
+
+
+#: What a role gives to lines, areas, dots and chips.
+_PAINTED = """.line.{role} {{ stroke: var(--{role}); }} .area.{role} {{ fill: var(--{role}); stroke: var(--{role}); }}
+.dot.{role}, .chip.{role} {{ background: var(--{role}); }}
+"""
 
 
 def page(trace, report):
-    """The page, as text; report: of the trace's replay. Raises InputError if a number is too large to be drawn."""
-    data = json.dumps(_data(trace, report), ensure_ascii=False)
-    for sign in "<>&\u2028\u2029":
-        data = data.replace(sign, f"\\u{ord(sign):04x}")
+    """Return the page as text.
+
+    Args:
+        trace: The Trace, of any number of flows.
+        report: Of the trace's replay.
+
+    Raises:
+        InputError: A number is too large to be drawn.
+    """
+    _require_floats(trace)
+    shared, lanes = _drawn(trace, report.query)
+    drawn = [*shared, *(chart for lane in lanes for chart in lane.charts)]
+    objectives, says = list(_objectives(trace, report)), legend(report.query, trace.columns)
+    verdict = "" if all(each["met"] for each in objectives) else "bad"
+    marks = {}
+    for each in objectives:
+        marks[each["decided"]] = marks.get(each["decided"], True) and each["met"]
     folder = files("ccmatic.explanation")
     html, style, script = ((folder / f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
-    parts = {"STYLE": style, "SCRIPT": script, "TITLE": escape(_title(trace)), "DATA": data}
+    colours = "".join(f"--{role}: {colour}; " for role, colour in ROLES.items())
+    painted = "".join(_PAINTED.format(role=role) for role in ROLES)
+    parts = {
+        "STYLE": f":root {{ {colours}}}\n{style.replace('@ROLES@', painted)}",
+        "SCRIPT": script,
+        "TITLE": escape(_title(trace)),
+        "VERDICT": f'<p id="verdict" class="{verdict}" role="status">{escape(_verdict(report))}</p>',
+        "QUERY": escape(str(report.query)),
+        "WHO": escape(_who(trace, report.controller)),
+        "LAST": str(trace.horizon - 1),
+        "CHARTS": "\n".join(_sections(shared, lanes, trace.horizon, marks)),
+        "OBJECTIVES": "\n".join(_objective(each, trace.horizon - 1) for each in objectives),
+        "NOW": "\n".join(_now(name, column, says[name]) for name, column in trace.columns.items()),
+        "CONTROLLERS": "\n".join(_listings(trace, report.controller)),
+        "SENTENCES": "\n".join(f"<li>{escape(text)}</li>" for text in str(explain(trace, report)).splitlines()),
+        "NUMBERS": _numbers(trace),
+        "CONSTANTS": escape(", ".join(f"{name} = {number(value)}" for name, value in trace.constants.items())),
+        "DATA": _json(
+            {
+                "steps": trace.horizon,
+                "columns": {name: [str(value) for value in column] for name, column in trace.columns.items()},
+                "charts": [charts.positions(chart, trace.horizon) for chart in drawn],
+                "laws": binding(report.query, trace),
+                "controller": _choices(trace, report.controller),
+            }
+        ),
+    }
     return re.sub("@([A-Z]+)@", lambda mark: parts[mark[1]], html)
+
+
+def _json(data):
+    """Data as a script's text, which cannot end the script."""
+    text = json.dumps(data, ensure_ascii=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _require_floats(trace):
+    for name, column in trace.columns.items():
+        try:
+            _ = [float(value) for value in column]
+        except OverflowError:
+            raise InputError(f"cannot draw the trace: column {name} has a number above 1e308") from None
 
 
 def _title(trace):
     model, buffer = (str(trace.query.get(name, "unknown")) for name in ("model", "buffer"))
     return f"A trace of {trace.horizon} steps: model {model}, buffer {buffer}"
-
-
-def _data(trace, report):
-    told_of = explain(trace, report)
-    says = legend(report.query, trace.columns)
-    return {
-        "title": _title(trace),
-        "verdict": _verdict(report),
-        "query": str(report.query),
-        "sentences": records.data(told_of.record()),
-        "constants": [[name, number(value)] for name, value in trace.constants.items()],
-        "steps": trace.horizon,
-        "columns": [
-            {"name": name, "says": says[name], "values": _drawn(name, column), "exact": [str(v) for v in column]}
-            for name, column in trace.columns.items()
-        ],
-        "charts": list(_charts(trace, report.query)),
-        "laws": binding(report.query, trace),
-        "controller": _controller(trace, report.controller),
-        "objectives": list(_objectives(trace, report)),
-    }
 
 
 def _verdict(report):
@@ -71,48 +123,131 @@ def _verdict(report):
     }[report.outcome]
 
 
-def _drawn(name, column):
-    try:
-        return [float(value) for value in column]
-    except OverflowError:
-        raise InputError(f"cannot draw the trace: column {name} has a number above 1e308") from None
+def _named(trace, controller):
+    """The names of the flows' controllers: one for all, or one for each; empty where it is not known."""
+    if isinstance(controller, controllers.Several):
+        return [each.name for each in controller.each]
+    return [trace.controller_name or ""]
 
 
-def _charts(trace, query):
+def _who(trace, controller):
+    """Whose rates the trace has, in words."""
+    if controller is None:
+        return "The rates are nobody's."
+    names = _named(trace, controller)
+    if len(names) > 1:
+        flows = ", ".join(f"flow {flow} runs {name}" for flow, name in enumerate(names, 1))
+        return f"{flows[0].upper()}{flows[1:]}."
+    return f"The controller is {names[0]}." if names[0] else ""
+
+
+def _drawn(trace, query):
+    """The Charts of all flows, and the Lane of each; a sender at a rate has no lane."""
+    if not query.model.windows:
+        return list(_of_a_rate(trace, query)), ()
+    lanes = Lanes.of(trace, query.model)
+    if len(lanes.each) == 1:
+        return [*lanes.each[0].charts, *lanes.shared], ()
+    return list(lanes.shared), lanes.each
+
+
+def _of_a_rate(trace, query):
+    """The charts of a sender at a rate."""
+    scales = {"C·R_m": trace.constants["C"] * trace.constants["R_m"], "C": trace.constants["C"]}
+    scales["R_m"] = trace.constants["R_m"]
     units = {name: str(unit) for name, unit in query.units().items()}
     left = [name for name in trace.columns if not name.endswith(BEFORE_TIMEOUT)]
-    for title, *kinds in CHARTS:
-        names = [n for kind in kinds for n in left if (n in kind and isinstance(kind, tuple)) or units.get(n) == kind]
-        if names:
-            yield {"title": title, "names": names, "link": title.startswith("Beliefs about rates")}
+    for title, unit, columns, of in CHARTS:
+        names = [name for name in columns if name in left] + [name for name in left if of and units.get(name) == of]
         left = [name for name in left if name not in names]
+        if names:
+            others = iter(OTHERS * len(names))
+            lines = tuple(
+                Line(name, _scaled(trace, name, scales[unit]), columns.get(name) or next(others), _form(name))
+                for name in names
+            )
+            yield Chart(title, unit, lines, link=unit == "C", cut=CUT if of == "rate" else None)
     own = [name for name in left if name != "Ld"]
     if own:
-        yield {"title": "Other columns", "names": own, "link": False}
+        roles = zip(own, OTHERS * len(own), strict=False)
+        yield Chart("Other columns", "", tuple(Line(name, _scaled(trace, name, 1), role) for name, role in roles))
 
 
-def _controller(trace, controller):
-    """The lines of the controller, and for each step those that were read and what an envelope allowed; nothing decides
-    the step 0."""
-    if controller is None:
-        return None
-    lines, unsaid = controller.pretty().splitlines(), [""] * trace.horizon
-    if isinstance(controller, controllers.Stateful):
-        return {"lines": lines, "taken": [{}] * trace.horizon, "allowed": unsaid}
-    taken = [way_taken(controller.body, inputs) for inputs in trace.decisions(controller.parameters)]
-    allowed = ["", *map(_band, trace.allowed(controller))] if controller.is_envelope else unsaid
-    return {"lines": lines, "taken": [{}, *taken], "allowed": allowed}
+def _form(name):
+    return Form.POINTS if name in "ASLK" else Form.STEPS if name == "r" else Form.HELD
 
 
-def _band(rates):
-    return f", from {number(rates.low)} to {number(rates.high)}" if rates else ", at any rate"
+def _scaled(trace, name, unit):
+    return tuple(value / unit for value in trace.columns[name])
+
+
+def _sections(shared, lanes, steps, marks):
+    """The charts as HTML, those of a flow under its heading."""
+    yield from (charts.figure(chart, steps, marks) for chart in shared)
+    for lane in lanes:
+        drawn = "\n".join(charts.figure(chart, steps, marks) for chart in lane.charts)
+        heading = f'<h2><i class="chip flow{lane.number}"></i>{escape(lane.title)}</h2>'
+        yield f'<section class="lane" aria-label="{escape(lane.title)}">{heading}\n{drawn}</section>'
 
 
 def _objectives(trace, report):
-    """Each objective, with the comparisons that decide it and the step at which each is."""
+    """Each objective, with the comparisons that decide it, and the step at which it and each of them is decided."""
     end = trace.horizon - 1
     for name, reason in reasons_of(report, observed(trace, report)).items():
         met = report.objectives[name]
         leaves = reason.leaves(met)
-        parts = [{"text": told(leaf, end), "step": getattr(leaf.reason, "step", None) or end} for leaf in leaves]
-        yield {"name": name, "met": met, "parts": parts}
+        parts = [{"text": told(leaf, end), "step": decided(leaf.reason, leaf.truth, end)} for leaf in leaves]
+        yield {"name": name, "met": met, "decided": decided(reason, met, end), "parts": parts}
+
+
+def _objective(each, end):
+    """An objective as an item of a list."""
+    state = "met" if each["met"] else "not met"
+    at = f"decided at t = {each['decided']}{', the end' if each['decided'] == end else ''}"
+    parts = "".join(f'<li data-step="{part["step"]}">{escape(part["text"])}</li>' for part in each["parts"])
+    kind = "met" if each["met"] else "broken"
+    return (
+        f'<li class="{kind}" data-kind="{kind}" data-decided="{each["decided"]}">'
+        f'<span class="state" data-state="{state}">{state}</span><span>{escape(each["name"])}</span>'
+        f"<small>{at}</small><ul>{parts}</ul></li>"
+    )
+
+
+def _now(name, column, says):
+    """A column's value at the step of the slider, and what it is, as a row of a table."""
+    value = f'<td class="number" data-column="{escape(name)}">{escape(str(column[0]))}</td>'
+    return f"<tr><td>{escape(name)}</td>{value}<td>{escape(says)}</td></tr>"
+
+
+def _numbers(trace):
+    """All numbers, exact, as a table of a row a step."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in ("t", *trace.columns))
+    rows = ("".join(f"<td>{escape(str(value))}</td>" for value in row.values()) for row in trace.rows())
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<table id="all"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>'
+
+
+def _listings(trace, controller):
+    """The text of each controller, a line a span, under its name."""
+    if controller is None:
+        yield "<pre>nobody's rates</pre>"
+        return
+    names, each = _named(trace, controller), controllers.each_of(controller)
+    for flow, (name, one) in enumerate(zip(names, each, strict=True), 1):
+        title = f"Flow {flow}: {name}" if len(each) > 1 else name
+        lines = "".join(f"<span>{escape(line)}</span>" for line in one.pretty().splitlines())
+        yield f"{f'<h3>{escape(title)}</h3>' if title else ''}<pre>{lines}</pre>"
+
+
+def _choices(trace, controller):
+    """For each step the lines of a controller that were read, true or false, and what an envelope allowed; None for a
+    controller with state, or none. Nothing decides the step 0."""
+    if not isinstance(controller, controllers.Controller):
+        return None
+    taken = [way_taken(controller.body, inputs) for inputs in trace.decisions(controller.parameters)]
+    allowed = map(_band, trace.allowed(controller)) if controller.is_envelope else [""] * (trace.horizon - 1)
+    return {"taken": [{}, *taken], "allowed": ["", *allowed]}
+
+
+def _band(rates):
+    return f", from {number(rates.low)} to {number(rates.high)}" if rates else ", at any rate"

@@ -8,32 +8,39 @@ from ccmatic.traces.canvas import (
     NETWORK,
     PROBE,
     QUIET,
+    ROLES,
     SENDER,
     SMALL,
     TRUTH,
+    apart,
     figure,
     require,
 )
-from ccmatic.traces.charts import Chart, Line
+from ccmatic.traces.charts import DASHES, Chart, Form, Kind, Line
 from ccmatic.traces.drawing import draw_trace
 from ccmatic.traces.lanes import Lanes
 from ccmatic.traces.trace import Trace
 
 __all__ = [
     "BELIEF",
+    "DASHES",
     "JITTER",
     "LARGE",
     "LOSS",
     "NETWORK",
     "PROBE",
     "QUIET",
+    "ROLES",
     "SENDER",
     "SMALL",
     "TRUTH",
     "Chart",
+    "Form",
+    "Kind",
     "Lanes",
     "Line",
     "Trace",
+    "apart",
     "draw_trace",
     "figure",
     "require",

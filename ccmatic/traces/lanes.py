@@ -159,7 +159,7 @@ class _Reader:
         total = sum(column[-1] - column[0] for column in served)
         lines = []
         for lane, column in zip(lanes, served, strict=True):
-            share = f": {float(100 * (column[-1] - column[0]) / total):.3g} %" if total else ""
+            share = f" ({float(100 * (column[-1] - column[0]) / total):.3g} % of all)" if total else ""
             steps = (Fraction(0), *(after - before for before, after in pairwise(column)))
             lines.append(Line(f"flow {lane.number}{share}", steps, f"flow{lane.number}", Form.STEPS))
         return Chart("Served in each step, by flow", "C", tuple(lines), Kind.STACK, link=True)
@@ -178,16 +178,15 @@ class _Reader:
         declared = self._model.declared() if self._model else {}
         by_unit = {}
         for name in list(self._left):
-            column = declared.get(name)
-            unit = column.unit if column else None
+            unit = declared[name].unit if name in declared else None
             values = self._column(name, unit)
             if len(set(values)) > 1:
                 lines = by_unit.setdefault(unit, [])
-                label = f"{column.says}, {name}" if column else name
-                lines.append(Line(label, values, STATE[len(lines) % len(STATE)]))
+                lines.append(Line(name, values, STATE[len(lines) % len(STATE)]))
         for unit, lines in by_unit.items():
-            title, shown = "The link", UNITS[unit][1] if unit in UNITS else ""
-            yield Chart(title, shown, tuple(lines))
+            one = declared.get(lines[0].label) if len(lines) == 1 else None
+            title = f"{one.says[0].upper()}{one.says[1:]}" if one else "The link"
+            yield Chart(title, UNITS[unit][1] if unit in UNITS else "", tuple(lines))
 
 
 def _senders(trace, model, flows):
