@@ -69,7 +69,7 @@ EIGHTHS = [
         [1],
     ],
 ]
-NETWORK = cm.Network("cbr_delay", buffer="infinite", horizon=5)
+NETWORK = cm.Network("cbr_delay", buffer="infinite", horizon=4)
 
 #: Executions in which it has sent at half of the link's rate or more.
 BEGUN = "r_f[0][0] >= 1/2 * C; r_f[0][1] >= 1/2 * C"
@@ -103,7 +103,7 @@ def test_it_reads_all_of_its_inputs(policy):
 
 def test_it_is_decided(policy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    on = ("--model", "cbr_delay", "--buffer", "infinite", "--horizon", "5")
+    on = ("--model", "cbr_delay", "--buffer", "infinite", "--horizon", "4")
     code, told, _ = run("verify", policy, *on)
     assert code == 1 and "relu" in told and "violated" in told
     (file,) = tmp_path.glob("ccmatic-traces/relu-*.json")
@@ -112,8 +112,7 @@ def test_it_is_decided(policy, tmp_path, monkeypatch):
 
 
 def test_its_worst_value_is_found(policy):
-    network = cm.Network("cbr_delay", buffer="infinite", horizon=4)
-    worst = cm.worst(policy, network, given=BEGUN, low="1/10", high="1/5", resolution="1/10")
+    worst = cm.worst(policy, NETWORK, given=BEGUN, low="1/10", high="1/5", resolution="1/10")
     assert (worst.none, worst.some) == (Fraction(1, 10), Fraction(1, 5))
 
 
