@@ -1,5 +1,6 @@
 """A trace as a page: in a headless browser, the slider leads to the numbers of the trace; text cannot become markup."""
 
+import json
 import shutil
 from dataclasses import replace
 from itertools import combinations
@@ -199,6 +200,16 @@ def test_hostile_text_is_not_run(browser, tmp_path):
     browser.get((tmp_path / "page.html").as_uri())
     assert browser.title.startswith("A trace of") and HOSTILE in texts(browser, "#title")[0]
     assert browser.find_elements("css selector", "img") == []
+
+
+@pytest.mark.parametrize("name, value", [("C", "0"), ("C", "-1")])
+@pytest.mark.parametrize("file", [LATE_DRAIN, GALLERY / "starvation" / "copa.json"], ids=["one flow", "two flows"])
+def test_a_link_that_makes_no_sense_is_refused(file, name, value, tmp_path):
+    data = json.loads(file.read_text())
+    data["constants"][name] = value
+    (tmp_path / "trace.json").write_text(json.dumps(data))
+    code, _, err = run("replay", "trace.json", "--html", "page.html", cwd=tmp_path)
+    assert code == 2 and "cannot draw the trace; expected at least a step" in err
 
 
 def test_the_page_needs_nothing_else():

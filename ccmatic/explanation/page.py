@@ -9,24 +9,35 @@ from html import escape
 from importlib.resources import files
 
 from ccmatic import controllers
-from ccmatic.base import InputError
+from ccmatic.base import BYTES, RATE, TIME, InputError
 from ccmatic.compilers.text import way_taken
 from ccmatic.contracts import BEFORE_TIMEOUT
 from ccmatic.explanation import charts
 from ccmatic.explanation.binding import binding
 from ccmatic.explanation.deciding import decided
 from ccmatic.explanation.sentences import explain, legend, observed, reasons_of
-from ccmatic.explanation.words import number, told
-from ccmatic.traces import ROLES, Chart, Form, Lanes, Line
+from ccmatic.explanation.words import UNITS, number, told
+from ccmatic.traces import ROLES, Chart, Form, Lanes, Line, scales
 from ccmatic.verification import Outcome
 
-#: The charts of a sender at a rate, in this order: title, unit, columns with their roles, and the unit of its beliefs.
+#: The columns that charts name in a word, with their roles.
+WORDS = {
+    "A": ("sent", "sent"),
+    "S": ("served", "served"),
+    "L": ("lost", "lost"),
+    "K": ("tokens", "truth"),
+    "r": ("rate", "sent"),
+    "Q": ("last byte", "served"),
+    "F": ("first byte", "jitter"),
+}
+
+#: The charts of a sender at a rate, in this order: title, unit, columns, and whether beliefs of that unit are there.
 CHARTS = (
-    ("Bytes since the start", "C·R_m", {"A": "sent", "S": "served", "L": "lost", "K": "truth"}, None),
-    ("Sending rate", "C", {"r": "sent"}, None),
-    ("Beliefs about rates", "C", {}, "rate"),
-    ("Delay", "R_m", {"Q": "served", "F": "jitter"}, "time"),
-    ("Beliefs about bytes", "C·R_m", {}, "bytes"),
+    ("Bytes since the start", BYTES, "ASLK", False),
+    ("Sending rate", RATE, "r", False),
+    ("Beliefs about rates", RATE, "", True),
+    ("Delay", TIME, "QF", True),
+    ("Beliefs about bytes", BYTES, "", True),
 )
 
 #: The colours of beliefs and of other columns, in turn.
@@ -153,20 +164,20 @@ def _drawn(trace, query):
 
 def _of_a_rate(trace, query):
     """The charts of a sender at a rate."""
-    scales = {"C·R_m": trace.constants["C"] * trace.constants["R_m"], "C": trace.constants["C"]}
-    scales["R_m"] = trace.constants["R_m"]
-    units = {name: str(unit) for name, unit in query.units().items()}
+    scale, units = scales(trace), query.units()
     left = [name for name in trace.columns if not name.endswith(BEFORE_TIMEOUT)]
-    for title, unit, columns, of in CHARTS:
-        names = [name for name in columns if name in left] + [name for name in left if of and units.get(name) == of]
+    for title, unit, columns, beliefs in CHARTS:
+        names = [name for name in columns if name in left]
+        names += [name for name in left if beliefs and units.get(name) == unit]
         left = [name for name in left if name not in names]
         if names:
-            others = iter(OTHERS * len(names))
-            lines = tuple(
-                Line(name, _scaled(trace, name, scales[unit]), columns.get(name) or next(others), _form(name))
-                for name in names
-            )
-            yield Chart(title, unit, lines, link=unit == "C", cut=CUT if of == "rate" else None)
+            others, lines = iter(OTHERS * len(names)), []
+            for name in names:
+                word, role = WORDS.get(name) or ("", next(others))
+                values = _scaled(trace, name, 1 if name in query.model.measures else scale[unit])
+                lines.append(Line(f"{word}, {name}" if word else name, values, role, _form(name)))
+            is_rate = unit == RATE
+            yield Chart(title, UNITS[str(unit)], tuple(lines), link=is_rate, cut=CUT if is_rate and beliefs else None)
     own = [name for name in left if name != "Ld"]
     if own:
         roles = zip(own, OTHERS * len(own), strict=False)

@@ -16,7 +16,7 @@ from ccmatic.traces.canvas import (
     figure,
     require,
 )
-from ccmatic.traces.charts import DASHES, Chart, Form, Kind, Line
+from ccmatic.traces.charts import DASHES, Chart, Form, Kind, Line, scales
 from ccmatic.traces.drawing import draw_trace
 from ccmatic.traces.lanes import Lanes
 from ccmatic.traces.trace import Trace
@@ -44,4 +44,5 @@ __all__ = [
     "draw_trace",
     "figure",
     "require",
+    "scales",
 ]

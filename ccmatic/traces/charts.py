@@ -4,11 +4,26 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 
+from ccmatic.base import BYTES, RATE, TIME, InputError
+
 #: The patterns of lines, by rank, in points: none, or (offset, (on, off)). Where lines coincide, all ranks can be seen.
 DASHES = (None, (0, (6, 6)), (0, (3, 9)), (6, (3, 9)))
 
 #: Lines that are nearer than this share of their chart's height coincide.
 NEAR = 1 / 100
+
+
+def scales(trace):
+    """Return what a trace's numbers are divided by to be in C·R_m, C and R_m: a dict by unit.
+
+    Raises:
+        InputError: The trace has no step, or C or R_m is not above 0.
+        KeyError: The trace has no C or R_m.
+    """
+    C, R_m = (trace.constants[name] for name in ("C", "R_m"))
+    if not (trace.horizon > 0 and C > 0 and R_m > 0):
+        raise InputError("cannot draw the trace; expected at least a step, C > 0 and R_m > 0")
+    return {BYTES: C * R_m, RATE: C, TIME: R_m}
 
 
 class Form(Enum):

@@ -8,7 +8,7 @@ from itertools import pairwise
 from ccmatic import controllers
 from ccmatic.base import BYTES, CONDITION, RATE, TIME, InputError
 from ccmatic.contracts import load_definition
-from ccmatic.traces.charts import Chart, Form, Kind, Line
+from ccmatic.traces.charts import Chart, Form, Kind, Line, scales
 
 #: Rates from this many C on limit nothing.
 UNLIMITED = 100
@@ -85,10 +85,7 @@ class _Reader:
 
     def __init__(self, trace, model):
         self._trace, self._model, self._flows = trace, model, count(trace)
-        C, R_m = trace.constants["C"], trace.constants["R_m"]
-        if not (trace.horizon > 0 and C > 0 and R_m > 0):
-            raise InputError("cannot draw the trace; expected at least a step, C > 0 and R_m > 0")
-        self._scale = {BYTES: C * R_m, RATE: C, TIME: R_m}
+        self._scale = scales(trace)
         self._parts, self._kept = _senders(trace, model, self._flows)
         self._left = dict.fromkeys(trace.columns)
 
@@ -179,7 +176,7 @@ class _Reader:
         by_unit = {}
         for name in list(self._left):
             unit = declared[name].unit if name in declared else None
-            values = self._column(name, unit)
+            values = self._column(name, None if self._model and name in self._model.measures else unit)
             if len(set(values)) > 1:
                 lines = by_unit.setdefault(unit, [])
                 lines.append(Line(name, values, STATE[len(lines) % len(STATE)]))

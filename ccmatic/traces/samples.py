@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ccmatic import controllers
-from ccmatic.base import RATE, InputError
+from ccmatic.base import BYTES, RATE, TIME, InputError
 from ccmatic.contracts import RunningMin, load_definition
+from ccmatic.traces.charts import scales
 
 #: Of more than so many steps, lines are thin and markers few.
 CROWD = 25
@@ -42,20 +43,19 @@ class Samples:
         with suppress(InputError):
             model = model or load_definition("models", "MODEL", trace.query.get("model"))
         try:
-            C, R_m, D = (trace.constants[name] for name in ("C", "R_m", "D"))
-            if not (trace.horizon > 0 and C > 0 and R_m > 0):
-                raise InputError("cannot draw the trace; expected at least a step, C > 0 and R_m > 0")
-            sizes = {name: _scaled(trace.columns[name], C * R_m) for name in "ASL"}
+            scale, D = scales(trace), trace.constants["D"]
+            bytes_, C, R_m = (scale[unit] for unit in (BYTES, RATE, TIME))
+            sizes = {name: _scaled(trace.columns[name], bytes_) for name in "ASL"}
             return Samples(
                 steps=trace.horizon,
                 **sizes,
-                K=_scaled(trace.tokens(model), C * R_m),
+                K=_scaled(trace.tokens(model), bytes_),
                 r=_scaled(_rates(trace), C),
                 Q=_scaled(trace.columns["Q"], 1),
                 bounds={bound: _scaled(trace.columns[bound.name], C) for bound in _rate_bounds(trace, model)},
-                beta=float(trace.constants["beta"] / (C * R_m)) if "beta" in trace.constants else None,
+                beta=float(trace.constants["beta"] / bytes_) if "beta" in trace.constants else None,
                 D=int(D / R_m),
-                window=_scaled(trace.columns.get("cwnd", ()), C * R_m),
+                window=_scaled(trace.columns.get("cwnd", ()), bytes_),
                 allowed=[_scaled(rates or (0, 0), C) for rates in _envelope(trace)],
             )
         except KeyError as error:
