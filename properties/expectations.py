@@ -377,9 +377,12 @@ class Reader:
         return int(steps)
 
     def _during(self, expectation, flow, begin, end):
-        """That all conditions hold at each step of an interval."""
-        steps = range(begin, end + 1)
-        return every([self._holds(each, flow or 0, t) for each in expectation.conditions for t in steps])
+        """That all conditions hold at each step of an interval: of the flow, or, if there is none, of every flow.
+
+        Of a delay they hold when the bytes are sent."""
+        steps = range(begin, begin + 1 if expectation.comparison.subject == "delay" else end + 1)
+        flows = range(len(self._x.flows)) if flow is None else [flow]
+        return every([self._holds(each, n, t) for each in expectation.conditions for n in flows for t in steps])
 
     def _holds(self, comparison, flow, t):
         quantity, scale = self._quantity(comparison)
@@ -466,7 +469,9 @@ class Reader:
         """The conditions of an expectation, at each step of an interval."""
         texts = []
         for each in expectation.conditions:
-            text = self._at_step(each, "n" if quantity.per_flow else "0")
+            of_every = len(self._x.flows) > 1 and not quantity.per_flow
+            text = self._at_step(each, "n" if quantity.per_flow or of_every else "0")
+            text = f"ALLT(0, N, lambda n: {text})" if of_every else text
             texts.append(f"ALLT(a, {end}+1, lambda t: {text})" if quantity.intervals else text)
         return ", ".join(texts)
 

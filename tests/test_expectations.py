@@ -29,6 +29,10 @@ TEXTS = [
     ("no timeout", "ccac_windows"),
     ("utilisation >= 50% over every 2 rtt while queue >= 1/2 bdp", "ccac_windows"),
     ("C_L <= 100%", "ccac"),
+    ("delay <= 1 rtt while queue <= 1 bdp", "ccac"),
+    ("utilisation >= 50% over every 2 rtt while window >= 1 bdp", "two_flows"),
+    ("share >= 20% over every 3 rtt while window >= 1 bdp and queue >= 1 bdp", "two_flows"),
+    ("window >= 1 packet beside reno while rate <= 50%", "two_flows"),
 ]
 
 

@@ -35,6 +35,8 @@ def test_there_are_forty_and_at_least_34_are_asked_in_a_line():
 
 @pytest.mark.parametrize("asked", MARKED)
 def test_a_line_answers(asked, tmp_path):
+    for solver in re.findall(r"cvc5|yices", asked.get("needs", "")):
+        pytest.importorskip(solver)
     _, out, error = run(*shlex.split(asked["command"]), "--json", cwd=tmp_path)
     (line,) = lines(out) or [error]
     assert line.get("met", line.get("verdict")) == asked["answer"]
