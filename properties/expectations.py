@@ -6,7 +6,7 @@ its formula, its monitor and its sentence follow from them.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -112,12 +112,14 @@ FORM = "QUANTITY <= AMOUNT, such as 'utilisation >= 80% over every 10 rtt' or 'q
 
 @dataclass(frozen=True)
 class Comparison:
-    """`subject relation amount unit`, with a canonical unit: "", bdp, packets or rtt."""
+    """`subject relation amount unit`, with a canonical unit: "", bdp, packets or rtt. written: the unit as a person
+    wrote it, and how many canonical units it is."""
 
     subject: str
     relation: str
     amount: Fraction
     unit: str
+    written: tuple[str, Fraction] = field(default=("", Fraction(1)), compare=False)
 
     def __str__(self):
         if self.subject in _CONDITIONS:
@@ -187,7 +189,7 @@ def _comparison(text, units):
         raise InputError(f"'{shown(text)}' is no expectation; expected {FORM}")
     subject, relation, number, unit = match.groups()
     _, factor, canonical = _unit(unit, units, text)
-    return Comparison(subject, relation, exact(number) * factor, canonical)
+    return Comparison(subject, relation, exact(number) * factor, canonical, (unit, factor))
 
 
 def _interval(text, units):
@@ -271,8 +273,8 @@ class Reader:
         if worst is None or expectation.comparison.subject in _CONDITIONS:
             return ""
         value, begin, end, flow = worst
-        unit = expectation.comparison.unit
-        number = f"{float(value):.4g} {unit}" if unit else f"{float(100 * value):.4g} %"
+        unit, factor = expectation.comparison.written
+        number = f"{float(value / factor):.4g} {unit}" if unit else f"{float(100 * value):.4g} %"
         begin, end = (float(Fraction(t, self._x.R)) for t in (begin, end))
         where = f"from {begin:.4g} to {end:.4g} R_m" if end > begin else f"at {begin:.4g} R_m"
         of = f" of flow {flow + 1}" if flow is not None and len(self._x.flows) > 1 else ""

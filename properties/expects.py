@@ -141,10 +141,10 @@ class Expects(Property):
         """Where executions begin: the Start."""
         return STARTS.get(self.start) or Start(f"from {self.start}")
 
-    def measured(self, model, x):
-        """Return the worst value of each expectation in an execution of numbers, in words, by its text."""
-        reader = Reader(model, x)
-        return {str(each): reader.measured(each) for each in self.expectations}
+    @staticmethod
+    def measured(model, x, expectation):
+        """Return the worst value of an expectation in an execution of numbers, in words."""
+        return Reader(model, x).measured(expectation)
 
     def ways_to_fail(self, model, buffer):
         """One for each expectation: an execution from the start that does not meet it."""

@@ -56,7 +56,7 @@ class Progress(Listener):
 
     def expected(self, question, shape):
         """Report whether an expectation is proved, by a shape; None if by none."""
-        name, expectation = question.controller.name, str(question.expectation)
+        name, expectation = question.controller.name, question.text
         on = question.description.text
         verdict = "proved" if shape else "unknown"
         text = f"{name:<20} {verdict:<9} {expectation}, on {on}, "

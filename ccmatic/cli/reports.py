@@ -109,9 +109,7 @@ def judgement_text(judgement, file):
 
 def answer_text(question, judgement, file):
     """Return the answer to a Question in a few lines for a person; file: as of `judgement_json`."""
-    lines = [
-        f"{judgement.controller.name:<20} {judgement.verdict:<9} {judgement.seconds:6.1f} s   {question.expectation}"
-    ]
+    lines = [f"{judgement.controller.name:<20} {judgement.verdict:<9} {judgement.seconds:6.1f} s   {question.text}"]
     if judgement.trace:
         measured = question.measured(judgement.trace)
         lines[0] += f": {measured}" if measured else ""
@@ -158,7 +156,7 @@ def worst_text(of, worst, file, question=None):
 def _question(question):
     """The fields of a line that a Question has."""
     return {
-        "expect": str(question.expectation),
+        "expect": question.text,
         "on": question.description.text,
         "where": question.where,
         "start": question.query.property.start,

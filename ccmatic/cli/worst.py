@@ -47,7 +47,7 @@ def worst(controllers, of, on, expect, save, verbose, as_json, solver, **network
 
     among = {name: network.pop(name) for name in ("at", "low", "high", "resolution")}
     question = _question(controllers, of, on, expect, network) if on or expect else None
-    of = str(question.expectation) if question else of or "utilisation"
+    of = question.text if question else of or "utilisation"
     named = " ".join(controllers)
     with options.Waiting(f"{named}, {of}") as waiting:
 

@@ -24,13 +24,15 @@ class Question:
     Args:
         query: The Query that a solver decides.
         controller: The controller; of several flows, those of all.
-        expectation: As the property reads it.
+        text: The expectation as a person wrote it.
+        expectation: As the property reads it, in the network's units.
         description: The network as a person described it.
         notes: What the network rounds, in sentences.
     """
 
     query: Query
     controller: Decides
+    text: str
     expectation: Any
     description: NetworkDescription
     notes: tuple[str, ...] = ()
@@ -50,7 +52,7 @@ class Question:
         """Return the worst value that a trace of this question shows, in words."""
         reads = trace.columns.keys() & self.query.units().keys()
         x = self.query.observed(trace, reads, self.controller.state)
-        return str(self._expects.measured(self.query.model, x)[str(self.expectation)])
+        return str(self._expects.measured(self.query.model, x, self.expectation))
 
     def edge(self) -> tuple[Any, list[str]]:
         """Return the quantity whose worst case decides the question, and the conditions of its start.
@@ -121,7 +123,7 @@ def ask(
     needed = expects.least_horizon(shortest, decides.state)
     network = _long_enough(placed.network, needed, horizon, period)
     query = Query(network, name, what=str(expectation), start=begins, given=given, repeats=period or 0)
-    return Question(query, query.controller(decides), expectation, description, placed.notes)
+    return Question(query, query.controller(decides), expect.strip(), expectation, description, placed.notes)
 
 
 def _each(controller: Any) -> Sequence[Any]:
