@@ -156,10 +156,10 @@ class _Reader:
         total = sum(column[-1] - column[0] for column in served)
         lines = []
         for lane, column in zip(lanes, served, strict=True):
-            share = f" ({float(100 * (column[-1] - column[0]) / total):.3g} % of all)" if total else ""
+            share = f" ({float(100 * (column[-1] - column[0]) / total):.3g} %)" if total else ""
             steps = (Fraction(0), *(after - before for before, after in pairwise(column)))
             lines.append(Line(f"flow {lane.number}{share}", steps, f"flow{lane.number}", Form.STEPS))
-        return Chart("Served in each step, by flow", "C", tuple(lines), Kind.STACK, link=True)
+        return Chart("Shares of what is served, by flow and step", "C", tuple(lines), Kind.STACK, link=True)
 
     def _waiting(self, lanes):
         """What of each flow was sent, and neither lost nor served."""
