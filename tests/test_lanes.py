@@ -77,6 +77,13 @@ def test_a_trace_whose_controller_cannot_be_read_is_drawn(tmp_path):
     assert "Flow 2: bytes" in svg and "window2" in svg
 
 
+def test_a_name_is_no_formula(tmp_path):
+    trace = trace_of_flows(2, name=r"a$\frac$b")
+    named = trace.with_columns(**{r"W$\frac$": trace.columns["A1"]})
+    svg = svg_of(named, tmp_path)
+    assert r"Flow 1, a$\frac$b: bytes" in svg.replace(r"\$", "$") and r"W$\frac$" in svg.replace(r"\$", "$")
+
+
 @pytest.mark.parametrize("name", ["A1", "S2", "cwnd2"])
 def test_a_trace_without_a_column_is_refused(name, tmp_path):
     trace = trace_of_flows(2)

@@ -195,6 +195,12 @@ def test_hostile_text_stays_text():
     assert text.count("<script") == 2 and text.count("</script>") == 2 and "<img" not in text
 
 
+def test_a_hostile_name_of_a_controller_stays_text():
+    trace = trace_of_flows(2, name=HOSTILE)
+    text = page(trace, replay(trace))
+    assert text.count("<script") == 2 and text.count("</script>") == 2 and "<img" not in text
+
+
 def test_hostile_text_is_not_run(browser, tmp_path):
     named, report = hostile()
     (tmp_path / "page.html").write_text(page(named, report))

@@ -19,7 +19,7 @@ def compose(figure, trace, lanes):
     ratios = [_height(chart) for _, chart in titled]
     panels = canvas.panels(figure, trace, ratios, BETWEEN * len(ratios) / sum(ratios))
     for axes, (title, chart) in zip(panels, titled, strict=True):
-        canvas.prepare(axes, title.replace("C·R_m", "$C·R_m$"), lanes.steps - 1)
+        canvas.prepare(axes, _plain(title).replace("C·R_m", "$C·R_m$"), lanes.steps - 1)
         {Kind.LINES: _draw_lines, Kind.STACK: _draw_stack, Kind.STRIPS: _draw_strips}[chart.kind](axes, chart)
 
 
@@ -46,7 +46,7 @@ def _draw_lines(axes, chart):
             axes.step([*range(len(values)), axes.get_xlim()[1]], [*values, values[-1]], where="post", **style)
         else:
             axes.step(range(len(values)), [values[min(1, len(values) - 1)], *values[1:]], where="pre", **style)
-        labels.append((values[-1], line.label, colour))
+        labels.append((values[-1], _plain(line.label), colour))
     canvas.name(axes, [*labels, *_link(axes, chart)])
 
 
@@ -70,8 +70,13 @@ def _draw_strips(axes, chart):
         colour = canvas.ROLES[line.role]
         spans = [(t, 1) for t, value in enumerate(line.values) if value]
         axes.broken_barh(spans, (row + 0.15, 0.7), facecolor=colour)
-        labels.append((row + 0.5, f"{line.label} is true", colour))
+        labels.append((row + 0.5, f"{_plain(line.label)} is true", colour))
     canvas.name(axes, labels)
+
+
+def _plain(text):
+    """A text of a trace, of which matplotlib makes no formula."""
+    return text.replace("$", r"\$")
 
 
 def _link(axes, chart):
