@@ -41,6 +41,8 @@ ASKED = [
         "0",
         HOLDS,
     ),
+    ("hystart", "1", 5, "c_f[0][T-1] > c_f[0][1] + S[T-2] - S[0] + T * alpha", EMPTY, "0", HOLDS),
+    ("hystart", "1", 5, "c_f[0][T-1] > c_f[0][1] + S[T-2] - S[0]", EMPTY, "0", VIOLATED),
     ("rocc", "infinite", 10, UNUSED.format(least="1/10"), "L[0] == 0; alpha == 1/100", "0", VIOLATED),
 ]
 

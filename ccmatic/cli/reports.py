@@ -85,6 +85,7 @@ def judgement_json(name, judgement, file, explanation=None, question=None):
         line |= {"way": judgement.way}
     if explanation:
         line |= {"explanation": explanation.record()}
+    line |= {"advice": list(judgement.advice)} if judgement.advice else {}
     left = records.exclusions(judgement.left_out)
     return records.line(VerifyLine(name, judgement.verdict, round(judgement.seconds, 3), left, **line))
 
@@ -103,7 +104,7 @@ def judgement_text(judgement, file):
         lines.append("    on the published model; whether on every execution could not be told in time")
     elif judgement.verdict == "unknown":
         lines[0] += f"   no answer in time whether: {judgement.way}"
-    lines += left_out_lines(judgement.left_out)
+    lines += left_out_lines(judgement.left_out) + advice_lines(judgement.advice)
     return "\n".join([*lines, *(file_lines(file) if trace else ())])
 
 
@@ -116,13 +117,18 @@ def answer_text(question, judgement, file):
     elif judgement.verdict == "unknown":
         lines[0] += ": not decided in time"
     lines += _question_lines(question)
-    lines += left_out_lines(judgement.left_out)
+    lines += left_out_lines(judgement.left_out) + advice_lines(judgement.advice)
     return "\n".join([*lines, *(file_lines(file) if judgement.trace else ())])
 
 
 def left_out_lines(left_out):
     """What a question excludes: a line an Exclusion."""
     return [f"    left out: {exclusion}" for exclusion in left_out]
+
+
+def advice_lines(advice):
+    """What to ask next: a line a sentence."""
+    return [f"    try: {sentence}" for sentence in advice]
 
 
 def file_lines(file):
@@ -138,6 +144,7 @@ def worst_json(of, worst, file, explanation=None, question=None):
         line |= {**_question(question), "met": question.met(worst)}
     none = None if worst.never else worst.none
     answer = of, worst.quantity.what, worst.quantity.worse, worst.verdict, worst.never, none, worst.some
+    line |= {"advice": list(worst.advice)} if worst.advice else {}
     left = records.exclusions(worst.left_out)
     return records.line(WorstLine(worst.controller.name, *answer, round(worst.seconds, 3), left, **line))
 
@@ -150,7 +157,8 @@ def worst_text(of, worst, file, question=None):
             f"{worst.controller.name:<20} {question.met(worst):<9} {worst.seconds:6.1f} s   {of}: {worst.sentence()}"
         )
         lines += _question_lines(question)
-    return "\n".join([*lines, *left_out_lines(worst.left_out), *(file_lines(file) if worst.trace else ())])
+    lines += left_out_lines(worst.left_out) + advice_lines(worst.advice)
+    return "\n".join([*lines, *(file_lines(file) if worst.trace else ())])
 
 
 def _question(question):

@@ -2,10 +2,11 @@
 or by a window and a rate."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 
 from ccmatic.base import InputError, markup
 from ccmatic.compilers.exact import Program
@@ -14,7 +15,20 @@ from ccmatic.compilers.text import Text
 from ccmatic.contracts import FlowView
 from ccmatic.controllers.memory import Memory
 from ccmatic.controllers.observing import observations_in
-from ccmatic.language import Past, Tree, comparisons, leaves, observations_and_beliefs, read_stateful
+from ccmatic.language import (
+    Bounded,
+    Comparison,
+    Name,
+    Past,
+    Remembered,
+    Tree,
+    comparisons,
+    leaves,
+    leaves_outside_tests,
+    nodes,
+    observations_and_beliefs,
+    read_stateful,
+)
 from ccmatic.logic import Truth, every, implies, no, some
 
 #: What the name of one ends in that is begun anywhere.
@@ -131,6 +145,20 @@ class Stateful:
         few = (each for each in comparisons(self.update) if step.few_in(each))
         return all(step.is_alike_from(each, longest) for each in few)
 
+    def has_laws(self) -> bool:
+        """Whether state follows a law between bounds."""
+        return any(isinstance(node, Bounded) for node in nodes(self.update))
+
+    def delay_parts(self) -> int | None:
+        """Into how many parts of R_m its comparisons divide delays: 8 of `delay > R_m / 8`, and 1 if they compare no
+        delay with a part of R_m; None for any part, as of `window * delay > 2 * MSS * R_m`."""
+        few = {name for name, each in self.observations.items() if each.few}
+        ends = [node.values for node in nodes(self.update) if isinstance(node, Remembered)]
+        delays = {name for values in ends for name, tree in values.items() if few & _read(leaves_outside_tests(tree))}
+        delays |= few
+        parts = [_parts_of_round_trip(each) for each in comparisons(self.update) if delays & _read(leaves(each))]
+        return None if None in parts else lcm(*(part for part in parts if part))
+
     def followed(self, view):
         """What it would remember where it observes what a view of numbers has: columns by name. Its own Python says so
         from the step at which it decides; before that, and where it leaves a choice, they are the view's own state."""
@@ -186,6 +214,23 @@ class Stateful:
 
     def _names(self):
         return ", ".join(memory.name for memory in self.state) or "none"
+
+
+def _read(several: Iterable[Tree]) -> set[str]:
+    """The names among leaves."""
+    return {leaf.name for leaf in several if isinstance(leaf, Name)}
+
+
+def _parts_of_round_trip(comparison: Comparison) -> int | None:
+    """As `Stateful.delay_parts`, of one comparison."""
+    words, parts = Text(), [1]
+    for side in (comparison.left, comparison.right):
+        for monomial, coefficient in words.walk(side, True).items():
+            if monomial == (("R_m", 1),):
+                parts.append(coefficient.denominator)
+            elif "R_m" in dict(monomial):
+                return None
+    return lcm(*parts)
 
 
 def parse_stateful(source, name, file, observations):

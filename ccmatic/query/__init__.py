@@ -1,5 +1,6 @@
 """Queries: a network, what a controller must ensure on it, and, to synthesise, what shapes it may take."""
 
+from ccmatic.query.advice import advice
 from ccmatic.query.exclusions import beyond_window, knows_more, left_out
 from ccmatic.query.network import DELAYS, Network
 from ccmatic.query.query import Decides, Query
@@ -10,6 +11,7 @@ __all__ = [
     "Decides",
     "Network",
     "Query",
+    "advice",
     "beyond_window",
     "from_record",
     "knows_more",

@@ -32,7 +32,7 @@ class VerifyLine(Record):
 
     left_out: what the question excludes. trace, unmodelled_counterexample: a file, null if it could not be saved.
     expect, on, start, where, notes: the question in the question language, and the network that stands for it.
-    measured: the worst value in the trace, in words.
+    measured: the worst value in the trace, in words. advice: sentences that say what to ask next.
     """
 
     controller: str
@@ -52,6 +52,7 @@ class VerifyLine(Record):
     where: str | Absent = ABSENT
     notes: list[str] | Absent = ABSENT
     measured: str | Absent = ABSENT
+    advice: list[str] | Absent = ABSENT
 
 
 class WorstLine(Record):
@@ -59,7 +60,7 @@ class WorstLine(Record):
     that is. never: no execution is so, with any x that was asked; then `none` and `some` are null. none: an x at which
     no execution is so bad; some: one at which `trace`, a file, is; null if the range has none. index: of what has one,
     as of `jain`, at `none` and at `some`. verdict: whether these are neighbours, or the range ends there. left_out:
-    as of VerifyLine, as are expect, on, start, where, notes. met: the verdict on what is expected."""
+    as of VerifyLine, as are expect, on, start, where, notes, advice. met: the verdict on what is expected."""
 
     controller: str
     of: str
@@ -80,6 +81,7 @@ class WorstLine(Record):
     where: str | Absent = ABSENT
     notes: list[str] | Absent = ABSENT
     met: Verdict | Absent = ABSENT
+    advice: list[str] | Absent = ABSENT
 
 
 class RangeRecord(Record):

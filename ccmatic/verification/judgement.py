@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from ccmatic.base import Clock, markup
 from ccmatic.contracts import Exclusion
 from ccmatic.logic import Environment
-from ccmatic.query import Decides, Query, left_out
+from ccmatic.query import Decides, Query, advice, left_out
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import counterexample
 from ccmatic.verification.replayer import Report
-from ccmatic.verification.verifier import HOLDS, VIOLATED, Verdict, Verifier
+from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Verdict, Verifier
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Judgement:
     unmodelled: if it holds on the published model, an execution of the network that the model leaves out and that
     breaks the controller, or None. unsure: the search for one ran out of time. report: of the replay of whichever of
     the two there is. left_out: the Exclusions that apply to the question; none where it is violated.
+    advice: sentences that say what to ask next.
     """
 
     controller: Decides
@@ -33,6 +34,7 @@ class Judgement:
     unsure: bool = False
     report: Report | None = None
     left_out: tuple[Exclusion, ...] = ()
+    advice: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -72,7 +74,8 @@ class Judge:
         """The judgement on a controller; what holds on the published model is asked again on all executions. Raises
         InputError for laws that conflict, Disagreement, and Unsound if a solver's trace does not pass replay."""
         with self._environment, self._clock.question():
-            return self._judge(controller)
+            judgement = self._judge(controller)
+        return replace(judgement, advice=advice(self.query, controller, judgement.verdict == UNDECIDED))
 
     def _judge(self, controller: Decides) -> Judgement:
         verdict, trace, report = self._ask(self.query, controller)

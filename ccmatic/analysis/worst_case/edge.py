@@ -10,7 +10,7 @@ from ccmatic import controllers
 from ccmatic.analysis.worst_case.reached import begun_later
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, exact, last_good, markup, shown, suggest
 from ccmatic.contracts import Exclusion, load_definition
-from ccmatic.query import Decides, Query, left_out
+from ccmatic.query import Decides, Query, advice, left_out
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Executions, Part, Report, for_people
@@ -35,6 +35,7 @@ class Worst:
     verdict: `found`, or `unknown` where what is between the two was not told in time. left_out: the exclusions that
     apply to the question. elsewhere: what is between the two happens for ever, but only from state that the controller
     does not declare; whether it comes to just that is not known.
+    advice: sentences that say what to ask next.
     """
 
     controller: Decides
@@ -47,6 +48,7 @@ class Worst:
     report: Report | None = None
     left_out: tuple[Exclusion, ...] = ()
     elsewhere: bool = False
+    advice: tuple[str, ...] = ()
 
     @property
     def index(self) -> tuple[Fraction | None, Fraction | None] | None:
@@ -135,7 +137,8 @@ def search(
     trace, report = edge.shown(some) if some is not None else (None, None)
     seconds = monotonic() - begin
     left = left_out(query, decides, later=period is not None)
-    return Worst(decides, quantity, none, some, verdict, seconds, trace, report, left, edge.elsewhere)
+    more = advice(query, decides, verdict == UNDECIDED)
+    return Worst(decides, quantity, none, some, verdict, seconds, trace, report, left, edge.elsewhere, more)
 
 
 def _range(quantity, network, low, high, resolution):

@@ -1,0 +1,66 @@
+"""HyStart++: slow start that slows down where a round's least RTT rises by an eighth, then Reno's increase.
+
+RFC 9406, simplified: one sample makes a round's least RTT (N_RTT_SAMPLE is 8 there), and a rise of an eighth counts
+however short it is (from 4 to 16 ms there). A round ends when what was sent at its start is acknowledged or lost. RTTs
+are R_m and `delay`, so that a network whose steps are R_m knows rises of whole R_m only: steps of R_m/8 tell an eighth
+(`--model ccac_windows:R=8`).
+"""
+
+GROWTH = 4  # CSS_GROWTH_DIVISOR
+ROUNDS = 5  # CSS_ROUNDS
+
+window: bytes = above(0)
+counted: bytes = 0  # acknowledged up to here: what the window has grown for
+slow: condition = anything()  # in slow start
+careful: condition = anything()  # in conservative slow start, CSS
+rounds: number = between(0, ROUNDS)  # of CSS so far
+round_end: bytes = 0  # sent when the round began
+least: time = between(0, 8 * R_m)  # delay in this round
+before: time = between(0, 8 * R_m)  # least delay in the round before
+baseline: time = between(0, 8 * R_m)  # least delay when CSS began
+
+
+def update(
+    window,
+    counted,
+    slow,
+    careful,
+    rounds,
+    round_end,
+    least,
+    before,
+    baseline,
+    acked,
+    lost,
+    sent,
+    timeout,
+    delay,
+    measured,
+    MSS,
+    R_m,
+    step,
+):
+    loss = lost > lost[step]
+    grown = acked - counted
+    counted = acked
+    increase = (grown / GROWTH if careful else grown) if slow else MSS * step / R_m
+    window = MSS if timeout else max(2 * MSS, window / 2) if loss else window + increase
+    round_is_over = measured and acked + lost >= round_end
+    if round_is_over:
+        round_end = sent
+        before = least
+        least = delay
+    elif measured:
+        least = min(least, delay)
+    slows = slow and not careful and least >= before + (R_m + before) / 8
+    resumes = careful and least < baseline
+    over = careful and rounds >= ROUNDS
+    rounds = 0 if slows else rounds + 1 if round_is_over else rounds
+    slow = slow and not timeout and not loss and not (over and not resumes)
+    if slows:
+        baseline = least
+    careful = slows or careful and not resumes
+
+
+def send(window):
+    return window
