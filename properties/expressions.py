@@ -12,7 +12,7 @@ from ccmatic.logic import Condition, equal, every, implies, no, some
 #: The longest expression, in characters.
 LONGEST = 4000
 
-#: The most parts of an expression, each counted as often as it is evaluated.
+#: The most parts of an expression. ALLT and ANYT count the parts of their condition once for each step.
 MOST = 200_000
 
 
@@ -37,6 +37,7 @@ class Expressions:
         if x.beta is not None:
             self._names["buf"] = x.beta
         self._left = MOST
+        self._repetitions = 1
         self._text = ""
 
     def at(self, text, **names):
@@ -48,6 +49,7 @@ class Expressions:
     def condition(self, text):
         """Return the condition that a text says. Raises InputError."""
         self._text = text.strip()
+        self._repetitions = 1
         try:
             tree = ast.parse(self._text, mode="eval").body
             return self._condition(tree, self._names)
@@ -74,12 +76,23 @@ class Expressions:
                 keywords=[],
             ):
                 steps = range(self._whole(first, names), self._whole(end, names))
-                joined = every if name == "ALLT" else some
-                return joined([self._condition(body, {**names, t: step}) for step in steps])
+                conditions = self._in_each_step(node, steps, body, names, t)
+                return every(conditions) if name == "ALLT" else some(conditions)
         value = self._value(node, names)
         if isinstance(value, bool | Condition):
             return value
         return self._fail(node, "a condition: a comparison, And, Or, Not, Implies, ALLT or ANYT")
+
+    def _in_each_step(self, node, steps, body, names, t):
+        """The conditions that a body says, with `t` for each step. Refuses a body of too many parts at once."""
+        around = self._repetitions
+        self._repetitions *= max(0, steps.stop - steps.start)
+        parts = sum(isinstance(each, ast.expr) for each in ast.walk(body))
+        if self._repetitions * parts > MOST:
+            self._fail(node, _SHORTER)
+        conditions = [self._condition(body, {**names, t: step}) for step in steps]
+        self._repetitions = around
+        return conditions
 
     def _joined(self, node, name, conditions):
         if len(conditions) != {"Not": 1, "Implies": 2}.get(name, len(conditions)) or not conditions:
@@ -95,7 +108,7 @@ class Expressions:
     def _value(self, node, names):
         self._left -= 1
         if self._left < 0:
-            self._fail(node, f"an expression of at most {MOST} parts, each counted as often as it is said")
+            self._fail(node, _SHORTER)
         match node:
             case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
                 return exact(ast.get_source_segment(self._text, node) if isinstance(number, float) else number)
@@ -130,6 +143,7 @@ class Expressions:
         return int(value)
 
 
+_SHORTER = f"an expression of at most {MOST} parts; ALLT and ANYT count those of their condition once for each step"
 _ORDER = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,

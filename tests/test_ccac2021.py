@@ -105,7 +105,11 @@ EXPRESSIONS = [
     ("S[0].real < 1", "numbers, columns such as S[t]"),
     ("ALLT(0, T, lambda t, u: S[t] < 1)", "numbers, columns such as S[t]"),
     ("ALLT(0, 10**9, lambda t: S[0] < 1)", "numbers, columns such as S[t]"),
-    ("ALLT(0, 999999999, lambda t: S[0] < 1)", "at most"),
+    ("ALLT(0, 9999999999999999999, lambda t: S[0] < 1)", "found 'ALLT(0, 9999999999999999999, lambda t: S"),
+    ("ALLT(0, 9999, lambda t: ANYT(0, 9999, lambda s: S[0] < 1))", "found 'ANYT(0, 9999, lambda s: S[0] < 1)' in"),
+    pytest.param(
+        f"And({', '.join(['ALLT(0, 9999, lambda t: t < 0)'] * 20)})", "at most 200000 parts", marks=pytest.mark.slow
+    ),
     ("Not(S[0] < 1, S[0] < 2)", "another number of conditions"),
     ("S[0] is 1", "one of < <= > >= == !="),
     ("(" * 300 + "S[0]" + ")" * 300 + " < 1", "is no expression"),
