@@ -64,8 +64,35 @@ def test_a_belief_is_rounded_to_the_safe_side_in_c():
     lower = RunningMax.of(program, "C_L", **truth)
     states = [StateBelief.of(program, "half", upper=upper) for upper in (False, True)]
     low, high = (window_functions([lower, state], 1) for state in states)
-    assert "ccm_down(ccm_amount((int64_t)w->acked[t]), 2)" in low and "ccm_up" not in low
-    assert "ccm_up(ccm_amount((int64_t)w->acked[t]), 2)" in high
+    assert "ccm_down((uint64_t)((int64_t)w->acked[t]), 2)" in low and "ccm_up" not in low
+    assert "ccm_up((uint64_t)((int64_t)w->acked[t]), 2)" in high
+
+
+def test_c_clips_a_difference_unless_it_is_of_a_later_and_an_earlier_count():
+    """What is not known to be at least 0 counts as 0 where it is less: without that it would wrap to a huge number."""
+    growing = [
+        ("acked - acked[k]", "past"),
+        ("sent[k - step] - sent[k]", "past"),
+        ("acked - acked[time]", "past"),
+        ("acked + C_L * step", "past"),
+    ]
+    others = [
+        ("acked[k] - acked", "past"),
+        ("lost - lost[k]", "past"),
+        ("sent - acked[k]", "past"),
+        ("sent[k - 2 * step] - sent[k]", "past"),
+        ("acked - acked[D - 2 * step]", "past"),
+        ("admitted", "past"),
+        ("sent[k - step] - sent[k]", "since(time)"),
+    ]
+    head = "def C_L(sent, acked, lost, admitted, C_L, D, time, step):"
+    for term, over in [*growing, *others]:
+        source = f"{head}\n    return max(({term}) / (3 * step) for k in {over})\n"
+        program = Program(source, {"C_L": RATE})
+        bound = RunningMax.of(
+            program, "C_L", start=lambda x, t: True, true_start=lambda x: 1, holds=lambda x, bound: True
+        )
+        assert ("ccm_amount(" not in window_functions([bound], 1)) == ((term, over) in growing), (term, over)
 
 
 def test_senders_by_a_window_refuse_what_they_do_not_observe():

@@ -32,12 +32,13 @@ uint64_t NAME_next(struct ccm_sender *s, uint64_t now_ns, uint64_t due_ns, uint6
 }
 
 /* For simulators that know what happened in a step: cumulative bytes at its end, and the whole steps of delay of the
- * last and the first byte acknowledged in the last step that had any. Returns the next step's rate, bytes per step. */
+ * last and the first byte acknowledged in the last step that had any. Beliefs rely on it that the bytes sent and
+ * acknowledged only grow. Returns the next step's rate, bytes per step. */
 uint64_t NAME_step(struct ccm_sender *s, uint64_t sent, uint64_t acked, uint64_t lost, uint64_t last_delay,
                    uint64_t first_delay)
 {
-    s->sent = sent;
-    s->acked = acked;
+    s->sent = ccm_at_least(s->sent, sent);
+    s->acked = ccm_at_least(s->acked, acked);
     s->lost = s->timely = s->excess = lost;
     s->last_delay = last_delay;
     s->first_delay = first_delay;

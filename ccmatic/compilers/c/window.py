@@ -10,7 +10,7 @@ from fractions import Fraction
 from ccmatic.base import RATE, InputError, c_comment, c_name
 from ccmatic.compilers.c.expression import Expression
 from ccmatic.contracts import START, TIMEOUT, RunningMax, is_bound
-from ccmatic.language import Binary, Each, Extreme, If, Name, Past, conjuncts, reads
+from ccmatic.language import Binary, Each, Extreme, If, Name, Number, Past, conjuncts, reads
 
 #: The most that is in a column of a window, in a belief, and in a packet; and steps of a window.
 _COLUMN, _BELIEF, _PACKET, _STEPS = 2**58, 2**40, 2**32, 2**10
@@ -27,6 +27,9 @@ _COLUMNS = {
     "limited": "limited",
     "doubtful": "doubtful",
 }
+
+#: Observations that are differences of what is counted; and counts that the sender itself only ever adds to.
+_DIFFERENCES, _GROWING = ("sending", "admitted"), ("sent", "acked")
 
 
 def window_functions(beliefs, jitter):
@@ -137,6 +140,7 @@ class _Writer(Expression):
         self.program, self.called = program, called
         self.names = {}
         self.indices = {}  # comprehensions' names, and what their times are in C
+        self.past_indices = set()  # those that go over `past`: times of a step before or more
         self.shared = {}  # conditions of the step, which several beliefs read: calls by the name of a local
         self.capped = False  # a delay of more steps than a window has counts as a window
 
@@ -193,9 +197,43 @@ class _Writer(Expression):
                 common = self.denominator(amount)
                 divisor = self.term(over, Fraction(1))
                 over = f"(uint64_t)({divisor})"
-                return _divided(self.term(amount, common), f"{common} * {over}" if common > 1 else over, up)
+                over = f"{common} * {over}" if common > 1 else over
+                return _divided(self.amount(amount, common), over, up)
         common = self.denominator(tree)
-        return _divided(self.term(tree, Fraction(common)), common, up)
+        return _divided(self.amount(tree, Fraction(common)), common, up)
+
+    def amount(self, tree, factor):
+        """factor·tree as an expression of type uint64_t, at least 0, though more may be subtracted than there is."""
+        term = self.term(tree, factor)
+        if term.isdigit():
+            return term
+        return f"(uint64_t)({term})" if self.is_never_negative(tree) else f"ccm_amount({term})"
+
+    def is_never_negative(self, tree):
+        """Whether a term is at least 0 whatever is observed: it subtracts nothing but an earlier count from a later."""
+        match tree:
+            case Number(value):
+                return value >= 0
+            case Name(name):
+                return name not in _DIFFERENCES
+            case Binary("-", Past(later, Binary("-", Name(back), Name("step"))), Past(earlier, Name(before))):
+                return later == earlier and later in _GROWING and back == before and back in self.past_indices
+            case Binary("-", Name(now), Past(before, back)) if not isinstance(tree.left, Past):
+                return now == before and now in _GROWING and self.is_not_ahead(back)
+            case Binary("-"):
+                return False
+            case Binary(_, left, right):
+                return self.is_never_negative(left) and self.is_never_negative(right)
+            case Extreme(_, terms):
+                return all(map(self.is_never_negative, terms))
+        return False
+
+    def is_not_ahead(self, back):
+        """Whether a time before is one before, not after: it is known to be at least 0."""
+        if isinstance(back, Name) and (back.name == "time" or back.name in self.past_indices):
+            return True
+        known = self.constant(back)
+        return known is not None and known >= 0
 
     def extreme(self, comprehension, up, function):
         """A call of a function that goes over a window."""
@@ -237,7 +275,7 @@ class _Writer(Expression):
         if comprehension.since not in (None, "time"):
             on = f"{k} < {comprehension.since}"
         tests, lasting = [], []
-        with self.at_index(k, k):
+        with self.at_index(k, k, comprehension.since is None):
             for part in conjuncts(comprehension.test):
                 if isinstance(part, Each) and part.pick == "all" and part.since == k and part.test is None:
                     with self.at_index(part.index, f"{k} - 1"):
@@ -251,10 +289,13 @@ class _Writer(Expression):
             return [*lines, f"{'        ' if guard else '    '}{statement()}"]
 
     @contextmanager
-    def at_index(self, name, word):
+    def at_index(self, name, word, is_past=False):
         self.indices[name] = word
+        if is_past:
+            self.past_indices.add(name)
         yield
         del self.indices[name]
+        self.past_indices.discard(name)
 
     def variable(self, leaf):
         name = leaf.name
@@ -357,10 +398,10 @@ _PICK = {"max": "ccm_at_least", "min": "ccm_at_most"}
 
 
 def _divided(amount, over, up):
-    """amount/over, rounded, at least 0."""
+    """amount/over, rounded."""
     if over == 1:
-        return amount if amount.isdigit() else f"ccm_amount({amount})"
-    return f"ccm_up(ccm_amount({amount}), {over})" if up else f"ccm_down(ccm_amount({amount}), {over})"
+        return amount
+    return f"ccm_up({amount}, {over})" if up else f"ccm_down({amount}, {over})"
 
 
 def _word(condition):
