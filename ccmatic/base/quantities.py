@@ -65,6 +65,12 @@ def size(text: str, bdp: Fraction | int) -> int:
     return int(_positive(Fraction(amount // 1), text, "size"))
 
 
+def in_unit(text: object, unit: str) -> Fraction | None:
+    """Return the number of a text such as "3/2 rtt", or None if the text does not have this unit."""
+    match = QUANTITY.fullmatch(str(text).strip().lower())
+    return _fraction(match[1]) if match and match[2] == unit else None
+
+
 def _read(text: str, units: Mapping[str, Fraction], expected: str) -> Fraction:
     match = QUANTITY.fullmatch(str(text).strip().lower())
     if not match or match[2] not in units:

@@ -31,7 +31,7 @@ class Buffer:
         except InputError:
             size = Fraction(0)
         if size <= 0:
-            expected = "infinite, any, a number > 0, or >=NUMBER (in C·R_m)"
+            expected = "infinite, any, or a size > 0 such as '1 bdp' or '>=1 bdp'"
             raise InputError(f"the buffer is '{text:.40}'; expected {expected}")
         return Buffer(kind, size)
 

@@ -95,7 +95,8 @@ def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0):
     for (before, _), (time, _), change in zip(rates, rates[1:], changes, strict=False):
         if time <= before:
             raise InputError(f"a change '{change}'; expected later than 0 and than the change before it")
-    return _with_buffer(Link(tuple(rates), nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern), seed), buffer)
+    link = Link(tuple(rates), nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern, rtt), seed)
+    return _with_buffer(link, buffer)
 
 
 def of_opportunities(file, rtt, buffer="infinite", jitter=None, pattern=None, seed=0):
@@ -103,7 +104,8 @@ def of_opportunities(file, rtt, buffer="infinite", jitter=None, pattern=None, se
     InputError."""
     opportunities = Opportunities.load(file)
     bits = opportunities.by(opportunities.period) * OPPORTUNITY * 8 * 1000 // opportunities.period
-    link = Link(((0, bits),), nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern), seed, opportunities=opportunities)
+    bound = _jitter(jitter, pattern, rtt)
+    link = Link(((0, bits),), nanoseconds(rtt, "rtt"), 0, *bound, seed, opportunities=opportunities)
     return _with_buffer(link, buffer)
 
 
@@ -154,8 +156,11 @@ def _change(text):
     return nanoseconds(time, "time of a change"), _bits(rate)
 
 
-def _jitter(jitter, pattern):
+def _jitter(jitter, pattern, rtt):
     """D in ns and the pattern: `aggregation` unless another is asked for; `none` if D is 0."""
+    rounds = quantities.in_unit(jitter, "rtt")
+    if rounds is not None:
+        jitter = f"{rounds * quantities.duration(rtt)}s"
     if pattern not in (None, *PATTERNS):
         raise InputError(f"unknown pattern '{pattern}' of jitter; {suggest(pattern, PATTERNS)}")
     if jitter is None and pattern not in (None, "none"):

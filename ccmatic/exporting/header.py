@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ccmatic import controllers, guarantees, language
-from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, shown, suggest
+from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, quantities, shown, suggest
 from ccmatic.compilers.c import LARGEST_BELIEF, Decision, window_functions
 from ccmatic.contracts import is_bound, load_definition
 from ccmatic.controllers import Controller
@@ -223,11 +223,12 @@ def _beside(controller):
 
 def _jitter(text):
     try:
-        jitter = exact(text)
+        rounds = quantities.in_unit(text, "rtt")
+        jitter = exact(text) if rounds is None else rounds
     except InputError:
         jitter = -1
     if not 0 <= jitter <= 1000:
-        raise InputError(f"the jitter is '{shown(text)}'; expected a number from 0 to 1000, in R_m")
+        raise InputError(f"the jitter is '{shown(text)}'; expected 0 to 1000 R_m, such as '1 rtt'")
     return jitter
 
 

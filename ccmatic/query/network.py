@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ccmatic.base import InputError, absolute, blamed, definitions, exact, shown, suggest
+from ccmatic.base import InputError, absolute, blamed, definitions, exact, quantities, shown, suggest
 from ccmatic.contracts import Buffer, Model, load_definition
 
 #: The most steps of a trace.
@@ -20,9 +20,11 @@ class Network:
     """A bottleneck with its buffer, and for how long it is looked at. Raises InputError for what names no network.
 
     model: a name in models/, or the path of a file that defines a MODEL; kept as the Model.
-    buffer: `infinite`, `any`, a size such as "1/2", or at least a size such as ">=1", in C·R_m; kept as a Buffer.
+    buffer: `infinite`, `any`, a size such as "1/2 bdp", or at least a size such as ">=1 bdp"; a number without a unit
+    is in C·R_m; kept as a Buffer.
     horizon: steps of a trace, T, at least D + 2 and at most LONGEST; a step is R_m.
-    jitter: D, in steps; None: the model's. One that differs from a D in the model's name is refused.
+    jitter: D, as text such as "1 rtt", or in steps; None: the model's. One that differs from a D in the model's name is
+    refused.
     delay: one of DELAYS.
     model_name: the name or absolute path that records give for the model; only beside a Model need it be said.
 
@@ -52,14 +54,16 @@ class Network:
             model_name, loaded = absolute(model), load_definition("models", "MODEL", model, allow_code=True)
         if model_name is None:
             raise InputError(f"the model is {shown(model)}; expected its name in models/ or the path of its file")
-        jitter = _whole_steps("jitter", loaded.default_jitter if jitter is None else jitter, 0, LONGEST - 2)
+        steps = loaded.round_trip(1) if loaded.windows else 1
+        given = loaded.default_jitter if jitter is None else _jitter_in_steps(jitter, steps)
+        jitter = _whole_steps("jitter", given, 0, LONGEST - 2)
         if loaded.default_jitter == 0 and jitter:
             raise InputError(f"the jitter is {jitter}; the {loaded.name} link has none, expected 0")
         if jitter != loaded.default_jitter and (setting := _setting_of_jitter(loaded, model_name)):
             raise InputError(f"the jitter is {jitter}, and the model's name says {setting}; expected one of the two")
         if delay not in DELAYS:
             raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
-        buffer = buffer if isinstance(buffer, Buffer) else Buffer.parse(buffer)
+        buffer = buffer if isinstance(buffer, Buffer) else Buffer.parse(_buffer_in_steps(buffer, steps))
         if loaded.loses_waiting and not buffer.finite:
             raise InputError(f"the buffer is {buffer}; the {loaded.name} link drops bytes, expected a finite buffer")
         set_fields(
@@ -88,6 +92,26 @@ def set_fields(made: object, **fields: Any) -> None:
     """Set the fields of a frozen dataclass, in its `__init__`."""
     for name, value in fields.items():
         object.__setattr__(made, name, value)
+
+
+def _jitter_in_steps(jitter: object, steps: int) -> object:
+    """The jitter in steps, of which a round trip takes so many. Raises InputError for a duration."""
+    rounds = quantities.in_unit(jitter, "rtt")
+    if rounds is None and any(quantities.in_unit(jitter, unit) is not None for unit in quantities.DURATIONS):
+        path = "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms"
+        raise InputError(
+            f"the jitter is '{shown(jitter)}', and no path says how long a round trip takes; expected such as "
+            f"'1 rtt', or --on '{path}'"
+        )
+    return jitter if rounds is None else rounds * steps
+
+
+def _buffer_in_steps(buffer: object, steps: int) -> object:
+    """The buffer in C times a step; a round trip takes so many of these."""
+    text = str(buffer).strip()
+    sign, size = (">=", text[2:]) if text.startswith(">=") else ("", text)
+    bdps = quantities.in_unit(size, "bdp")
+    return buffer if bdps is None else f"{sign}{bdps * steps}"
 
 
 def _whole_steps(name: str, value: object, least: int, most: int = LONGEST) -> int:
