@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ccmatic.cli.commands import cli
+from ccmatic.cli.commands import GROUPS, cli
 
 PAGE = Path(__file__).parent / "reference" / "cli.md"
 HEAD = """# Commands
@@ -29,18 +29,22 @@ JSON object a line on standard output ([keys](../formats.md#-json)); messages go
 def page():
     """The text of the page."""
     parts = [HEAD]
-    for name, command in sorted(cli.commands.items()):
-        if isinstance(command, click.Group):
-            parts += [_described(f"{name} {inner}", each) for inner, each in sorted(command.commands.items())]
-        else:
-            parts.append(_described(name, command))
+    for title, names in GROUPS.items():
+        parts += [f"## {title}", ""]
+        for name in names:
+            command = cli.commands[name]
+            if isinstance(command, click.Group):
+                parts += [_described(f"{name} {inner}", each) for inner, each in sorted(command.commands.items())]
+            else:
+                parts.append(_described(name, command))
     return "\n".join(parts)
 
 
 def _described(name, command):
     context = click.Context(command, info_name=f"ccmatic {name}")
     usage = " ".join(command.collect_usage_pieces(context))
-    lines = [f"## {name}", "", f"`ccmatic {name} {usage}`", "", " ".join(command.help.split()), ""]
+    lines = [f"### {name}", "", f"`ccmatic {name} {usage}`", "", " ".join(command.help.split()), ""]
+    lines += ["```sh", *command.example.splitlines(), "```", ""]
     lines += ["| option | meaning |", "|---|---|"]
     # click keeps the option --help as whoever asked first called it.
     records = filter(None, (option.get_help_record(context) for option in command.params))

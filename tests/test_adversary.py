@@ -178,7 +178,7 @@ def test_an_adversary_of_what_is_measured_is_beside_its_target_unharmed(folder, 
     assert (unharmed.sender, unharmed.against, harmed.against, harmed.seed) == ("constant:9", None, "constant:9", 3)
     assert unharmed.utilisation == harmed.utilisation and harmed.constrained == (harmed.delay_ms >= 0.1)
     for others, out in ((["reno"], None), ([], tmp_path / "traces")):
-        with pytest.raises(InputError, match="choose no traces; expected neither --on nor --out"):
+        with pytest.raises(InputError, match="choose no traces; expected neither --against nor --out"):
             list(adversaries.transfer([loaded], others, out))
     with pytest.raises(InputError, match="are of other links or another level"):
         list(adversaries.transfer([loaded, adversaries.load(folder / "harm.json")], []))
@@ -203,7 +203,7 @@ def test_the_worst_trace_is_of_those_with_enough_delay():
 
 @pytest.mark.slow
 def test_an_adversary_is_tried_on_senders(folder):
-    found = CliRunner().invoke(cli, ["attack", str(folder / "harm.json"), "--on", "constant:9", "--json"])
+    found = CliRunner().invoke(cli, ["attack", str(folder / "harm.json"), "--against", "constant:9", "--json"])
     told = lines(found.output)
     for line in told:
         validate(line, "AttackLine")

@@ -184,7 +184,7 @@ def test_each_exclusion_is_declared_and_seven_are_the_most():
 
 
 def test_commands_tell_what_is_left_out_and_so_does_their_json(tmp_path):
-    network = ["--model", "ccac2021", "--buffer", "1", "--horizon", "5", "--save", tmp_path]
+    network = ["--model", "ccac2021", "--buffer", "1", "--horizon", "5", "--out", tmp_path]
     question = ["verify", "lp", *network, "--property", "avoids", "--threshold", "what=S[1] < S[0]"]
     code, out, _ = run(*question)
     assert code == 0 and "left out: first state: lp begins with window above 0" in out

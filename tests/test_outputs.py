@@ -127,12 +127,12 @@ def late_drain():
 
 def test_a_verdict_stands_where_its_trace_cannot_be_saved(tmp_path):
     (tmp_path / "file").write_text("")
-    code, out, err = run("verify", "always_double", *CCAC, "--save", "file/traces", "--json", cwd=tmp_path)
+    code, out, err = run("verify", "always_double", *CCAC, "--out", "file/traces", "--json", cwd=tmp_path)
     [verdict] = lines(out)
     assert (code, verdict["verdict"], verdict["trace"]) == (1, "violated", None)
-    assert "--save" in err and len(err.splitlines()) == 1
-    code, out, err = run("verify", "always_double", *CCAC, "--save", "file/traces", cwd=tmp_path)
-    assert code == 1 and "violated" in out and "replay" not in out and "--save" in err
+    assert "--out" in err and len(err.splitlines()) == 1
+    code, out, err = run("verify", "always_double", *CCAC, "--out", "file/traces", cwd=tmp_path)
+    assert code == 1 and "violated" in out and "replay" not in out and "--out" in err
 
 
 @pytest.mark.parametrize("value", ["2", "-1/2", "1001/1000"])

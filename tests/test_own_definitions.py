@@ -33,7 +33,7 @@ LINE = 12
 
 def verify(text, folder):
     (folder / "mine.py").write_text(text)
-    network = ["--model", folder / "mine.py", "--buffer", "infinite", "--horizon", "4", "--save", folder / "traces"]
+    network = ["--model", folder / "mine.py", "--buffer", "infinite", "--horizon", "4", "--out", folder / "traces"]
     code, _, message = run("verify", "cc_qdel", *network)
     return code, message
 
@@ -165,7 +165,7 @@ def test_what_a_belief_may_not_be_is_refused_in_its_file(mistake, tmp_path):
     text, expected = BELIEFS[mistake]
     (tmp_path / "mine.py").write_text(text)
     (tmp_path / "reads.py").write_text("def rate(C_L):\n    return C_L\n")
-    network = ["--model", tmp_path / "mine.py", "--buffer", "infinite", "--horizon", "4", "--save", tmp_path / "t"]
+    network = ["--model", tmp_path / "mine.py", "--buffer", "infinite", "--horizon", "4", "--out", tmp_path / "t"]
     code, _, message = run("verify", tmp_path / "reads.py", *network)
     assert code == 2
     assert "mine.py:" in message and expected in message

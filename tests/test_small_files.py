@@ -164,7 +164,7 @@ def test_how_much_an_adversary_plays(section, key, number, tmp_path):
     layer = records.LayerRecord([[0.0]], [0.0])
     file = records.AdversaryFile(query=asked, seed=1, threshold=0, layers=[layer], curve=[])
     (tmp_path / "made.json").write_text(records.line(file))
-    assert " at most " in refused("attack", tmp_path / "made.json", "--on", "constant:40")
+    assert " at most " in refused("attack", tmp_path / "made.json", "--against", "constant:40")
 
 
 def test_numbers_of_simulated_paths():

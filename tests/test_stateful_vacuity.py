@@ -95,7 +95,7 @@ def test_each_controller_is_asked_for_itself():
 
 def test_the_program_refuses_in_one_line(tmp_path):
     network = ["--model", "ccac2021", "--buffer", "infinite", "--horizon", "5", "--property", "avoids"]
-    asked = ["--threshold", "what=S[1] < 0", "--threshold", "given=S[0] > 1", "--save", tmp_path / "traces"]
+    asked = ["--threshold", "what=S[1] < 0", "--threshold", "given=S[0] > 1", "--out", tmp_path / "traces"]
     code, out, err = run("verify", "constant_window", *network, *asked)
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert "no execution of constant_window of which what is given is true" in err

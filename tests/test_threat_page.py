@@ -13,9 +13,10 @@ PAGE = (ROOT / "docs/threats.md").read_text()
 #: Options that name no file to be read: numbers, choices, and what is written only.
 READ_NOTHING = {
     "--buffer", "--horizon", "--jitter", "--utilisation", "--constrain-loss", "--delay", "--solver", "--timeout",
-    "--seed", "--smt2", "--save", "--plot", "--csv", "--json", "--jobs", "--format", "--rate", "--rtt", "--mss",
+    "--seed", "--smt2", "--plot", "--csv", "--json", "--jobs", "--format", "--rate", "--rtt", "--mss",
     "--certify", "--target", "--pattern", "--change", "--seconds", "--warmup", "--real", "--buffer-time", "--from",
-    "--up-to", "--html", "--allow-code", "--verify-solutions", "kinds", "--lead",
+    "--initial-rate", "--final-rate",
+    "--html", "--allow-code", "--verify-solutions", "kinds", "--lead",
     "--two-clocks", "--of", "--period", "--given", "--at", "--low", "--high", "--resolution", "--most",
     "--step", "--verify-envelopes", "--around", "--verbose",
 }  # fmt: skip

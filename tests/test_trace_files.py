@@ -64,7 +64,7 @@ def test_two_runs_about_other_networks_leave_two_traces_that_replay(tmp_path):
 
 
 def test_the_command_that_is_printed_checks_the_trace(tmp_path):
-    network = ["--model", "ccac", "--horizon", "5", "--buffer", "1", "--save", "my traces"]
+    network = ["--model", "ccac", "--horizon", "5", "--buffer", "1", "--out", "my traces"]
     _, out, _ = run("verify", "always_double", *network, cwd=tmp_path)
     (command,) = [line.split("check it: ccmatic ")[1] for line in out.splitlines() if "check it: " in line]
     assert run(*shlex.split(command), cwd=tmp_path)[0] == 0

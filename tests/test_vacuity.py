@@ -54,7 +54,7 @@ def model(folder, laws):
 
 def test_verify_refuses_a_model_that_contradicts_itself(tmp_path):
     network = ["--model", model(tmp_path, CONFLICT), "--buffer", "infinite", "--horizon", "4"]
-    code, out, err = run("verify", QDEL, *network, "--save", tmp_path / "traces")
+    code, out, err = run("verify", QDEL, *network, "--out", tmp_path / "traces")
     assert (code, out) == (2, "")
     assert "mine.too_much at t=2, " in err or ", mine.too_much at t=2" in err
     assert "mine.served_after_sent at t=2" in err and len(err.splitlines()) == 1

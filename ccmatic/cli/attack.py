@@ -3,16 +3,26 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(example="ccmatic attack vegas-1.json --against cubic --out traces")
 @click.argument("adversaries", metavar="FILE.json…", nargs=-1, required=True, type=click.Path())
-@click.option("--on", "senders", multiple=True, help="Another sender to try them on, as of `target`; more than once.")
-@click.option("--out", type=click.Path(), help="A folder for the traces, as link traces of mahimahi.")
+@click.option(
+    "--against",
+    "senders",
+    multiple=True,
+    metavar="SENDER",
+    help="Also test this sender, named like the `target` of an adversary; repeatable.",
+)
+@click.option("--out", type=click.Path(), help="The folder for the traces, as link traces of mahimahi.")
 @options.as_json
 def attack(adversaries, senders, out, as_json):
-    """Play trained adversaries, and try the worst trace of each, where they choose traces, on all senders
-    (docs/adversaries.md); needs the extra rl."""
+    """Test senders against trained adversaries.
+
+    If the adversaries choose traces, all senders are tested on the worst trace of each adversary (docs/adversaries.md).
+    The command needs the extra rl.
+    """
     from ccmatic.cli.interrupts import left_in_time
 
     with left_in_time():

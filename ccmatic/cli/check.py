@@ -3,15 +3,19 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(example="ccmatic check results/proofs/cc_qdel_T10.json")
 @click.argument("proof", metavar="PROOF.json")
 @options.solver
 @options.allow_code
 @options.as_json
 def check(proof, solver, allow_code, as_json):
-    """Check all of a proof anew: states, measures, each lemma (by its certificate, if it has one), each edge."""
+    """Check all of a saved proof again.
+
+    The check covers states, measures, each lemma and each edge. A lemma that has a certificate is checked by it.
+    """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report
 

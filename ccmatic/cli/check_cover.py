@@ -3,16 +3,24 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command("check-cover")
+@command("check-cover", example="ccmatic check-cover g6.db --verify-solutions")
 @click.argument("run", metavar="RUN")
-@click.option("--verify-solutions", is_flag=True, help="Verify each solution again; else they are believed.")
+@click.option(
+    "--verify-solutions",
+    is_flag=True,
+    help="Verify each solution again. Without this option the solutions are trusted.",
+)
 @options.solver
 @options.allow_code
 @options.as_json
 def check_cover(run, verify_solutions, solver, allow_code, as_json):
-    """Check, without generator and solver, that a run's counterexamples and solutions decide every candidate."""
+    """Check that a run of synthesis decides every candidate.
+
+    The counterexamples and solutions of the run must do so. The check needs neither generator nor solver.
+    """
     from ccmatic import api
     from ccmatic.cli import synthesis_reports as report
 

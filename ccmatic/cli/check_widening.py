@@ -3,16 +3,24 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command("check-widening")
+@command("check-widening", example="ccmatic check-widening wider --verify-envelopes")
 @click.argument("folder", metavar="FOLDER")
-@click.option("--verify-envelopes", is_flag=True, help="Verify each envelope again; else that they hold is believed.")
+@click.option(
+    "--verify-envelopes",
+    is_flag=True,
+    help="Verify each envelope again. Without this option the envelopes are trusted to hold.",
+)
 @options.solver
 @options.allow_code
 @options.as_json
 def check_widening(folder, verify_envelopes, solver, allow_code, as_json):
-    """Check that a folder of `widen` has all maximal envelopes: its traces, by replay, break all others."""
+    """Check that a folder of `widen` has all maximal envelopes.
+
+    The check replays the traces of the folder, which must break all other envelopes.
+    """
     from ccmatic import api, records
 
     report = api.check_widening(folder, verify_envelopes=verify_envelopes, allow_code=allow_code, solver=solver)

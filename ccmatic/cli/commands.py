@@ -13,30 +13,45 @@ from ccmatic import __version__, base
 from ccmatic.base import Disagreement, InputError, OutOfTime, write_text
 from ccmatic.cli import options
 
-#: The file of each command, and what it is called there.
-COMMANDS = {
-    "attack": ("attack", "attack"),
-    "check": ("check", "check"),
-    "check-cover": ("check_cover", "check_cover"),
-    "check-widening": ("check_widening", "check_widening"),
-    "emulate": ("emulate", "emulate"),
-    "estimate": ("estimate", "estimate"),
-    "evaluate": ("evaluate", "evaluate"),
-    "export": ("export", "export"),
-    "fit": ("fit", "fit"),
-    "front": ("front", "front"),
-    "list": ("listing", "list_command"),
-    "prove": ("prove", "prove"),
-    "replay": ("replay", "replay_command"),
-    "runs": ("runs", "runs"),
-    "synth": ("synth", "synth"),
-    "trace": ("trace", "trace_group"),
-    "tradeoff": ("tradeoff", "tradeoff"),
-    "train": ("train", "train"),
-    "verify": ("verify", "verify"),
-    "widen": ("widen", "widen"),
-    "worst": ("worst", "worst"),
+#: The commands in the groups of the help: the file of each, and its name there.
+GROUPS = {
+    "Ask": {
+        "verify": ("verify", "verify"),
+        "worst": ("worst", "worst"),
+        "replay": ("replay", "replay_command"),
+        "estimate": ("estimate", "estimate"),
+        "trace": ("trace", "trace_group"),
+    },
+    "Prove": {
+        "prove": ("prove", "prove"),
+        "check": ("check", "check"),
+        "front": ("front", "front"),
+        "tradeoff": ("tradeoff", "tradeoff"),
+    },
+    "Synthesise": {
+        "synth": ("synth", "synth"),
+        "runs": ("runs", "runs"),
+        "check-cover": ("check_cover", "check_cover"),
+        "widen": ("widen", "widen"),
+        "check-widening": ("check_widening", "check_widening"),
+    },
+    "Deploy": {
+        "export": ("export", "export"),
+        "emulate": ("emulate", "emulate"),
+    },
+    "Measure": {
+        "evaluate": ("evaluate", "evaluate"),
+        "fit": ("fit", "fit"),
+    },
+    "Learn": {
+        "train": ("train", "train"),
+        "attack": ("attack", "attack"),
+    },
+    "Other": {
+        "list": ("listing", "list_command"),
+    },
 }
+COMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}
 
 
 class _Commands(Mapping):
@@ -53,7 +68,28 @@ class _Commands(Mapping):
         return len(COMMANDS)
 
 
-@click.group(commands=_Commands(), context_settings={"help_option_names": ["-h", "--help"]})
+class _Program(click.Group):
+    """The program, whose help shows the commands in groups."""
+
+    def list_commands(self, context):
+        """Return the names of the commands, group by group."""
+        return list(self.commands)
+
+    def format_commands(self, context, formatter):
+        """Write a line for each command."""
+        width = max(map(len, COMMANDS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                rows = [(f"{name:{width}}", summary(self.commands[name])) for name in group]
+                formatter.write_dl(rows)
+
+
+def summary(command):
+    """Return the first sentence of a command's help."""
+    return command.get_short_help_str(limit=1000)
+
+
+@click.group(cls=_Program, commands=_Commands(), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def cli():
     """Formal synthesis and verification of congestion control algorithms."""

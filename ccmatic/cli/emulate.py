@@ -3,21 +3,29 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
-@click.option("--rate", help="C, such as 24mbit.")
-@click.option("--rtt", help="R_m, such as 40ms.")
-@click.option("--buffer", help="β, such as 2bdp, 30000 (bytes), or infinite; a BDP is C·R_m.")
-@click.option("--jitter", help="D, such as 40ms: packets are held for at most that long.  [default: none]")
-@click.option("--pattern", help="How: uniform or aggregation.  [default: aggregation]")
+@command(
+    example="""
+ccmatic emulate --rate 24mbit --rtt 40ms --buffer 2bdp --jitter 40ms \\
+    --flow bpf:cc_qdel --plot run.png
+"""
+)
+@click.option("--rate", help="The link rate C, such as 24mbit.")
+@click.option("--rtt", help="The propagation delay R_m, such as 40ms.")
+@click.option("--buffer", help="The buffer β: infinite, or a size such as 2bdp or 30000 (bytes); a BDP is C·R_m.")
 @click.option(
-    "--change", "changes", multiple=True, metavar="TIME=RATE", help="The link's rate from then on; repeatable."
+    "--jitter", help="The jitter D, such as 40ms or '1 rtt': the longest time that a packet is held.  [default: none]"
+)
+@click.option("--pattern", help="The pattern of the jitter: uniform or aggregation.  [default: aggregation]")
+@click.option(
+    "--change", "changes", multiple=True, metavar="TIME=RATE", help="Change the link rate at this time; repeatable."
 )
 @click.option(
     "--schedule",
-    help="Take the link from this file instead: a schedule or holds of `ccmatic trace export`, or, with --rtt, a link "
-    "trace of mahimahi, whose buffer is infinite unless --buffer says otherwise.",
+    help="Read the link from this file: a schedule or holds of `ccmatic trace export`, or, with --rtt, a link trace of "
+    "mahimahi, whose buffer is infinite unless --buffer says otherwise.",
 )
 @click.option(
     "--flow",
@@ -25,26 +33,30 @@ from ccmatic.cli import options
     multiple=True,
     default=["cubic"],
     show_default=True,
-    help="Who sends: one of the kernel's, udp:CONTROLLER.py, bpf:CONTROLLER.py or policy:FILE; then maybe when, and "
-    "over which R_m, as in cubic@10s-30s,rtt=80ms; repeatable.",
+    help="A sender: a kernel algorithm, udp:CONTROLLER.py, bpf:CONTROLLER.py or policy:FILE. Its times and its R_m may "
+    "follow, as in cubic@10s-30s,rtt=80ms; repeatable.",
 )
 @click.option(
     "--seconds",
     type=options.Seconds(min=0.1, max=3600),
-    help="How long, from the first packet on.  [default: as long as the schedule; else 10, or as a longer link trace]",
+    help="The length of the run, from the first packet on.  [default: that of the schedule; otherwise 10, or that of a "
+    "longer link trace]",
 )
 @click.option(
     "--warmup",
     type=options.Seconds(min=0),
-    help="Seconds that are not measured.  [default: windows until beliefs have converged; a third of flows without, or "
-    "whose beliefs do not; with a schedule, none]",
+    help="Seconds that are not measured.  [default: until the beliefs have converged; a third of the run if they do "
+    "not, or if no flow has beliefs; 0 with a schedule]",
 )
-@click.option("--seed", type=click.IntRange(min=0, max=2**62), help="Seed of the jitter.  [default: 0]")
-@click.option("--out", type=click.Path(), help="Folder for the log of packets and what was measured.")
+@click.option("--seed", type=click.IntRange(min=0, max=2**62), help="The seed of the jitter.  [default: 0]")
+@click.option("--out", type=click.Path(), help="The folder for the packet log and the measurements.")
 @click.option("--plot", type=click.Path(), help="Draw the run to this file (.png, .svg or .pdf).")
 @options.as_json
 def emulate(flows, seconds, warmup, out, plot, as_json, **link):
-    """Run real flows over an emulated link, in network namespaces of this machine; needs root and Linux."""
+    """Run real flows over an emulated link.
+
+    The flows run in network namespaces of this machine, which needs Linux and root.
+    """
     from ccmatic import api, records
     from ccmatic.emulation import as_text
 

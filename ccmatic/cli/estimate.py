@@ -3,20 +3,26 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(example="ccmatic estimate results/gallery/late_drain.json --plot estimates.png")
 @click.argument("trace", metavar="TRACE.json")
 @options.model
 @options.buffer
 @options.jitter
-@click.option("--horizon", help="On how many steps the sender looks back, but for what it knows of C.  [default: all]")
-@click.option("--plot", type=click.Path(), help="Draw it to this file (.png, .svg or .pdf).")
+@click.option(
+    "--horizon", help="How many steps the sender looks back, except for what it knows about C.  [default: all]"
+)
+@click.option("--plot", type=click.Path(), help="Draw the estimates to this file (.png, .svg or .pdf).")
 @options.allow_code
 @options.as_json
 def estimate(trace, model, buffer, jitter, horizon, plot, allow_code, as_json):
-    """Find what a sender can know of its path: the least and most that is possible, given what it has seen, exactly,
-    beside its beliefs. The network is the trace's where options do not say another."""
+    """Find what a sender can know about its path.
+
+    The command prints the exact least and largest value that the sender's observations allow, beside its beliefs. The
+    network is that of the trace unless options change it.
+    """
     from ccmatic import api, records, traces
     from ccmatic.learning import estimation
 

@@ -3,16 +3,29 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(example="ccmatic evaluate cc_qdel cc_probe_slow --jobs 2")
 @click.argument("senders", nargs=-1, required=True, metavar="SENDER…")
-@click.option("--real", is_flag=True, help="On this machine's stack, SENDERs being flows of `emulate`; a smaller grid.")
-@click.option("--out", default="evaluation", show_default=True, help="Folder for results and figures; goes on there.")
+@click.option(
+    "--real",
+    is_flag=True,
+    help="Run on this machine's stack: each SENDER is a flow of `emulate`, and the grid is smaller.",
+)
+@click.option(
+    "--out",
+    default="evaluation",
+    show_default=True,
+    help="The folder for results and figures; the same command resumes there.",
+)
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Simulate on so many processes.")
 @options.as_json
 def evaluate(senders, real, out, jobs, as_json):
-    """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them."""
+    """Run exported controllers on the paper's grid of links.
+
+    The results are compared with the proved bounds of the controllers.
+    """
     from ccmatic import api, evaluation, records
 
     grid = api.evaluate(senders, out, real=real, jobs=jobs)

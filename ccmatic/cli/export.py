@@ -3,30 +3,38 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(example="ccmatic export cc_qdel --target bpf --jitter '1 rtt'")
 @click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
 @click.option(
     "--target",
     type=options.Names("ccmatic.exporting", "names", "onnx"),
     required=True,
-    help="c: a header, and functions to link; bpf: for the kernel; udp: a sender and a receiver; onnx: of a policy.",
+    help="c: a header and functions to link; bpf: a program for the kernel; udp: a sender and a receiver; onnx: a "
+    "policy's file.",
 )
-@click.option("--out", help="Folder for the files.  [default: the controller's name]")
-@click.option("--model", help="Whose beliefs are computed.  [default: the one of fewest that are enough]")
+@click.option("--out", help="The output folder.  [default: the controller's name]")
+@click.option(
+    "--model",
+    help="The model whose beliefs the C computes.  [default: the model with the fewest beliefs that suffices]",
+)
 @click.option(
     "--horizon",
     type=click.IntRange(min=3, max=1000),
     default=10,
     show_default=True,
-    help="T: beliefs time out every T-1 steps.",
+    help="The window T: beliefs time out every T-1 steps.",
 )
 @click.option("--jitter", default="1", show_default=True, help="By how much delay may vary, in R_m, but for queueing.")
-@click.option("--around", help="Of an envelope in the kernel: what runs within it, cubic, bbr or reno.")
+@click.option("--around", help="The algorithm that runs within an envelope in the kernel: cubic, bbr or reno.")
 @options.as_json
 def export(controller, target, out, model, horizon, jitter, around, as_json):
-    """Compile a controller to C: integers only, beliefs computed from acknowledgements; or a trained policy's file."""
+    """Compile a controller, or a trained policy, to C.
+
+    The C uses integers only, and computes beliefs from acknowledgements.
+    """
     from ccmatic import api, records
 
     files = api.export(controller, target, out, model=model, horizon=horizon, jitter=jitter, around=around)

@@ -3,34 +3,49 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(
+    example="""
+ccmatic fit examples/links/cellular.mahimahi --rtt 40ms \\
+    --controller cc_qdel
+"""
+)
 @click.argument("log", metavar="LOG")
 @click.option(
     "--model",
     "models",
     multiple=True,
     shell_complete=options.names_of("models"),
-    help="Whose link is fitted; repeatable.  [default: cbr_delay, ccac, and those of the proofs of a --controller]",
+    help="The model of the link; repeatable.  [default: cbr_delay, ccac, and those of the proofs of each --controller]",
 )
-@click.option("--rtt", help="R_m, a step, such as 40ms.  [default: the least delay in the log]")
 @click.option(
-    "--horizon", type=click.IntRange(min=2, max=1000), default=10, show_default=True, help="T: windows last T-1 steps."
+    "--rtt", help="The propagation delay R_m, which is a step, such as 40ms.  [default: the least delay in the log]"
 )
-@click.option("--two-clocks", is_flag=True, help="Sender and receiver have clocks of their own, a constant apart.")
-@click.option("--received", metavar="FILE", help="LOG is a capture at the sender, this one at the receiver.")
+@click.option(
+    "--horizon",
+    type=click.IntRange(min=2, max=1000),
+    default=10,
+    show_default=True,
+    help="The window T: windows last T-1 steps.",
+)
+@click.option("--two-clocks", is_flag=True, help="The clocks of sender and receiver differ by a constant.")
+@click.option("--received", metavar="FILE", help="The capture at the receiver; LOG is then the capture at the sender.")
 @click.option(
     "--controller",
     "controllers",
     multiple=True,
     shell_complete=options.names_of("controllers"),
-    help="Say which shipped proofs of this controller cover the path; repeatable.",
+    help="Report which shipped proofs of this controller cover the path; repeatable.",
 )
 @click.option("--plot", type=click.Path(), help="Draw jitter and rate over time to this file (.png, .svg or .pdf).")
 @options.as_json
 def fit(log, models, rtt, horizon, two_clocks, received, controllers, plot, as_json):
-    """Find the least jitter with which a link of each model leaves a log of packets, and the link's rate then."""
+    """Find the smallest jitter that explains a packet log.
+
+    The command does so for a link of each model, and reports the link's rate with that jitter.
+    """
     from ccmatic import api, fitting, guarantees, records, traces
 
     if plot:

@@ -3,18 +3,26 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(example="ccmatic front g1_t11 --jobs 2")
 @click.argument("query", metavar="QUERY.toml", shell_complete=options.names_of("queries"))
-@click.option("--out", help="Folder for run, proofs and figure; the same command goes on.  [default: QUERY-front]")
-@click.option("--step", help="Also prove the maximal envelopes around those on the front; the step is as of widen.")
+@click.option(
+    "--out", help="The folder for run, proofs and figure; the same command resumes there.  [default: QUERY-front]"
+)
+@click.option(
+    "--step", help="Also prove the maximal envelopes around the controllers on the front, with this step of widen."
+)
 @options.jobs
 @options.cluster
 @options.solver
 @options.as_json
 def front(query, out, step, jobs, cluster, solver, as_json):
-    """Prove every controller of a query's classes by shapes, and find those that nothing dominates."""
+    """Find the controllers that no other one dominates.
+
+    The command proves every controller of a query's classes by shapes, and compares their guarantees.
+    """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report
 

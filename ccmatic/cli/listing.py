@@ -3,14 +3,18 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command("list")
+@command("list", example="ccmatic list models controllers")
 @click.argument("kinds", nargs=-1, type=options.Names("ccmatic.base.catalogue", "KINDS"), metavar="[KIND]…")
 @options.as_json
 def list_command(kinds, as_json):
-    """What is shipped under a name: models, queries, templates, properties, proofs and controllers, or only these
-    kinds, each with a sentence about it."""
+    """List the names that commands accept.
+
+    Each name has a sentence about it. The kinds are models, queries, templates, properties, proofs, controllers and
+    others; KINDs select some of them.
+    """
     from ccmatic import base, records  # `api`, which has this as `list_names`, takes long to import
 
     entries = base.entries(kinds or tuple(base.KINDS))

@@ -56,13 +56,18 @@ model = click.option(
     shell_complete=names_of("models"),
     help="A name in models/, such as ccac or ccac2021:flows=2, or a file or folder that defines a MODEL.",
 )
-buffer = click.option("--buffer", help="infinite, any, a number or '>=NUMBER', in C·R_m.")
-horizon = click.option("--horizon", help="Steps of a trace, T; a step is R_m.")
-jitter = click.option("--jitter", help="D, in steps; not beside another D in the model's name.  [default: the model's]")
+buffer = click.option(
+    "--buffer",
+    help="The buffer: infinite, any, or a size such as '1 bdp' or '>=1 bdp'. A number without a unit is in C·R_m.",
+)
+horizon = click.option("--horizon", help="The steps T of a trace; a step is R_m.")
+jitter = click.option(
+    "--jitter", help="The jitter D, such as '1 rtt'. A number without a unit is in steps.  [default: the model's]"
+)
 delay = click.option(
     "--delay",
     type=Names("ccmatic.query", "DELAYS"),
-    help="How measured delay may grow: as in the published model, or as in any execution.",
+    help="Whether measured delay grows as in the published model, or as in any execution.",
 )
 
 
@@ -78,12 +83,12 @@ def question(command):
         "--expect",
         multiple=True,
         metavar="EXPECTATION",
-        help="Such as 'utilisation >= 80% over every 10 rtt'; repeatable.",
+        help="An expectation, such as 'utilisation >= 80% over every 10 rtt'; repeatable.",
     )(command)
     return click.option(
         "--on",
         metavar="NETWORK",
-        help="Such as 'ccac, buffer 1 bdp, jitter 1 rtt' or '24 mbit, rtt 40 ms, buffer 1 bdp'.",
+        help="A network, such as 'ccac, buffer 1 bdp, jitter 1 rtt' or '24 mbit, rtt 40 ms, buffer 1 bdp'.",
     )(command)
 
 
@@ -116,19 +121,25 @@ def whole(text, name):
 
 
 jobs = click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Verify on so many processes."
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="How many processes do the work."
 )
-cluster = click.option("--cluster", help="Verify on a Dask cluster, whose scheduler is at this address, instead.")
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, an object a line.")
+cluster = click.option("--cluster", help="Do the work on the Dask cluster whose scheduler is at this address.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+period = click.option(
+    "--period",
+    type=click.IntRange(min=1),
+    help="Only consider executions that repeat after this many steps, and so may go on for ever.",
+)
 verbose = click.option(
     "--verbose",
     is_flag=True,
-    help="Print each trace as a table, what its columns hold, and all sentences about it.  [default: at most a screen]",
+    help="Print each trace as a table, explain its columns, and print all sentences about it.  [default: at most a "
+    "screen]",
 )
 allow_code = click.option(
     "--allow-code",
     is_flag=True,
-    help="Run files and installed packages that it names as model, property, template or proof, not shipped ones only.",
+    help="Run the code that the input names as model, property, template or proof, even if ccmatic does not ship it.",
 )
 
 
@@ -140,12 +151,14 @@ def solver(command):
         type=Names("ccmatic.solving", "NAMES", "all"),
         default="z3",
         show_default=True,
-        help="Which solver to ask; all: each, and stop if two disagree.",
+        help="The solver; all: use each solver, and stop if two disagree.",
     )
     @click.option(
-        "--timeout", type=Seconds(min=0.001), help="Seconds for each question, from its encoding to its answer."
+        "--timeout",
+        type=Seconds(min=0.001),
+        help="The seconds that each question may take, from its encoding to its answer.",
     )
-    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the solvers.")
+    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the solvers.")
     @wraps(command)
     def with_options(*arguments, solver, timeout, seed, **others):
         from ccmatic.solving import NAMES, SolverOptions

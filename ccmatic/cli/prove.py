@@ -3,27 +3,33 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(
+    example="""
+ccmatic prove cc_qdel --on 'ccac, buffer infinite, jitter 1 rtt' \\
+    --expect 'utilisation >= 1/2'
+"""
+)
 @click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
 @click.option(
     "--proof",
     shell_complete=options.names_of("proofs"),
-    help="A name in proofs/, or a file that defines a PROOF.  [default: each shape for what the controller reads]",
+    help="A name in proofs/, or a file that defines a PROOF.  [default: each shape that fits the controller]",
 )
 @click.option("--horizon", type=click.IntRange(min=3, max=1000), help="Steps of a window, T.  [default: the proof's]")
 @click.option(
-    "--out", default="results/proofs", show_default=True, help="Output folder; the same command resumes there."
+    "--out", default="results/proofs", show_default=True, help="The output folder; the same command resumes there."
 )
 @options.question
 @click.option("--certify", is_flag=True, help="Write a certificate for each lemma, for `ccmatic check`.")
 @options.solver
 @options.as_json
 def prove(controller, proof, horizon, out, on, expect, start, certify, solver, as_json):
-    """Prove what a controller guarantees for all time: find the constants of a proof, each to its edge.
+    """Prove what a controller guarantees for all time.
 
-    ccmatic prove cc_qdel --on 'ccac, buffer infinite, jitter 1 rtt' --expect 'utilisation >= 1/2'
+    The command finds each constant of a proof to its edge.
     """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report

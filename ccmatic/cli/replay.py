@@ -4,17 +4,21 @@ import click
 
 from ccmatic.base import located, write_text
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command("replay")
+@command("replay", example="ccmatic replay results/gallery/late_drain.json --html late_drain.html")
 @click.argument("trace", metavar="TRACE.json")
 @click.option("--plot", type=click.Path(), help="Draw the trace to this file (.png, .svg or .pdf).")
-@click.option("--html", type=click.Path(), help="Write a page to this file that shows the trace step by step.")
+@click.option("--html", type=click.Path(), help="Write a page that shows the trace step by step to this file.")
 @click.option("--csv", "csv_file", type=click.Path(), help="Write the trace as CSV to this file.")
 @options.allow_code
 @options.as_json
 def replay_command(trace, plot, html, csv_file, allow_code, as_json):
-    """Check a trace by exact arithmetic, law by law, with no solver, running the controller's own Python."""
+    """Check a trace by exact arithmetic, without a solver.
+
+    The check covers every law of the network, and runs the controller's own Python.
+    """
     from ccmatic import api, traces
     from ccmatic.cli import reports as report
     from ccmatic.verification import Outcome

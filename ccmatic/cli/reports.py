@@ -38,23 +38,29 @@ def trace_file(folder, controller, trace, question=None):
     return Path(folder) / "-".join([*(re.sub(r"[^\w.+]+", "_", part)[:60] for part in parts), f"{digest[:8]}.json"])
 
 
-def saved(trace, file, model=None):
-    """Save a trace and, if its Model is given, draw it beside its file.
+def saved(trace, file):
+    """Save a trace.
 
     Returns:
-        The file. None if it cannot be written: that is said on standard error, and the verdict stands.
+        The file. None if it cannot be written: standard error says so, and the verdict stands.
     """
-    from ccmatic.traces import draw_trace
-
     try:
         writable_folder(file.parent)
         trace.save(file)
-        if model:
-            draw_trace(trace, file.with_suffix(".png"), model)
         return file
     except Unreadable as error:
-        options.complain(f"{error}; the trace is not saved, expected a folder for it in --save")
+        options.complain(f"{error}; the trace is not saved, expected a folder for it in --out")
         return None
+
+
+def drawn(trace, file, model):
+    """Draw a trace of a Model to a file. If that cannot be written, standard error says so, and the verdict stands."""
+    from ccmatic.traces import draw_trace
+
+    try:
+        draw_trace(trace, file, model)
+    except Unreadable as error:
+        options.complain(f"{error}; the trace is not drawn, expected a file for it in --plot")
 
 
 def judgement_json(name, judgement, file, explanation=None, question=None):

@@ -3,13 +3,14 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(example="ccmatic runs g6.db")
 @click.argument("run", metavar="RUN")
 @options.as_json
 def runs(run, as_json):
-    """What a run of synthesis has learned so far."""
+    """Show what a run of synthesis has learned so far."""
     from ccmatic import api
     from ccmatic.cli import synthesis_reports as report
 

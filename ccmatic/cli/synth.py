@@ -5,18 +5,22 @@ from pathlib import Path
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(example="ccmatic synth g6 --run g6.db --jobs 2")
 @click.argument("query", metavar="QUERY.toml", shell_complete=options.names_of("queries"))
-@click.option("--out", help="Folder for the controllers that are found.  [default: QUERY-solutions]")
-@click.option("--run", "run_file", help="Keep what is learned in this file; the same command then goes on.")
+@click.option("--out", help="The folder for the solutions.  [default: QUERY-solutions]")
+@click.option("--run", "run_file", help="The file that keeps what is learned; the same command resumes from it.")
 @options.jobs
 @options.cluster
 @options.solver
 @options.as_json
 def synth(query, out, run_file, jobs, cluster, solver, as_json):
-    """Find every controller of the query's template that ensures its property, one of each class."""
+    """Find every controller that ensures a query's property.
+
+    The controllers are those of the query's template. The command finds one controller of each class.
+    """
     from ccmatic import api
     from ccmatic.cli import synthesis_reports as report
 

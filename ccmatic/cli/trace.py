@@ -4,33 +4,48 @@ import click
 
 from ccmatic.base import InputError, quantities, write_bytes
 from ccmatic.cli import options
+from ccmatic.cli.command import Command
 
 
 @click.group("trace")
 def trace_group():
-    """Traces for other tools."""
+    """Convert traces for other tools."""
 
 
-@trace_group.command("export")
+@trace_group.command(
+    "export",
+    cls=Command,
+    example="""
+ccmatic trace export results/gallery/late_drain.json --format mahimahi \\
+    --rate 24mbit --rtt 40ms --out link.trace
+""",
+)
 @click.argument("trace", metavar="TRACE.json")
 @click.option(
     "--format",
     "kind",
     type=options.Names("ccmatic.trace_export", "FORMATS"),
     required=True,
-    help="A link trace of mahimahi, a schedule of the emulator, or holds of flows, or arrays, an element a step.",
+    help="A link trace of mahimahi, a schedule of the emulator, the holds of flows, or arrays with an element per "
+    "step.",
 )
-@click.option("--rate", required=True, help="What the trace's C is, such as 24mbit.")
-@click.option("--rtt", required=True, help="What the trace's R_m is, such as 40ms.")
+@click.option("--rate", required=True, help="The link rate C of the trace, such as 24mbit.")
+@click.option("--rtt", required=True, help="The propagation delay R_m of the trace, such as 40ms.")
 @click.option("--mss", type=click.IntRange(min=1), default=1500, show_default=True, help="Bytes in a packet.")
 @click.option(
-    "--lead", default="0ms", show_default=True, help="Silence before a link trace, in which to fill the queue."
+    "--lead",
+    default="0ms",
+    show_default=True,
+    help="The silence before a link trace, in which a sender can fill the queue.",
 )
-@click.option("--out", type=click.Path(), help="The file to write.  [default: standard output]")
+@click.option("--out", type=click.Path(), help="The output file.  [default: standard output]")
 @options.allow_code
 @options.as_json
 def trace_export(trace, kind, rate, rtt, mss, lead, out, allow_code, as_json):
-    """Write a trace, at a concrete scale, as others read it; what their format leaves out is said."""
+    """Convert a trace for another tool, at a concrete scale.
+
+    Notes on standard error name what the format leaves out or rounds.
+    """
     from ccmatic import api
     from ccmatic import trace_export as exporting
 

@@ -3,23 +3,30 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(example="ccmatic tradeoff --allowance 'sqrt(C)' --final-rate 1000")
 @click.option(
     "--allowance",
     "allowances",
     multiple=True,
     metavar="EXPR",
-    help="f, in packets: an expression in C; repeatable.  [default: 1, log(C), sqrt(C), C/10 and C]",
+    help="The losses that are allowed, in packets: an expression in C; repeatable.  [default: 1, log(C), sqrt(C), C/10 "
+    "and C]",
 )
-@click.option("--buffer-time", default="1", show_default=True, help="β_s: the buffer, in R_m.")
-@click.option("--from", "start", default="10", show_default=True, help="C_0, in packets per R_m.")
-@click.option("--up-to", "end", default="1000", show_default=True, help="C, in packets per R_m.")
-@click.option("--out", default="tradeoff", show_default=True, help="Folder for figures, tables, trace and proof.")
+@click.option("--buffer-time", default="1", show_default=True, help="The buffer β_s, in R_m.")
+@click.option(
+    "--initial-rate", "start", default="10", show_default=True, help="The rate C_0 at first, in packets per R_m."
+)
+@click.option("--final-rate", "end", default="1000", show_default=True, help="The link rate C, in packets per R_m.")
+@click.option("--out", default="tradeoff", show_default=True, help="The folder for figures, tables, trace and proof.")
 @options.as_json
 def tradeoff(allowances, buffer_time, start, end, out, as_json):
-    """Reproduce the trade-off between loss and convergence time, and check the steps of its proof."""
+    """Reproduce the trade-off of loss and convergence time.
+
+    The command also checks the steps of its proof.
+    """
     from ccmatic import api, records
 
     outcomes = set()

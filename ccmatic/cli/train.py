@@ -3,20 +3,28 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(example="ccmatic train custard.toml --seed 1 --out custard.json")
 @click.argument("query", metavar="NAME.toml", type=click.Path())
 @click.option(
-    "--seed", type=click.IntRange(min=0, max=2**31), default=0, show_default=True, help="Of all that is random."
+    "--seed",
+    type=click.IntRange(min=0, max=2**31),
+    default=0,
+    show_default=True,
+    help="The seed of all random numbers.",
 )
 @click.option(
-    "--out", help="The policy's file; beside it OUT.checkpoint, from which the same goes on.  [default: NAME.json]"
+    "--out",
+    help="The policy's file. OUT.checkpoint is beside it, from which the same command resumes.  [default: NAME.json]",
 )
 @options.as_json
 def train(query, seed, out, as_json):
-    """Train a policy, or an adversary, by PPO or TD3 in the environment that a file describes (docs/training.md);
-    needs the extra rl."""
+    """Train a policy or an adversary.
+
+    PPO or TD3 trains it in the environment that a file describes (docs/training.md). The command needs the extra rl.
+    """
     from ccmatic.cli.interrupts import left_in_time
 
     with left_in_time():

@@ -1,12 +1,20 @@
 """`ccmatic verify`: whether controllers ensure a property."""
 
+from pathlib import Path
+
 import click
 
 from ccmatic.base import InputError
-from ccmatic.cli import options
+from ccmatic.cli import options, spellings
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(
+    example="""
+ccmatic verify cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
+    --expect 'queue <= 4 bdp'
+"""
+)
 @click.argument(
     "controllers",
     nargs=-1,
@@ -14,11 +22,12 @@ from ccmatic.cli import options
     metavar="CONTROLLER.py…",
     shell_complete=options.names_of("controllers"),
 )
+@options.question
 @click.option(
     "--query",
     "query_file",
     shell_complete=options.names_of("queries"),
-    help="Take network and property from this query instead.",
+    help="Read the network and the property from this query.",
 )
 @options.model
 @options.buffer
@@ -27,43 +36,44 @@ from ccmatic.cli import options
 @click.option(
     "--property",
     shell_complete=options.names_of("properties"),
-    help="What must hold: a name in properties/, or a file that defines a PROPERTY.  [default: synthesis_invariant]",
+    help="The property: a name in properties/, or a file that defines a PROPERTY.  [default: synthesis_invariant]",
 )
 @click.option(
     "--threshold",
     "thresholds",
     multiple=True,
     metavar="NAME=VALUE",
-    help="One of the property's thresholds, such as inflight_rates=3; repeatable.",
+    help="Set a threshold of the property, such as inflight_rates=3; repeatable.",
 )
-@click.option("--utilisation", help="Least share of the link to be used.  [default: 1/2]")
+@click.option("--utilisation", help="The least share of the link that must be used.  [default: 1/2]")
 @click.option(
     "--constrain-loss",
     type=click.Choice(["never", "always", "large-buffer"]),
-    help="Whether large losses are forbidden even while beliefs shrink.  [default: never]",
+    help="When the property forbids large losses even while beliefs shrink.  [default: never]",
 )
 @options.delay
-@options.question
-@click.option("--period", type=click.IntRange(min=1), help="For ever: of executions that repeat after so many steps.")
+@options.period
 @options.solver
-@click.option("--smt2", type=click.Path(), help="Write the questions as SMT-LIB 2 to this file.")
-@click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the traces of violations.")
-@click.option("--plot", is_flag=True, help="Draw each trace beside its file, as PNG.")
+@click.option("--smt2", type=click.Path(), help="Write the solver's questions to this file, as SMT-LIB 2.")
+@click.option("--out", default="ccmatic-traces", show_default=True, help="The folder for traces of violations.")
+@click.option(
+    "--plot",
+    metavar="FILE",
+    help="Draw the trace to this file (.png, .svg or .pdf). Several questions add a number to the name.",
+)
 @options.verbose
 @options.as_json
-def verify(controllers, query_file, solver, smt2, save, plot, verbose, as_json, thresholds, on, expect, **network):
-    """Verify that controllers meet expectations, or a property, on a network.
+def verify(controllers, query_file, solver, smt2, out, plot, verbose, as_json, thresholds, on, expect, **network):
+    """Verify that controllers meet expectations on a network.
 
-    Each holds, or a trace shows how the network breaks it.
-
-        ccmatic verify cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' --expect 'queue <= 4 bdp'
+    Each expectation holds, or a trace shows how the network breaks it. A property takes the place of expectations.
     """
     from ccmatic import api
     from ccmatic.cli import reports as report
     from ccmatic.traces import require
 
-    if plot:
-        require()
+    if plot is not None:
+        require(plot or None)
     start, period, horizon = (network.pop(name) for name in ("start", "period", "horizon"))
     if on or expect:
         questions = _questions(
@@ -83,8 +93,10 @@ def verify(controllers, query_file, solver, smt2, save, plot, verbose, as_json, 
         outcomes.add(judgement.verdict)
         trace, file = judgement.trace or judgement.unmodelled, None
         if trace:
-            model = judgement.report.query.model if plot else None
-            file = report.saved(trace, report.trace_file(save, judgement.controller, trace), model)
+            file = report.saved(trace, report.trace_file(out, judgement.controller, trace))
+            picture = _picture(plot, file, number if len(questions) > 1 else None)
+            if picture:
+                report.drawn(trace, picture, judgement.report.query.model)
         explanation = trace and api.explain(trace, report=judgement.report)
         if as_json:
             click.echo(report.judgement_json(name, judgement, file, explanation, question))
@@ -96,6 +108,19 @@ def verify(controllers, query_file, solver, smt2, save, plot, verbose, as_json, 
             text = report.on_a_screen(text, explanation)
         click.echo(text)
     return options.outcome(outcomes)
+
+
+def _picture(plot, file, number):
+    """Return the file that a trace is drawn to, or None.
+
+    Args:
+        plot: The value of --plot; BESIDE means a picture beside the trace.
+        file: The file of the trace; None if it could not be saved.
+        number: The question's number; None if there is only one.
+    """
+    if plot is None or plot == spellings.BESIDE:
+        return file.with_suffix(".png") if file and plot is not None else None
+    return Path(plot) if number is None else Path(plot).with_stem(f"{Path(plot).stem}-{number}")
 
 
 def _questions(controllers, on, expectations, start, horizon, period, others):

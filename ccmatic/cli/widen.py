@@ -3,18 +3,24 @@
 import click
 
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(example="ccmatic widen cc_qdel --query g3 --out wider")
 @click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
-@click.option("--query", required=True, shell_complete=options.names_of("queries"), help="What has to hold.")
-@click.option("--step", default="1/8", show_default=True, help="By how much the factor of an end is changed.")
+@click.option("--query", required=True, shell_complete=options.names_of("queries"), help="The query that must hold.")
+@click.option("--step", default="1/8", show_default=True, help="The step of the factor of an end.")
 @click.option("--most", default="2", show_default=True, help="The largest factor of a rate's upper end.")
-@click.option("--out", help="Folder for the envelopes; the same command goes on.  [default: CONTROLLER-wider]")
+@click.option(
+    "--out", help="The folder for the envelopes; the same command resumes there.  [default: CONTROLLER-wider]"
+)
 @options.solver
 @options.as_json
 def widen(controller, query, step, most, out, solver, as_json):
-    """Find all maximal envelopes around a controller that ensure a query's property."""
+    """Find all maximal envelopes around a controller.
+
+    Each of the envelopes ensures the query's property.
+    """
     from ccmatic import api, records
     from ccmatic.analysis import widening
 

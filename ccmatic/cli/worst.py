@@ -4,9 +4,15 @@ import click
 
 from ccmatic.base import InputError
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 
-@click.command()
+@command(
+    example="""
+ccmatic worst cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
+    --expect 'queue <= 4 bdp'
+"""
+)
 @click.argument(
     "controllers",
     nargs=-1,
@@ -14,33 +20,36 @@ from ccmatic.cli import options
     metavar="CONTROLLER.py…",
     shell_complete=options.names_of("controllers"),
 )
+@options.question
 @click.option(
     "--of",
-    help="utilisation, loss (in an R_m), queue, delay or window; of several flows share or jain; or a condition on x, "
-    "such as 'S[-1] < x * C * (T-1)'.  [default: utilisation]",
+    help="The quantity: utilisation, loss (per R_m), queue, delay or window; for several flows also share or jain; or "
+    "a condition on x, such as 'S[-1] < x * C * (T-1)'.  [default: utilisation]",
 )
 @options.model
 @options.buffer
 @options.horizon
 @options.jitter
 @options.delay
-@click.option("--period", type=click.IntRange(min=1), help="For ever: of executions that repeat after so many steps.")
-@options.question
-@click.option("--given", default="", help="Only executions that meet these conditions, separated by ';'.")
-@click.option("--at", help="Ask about this x alone.")
-@click.option("--low", help="Look for x from here on.  [default: 0]")
-@click.option("--high", help="Look for x up to here.  [default: 1 for shares, 16 for bytes, (T-1)/2 for delay]")
-@click.option("--resolution", help="How near the two sides of the edge are.  [default: 1/100; 1 for delay]")
+@options.period
+@click.option("--given", default="", help="Only consider executions that satisfy these conditions, separated by ';'.")
+@click.option("--at", help="Decide this x only.")
+@click.option("--low", help="The lower end of the search for x.  [default: 0]")
+@click.option(
+    "--high", help="The upper end of the search for x.  [default: 1 for shares, 16 for bytes, (T-1)/2 for delay]"
+)
+@click.option(
+    "--resolution", help="The largest distance between the two sides of the edge.  [default: 1/100; 1 for delay]"
+)
 @options.solver
-@click.option("--save", default="ccmatic-traces", show_default=True, help="Folder for the trace.")
+@click.option("--out", default="ccmatic-traces", show_default=True, help="The folder for the trace.")
 @options.verbose
 @options.as_json
-def worst(controllers, of, on, expect, save, verbose, as_json, solver, **network):
-    """Find the worst value that the network can force on a controller: an edge, both sides of which are decided.
+def worst(controllers, of, on, expect, out, verbose, as_json, solver, **network):
+    """Find the worst value that a network can force.
 
-    Each of several controllers decides for a flow of the network; one alone decides for all.
-
-        ccmatic worst cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' --expect 'queue <= 4 bdp'
+    The solver decides both sides of this edge. One controller decides for all flows of the network; several controllers
+    decide for a flow each.
     """
     from ccmatic import api
     from ccmatic.cli import reports as report
@@ -61,7 +70,7 @@ def worst(controllers, of, on, expect, save, verbose, as_json, solver, **network
     file = shown = None
     if result.trace:
         about = of if of.isidentifier() else "worst"
-        file = report.saved(result.trace, report.trace_file(save, result.controller, result.trace, about))
+        file = report.saved(result.trace, report.trace_file(out, result.controller, result.trace, about))
         shown = api.explain(result.trace, report=result.report)
     if as_json:
         click.echo(report.worst_json(of, result, file, shown, question))

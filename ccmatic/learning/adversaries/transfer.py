@@ -33,7 +33,7 @@ def transfer(adversaries, senders, folder=None):
     if isinstance(first.level, Bandwidth):
         yield from _traces(adversaries, senders, folder)
     elif senders or folder:
-        raise InputError("adversaries at 'feature' or 'jitter' choose no traces; expected neither --on nor --out")
+        raise InputError("adversaries at 'feature' or 'jitter' choose no traces; expected neither --against nor --out")
     else:
         yield from _measured(adversaries)
 

@@ -1,0 +1,51 @@
+"""Old spellings of options, which work for one more version."""
+
+from pathlib import Path
+
+import click
+
+#: The new spelling of each old one, by command.
+OLD = {
+    "attack": {"--on": "--against"},
+    "tradeoff": {"--from": "--initial-rate", "--up-to": "--final-rate"},
+    "verify": {"--save": "--out"},
+    "worst": {"--save": "--out"},
+}
+
+#: The options that now take a FILE, by command. Without one they mean a file beside each result.
+FLAGS = {"verify": ("--plot",)}
+
+#: The value of such an option without a FILE.
+BESIDE = ""
+
+
+def current(command, arguments):
+    """Return the arguments of a command in today's spelling.
+
+    A line on standard error names the new spelling of each old one.
+
+    Args:
+        command: The name of the command.
+        arguments: The words after that name.
+    """
+    old, flags = OLD.get(command, {}), FLAGS.get(command, ())
+    words = [*arguments]
+    end = words.index("--") if "--" in words else len(words)
+    for place, word in enumerate(words[:end]):
+        name, equals, value = word.partition("=")
+        if name in old:
+            _hint(name, old[name])
+            words[place] = f"{old[name]}{equals}{value}"
+        elif word in flags and not _is_file(words[place + 1 : place + 2]):
+            _hint(word, f"{word} FILE")
+            words[place] = f"{word}={BESIDE}"
+    return words
+
+
+def _is_file(words):
+    """Whether the next word is the file of an option, not another option or a controller."""
+    return bool(words) and not words[0].startswith("-") and Path(words[0]).suffix not in ("", ".py", ".onnx")
+
+
+def _hint(old, new):
+    click.echo(f"ccmatic: {old} is now spelled {new}; the old spelling works in this version only", err=True)
