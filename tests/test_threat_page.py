@@ -18,7 +18,7 @@ READ_NOTHING = {
     "--initial-rate", "--final-rate",
     "--html", "--allow-code", "--verify-solutions", "kinds", "--lead",
     "--two-clocks", "--of", "--period", "--given", "--at", "--low", "--high", "--resolution", "--most",
-    "--step", "--verify-envelopes", "--around", "--verbose",
+    "--step", "--verify-envelopes", "--around", "--verbose", "--expect",
 }  # fmt: skip
 
 #: Where --out is a folder in which a command goes on, it is read, too.

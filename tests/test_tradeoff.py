@@ -293,7 +293,9 @@ KINDS = {
 
 
 def test_one_command_regenerates_everything(tmp_path):
-    outcome = tradeoff("--out", str(tmp_path), "--json", "--up-to", "100", "--allowance", "1", "--allowance", "log(C)")
+    outcome = tradeoff(
+        "--out", str(tmp_path), "--json", "--final-rate", "100", "--allowance", "1", "--allowance", "log(C)"
+    )
     assert outcome.exception is None and outcome.return_value == 0
     rows = [json.loads(line) for line in outcome.output.splitlines()]
     for row in rows:
@@ -332,13 +334,13 @@ def test_sympy_is_not_imported_before_it_is_needed():
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--from", "10", "--up-to", "10"],
+        ["--initial-rate", "10", "--final-rate", "10"],
         ["--allowance", "2 - C"],
         ["--allowance", "C +"],
         ["--allowance", "(C-20)**2"],
-        ["--up-to", "fast"],
+        ["--final-rate", "fast"],
         ["--buffer-time", "1/0"],
-        ["--from", "nan"],
+        ["--initial-rate", "nan"],
         ["--allowance", "1/10**9"],
         ["--buffer-time", "2"],
     ],
