@@ -184,7 +184,7 @@ class _Reader:
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS and args:
                 if name in ("log", "sqrt") and len(args) != 1:
                     raise InputError(f"{name} has {len(args)} arguments; expected one")
-                return self._real(FUNCTIONS[name](*map(self.read, args)))
+                return self._real(FUNCTIONS[name](*map(self.expression, args)))
         raise InputError(f"found '{ast.get_source_segment(self.text, node)}'; {EXPECTED}")
 
     def _number(self, digits):
