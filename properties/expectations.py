@@ -4,10 +4,14 @@ docs/reference/expectations.md lists them. Each quantity is defined once, by tex
 its formula, its monitor and its sentence follow from them.
 """
 
+import operator
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import accumulate
+from math import inf
 from types import MappingProxyType
 
 from ccmatic.properties.expressions import Expressions
@@ -105,6 +109,7 @@ _CLAUSES = re.compile(r"\s+(over every|beside|while)\s+")
 #: The largest amount of which a worst case is looked for, by unit.
 _LARGEST = {"": Fraction(1), "bdp": Fraction(16), "rtt": Fraction(16), "packets": Fraction(1000)}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 #: What is expected, where a text is not.
 FORM = "QUANTITY <= AMOUNT, such as 'utilisation >= 80% over every 10 rtt' or 'queue <= 2 bdp'"
@@ -143,6 +148,10 @@ class Expectation:
     conditions: tuple[Comparison, ...] = ()
     beside: str | None = None
 
+    def met(self, value):
+        """Return whether a worst value, as `Reader.worst` gives it, meets the expectation."""
+        return _COMPARE[self.comparison.relation](value, self.comparison.amount)
+
     def __str__(self):
         over = f" over every {_amount(self.interval, 'rtt')}" if self.interval is not None else ""
         beside = f" beside {self.beside}" if self.beside else ""
@@ -150,11 +159,42 @@ class Expectation:
         return f"{self.comparison}{over}{beside}{f' while {conditions}' if conditions else ''}"
 
 
+@dataclass(frozen=True)
+class Worst:
+    """The worst value of an expectation's quantity in an execution of numbers.
+
+    Args:
+        value: In the unit of the expectation's amount; of `no timeout` 1 if the timer fires, else 0. Infinite if there
+            is nothing of which it would be a part.
+        begin: The first step of the interval, or the step.
+        end: The last step of the interval, or the step.
+        flow: The number of the flow, from 0; None: it is of all flows.
+        at_least: The value is larger, by how much the execution does not show.
+    """
+
+    value: Fraction | float
+    begin: int
+    end: int
+    flow: int | None
+    at_least: bool = False
+
+
 def _amount(amount, unit):
     if unit:
         return f"{amount} {unit[:-1] if unit == 'packets' and amount == 1 else unit}"
     percent = amount * 100
     return f"{percent}%" if percent.denominator == 1 else str(amount)
+
+
+def _number(expectation, value):
+    """A value with its unit, for a sentence: with so many digits that the amount is on the side on which it is."""
+    name, factor = expectation.comparison.written
+    unit, factor = (name, factor) if name else ("%", Fraction(1, 100))
+    for digits in range(4, 13):
+        text = f"{float(value / factor):.{digits}g}"
+        if value == inf or expectation.met(Fraction(text) * factor) == expectation.met(value):
+            return f"{text} {unit}"
+    return f"{value / factor} {unit}"
 
 
 def parse(text: str, units: Mapping = UNITS) -> Expectation:
@@ -248,43 +288,51 @@ class Reader:
         return every([self._holds(each, flow, 0) for each in comparisons for flow in range(len(self._x.flows))])
 
     def worst(self, expectation):
-        """Return the worst value of an execution of numbers: (value, begin, end, flow).
-
-        The value has the unit of the expectation's amount; begin and end are steps; flow is a number from 0, or None.
-        None: there is no place at which the expectation says anything.
-        """
+        """Return the Worst of an execution of numbers; None if the expectation says something of no place in it."""
         quantity, scale = self._quantity(expectation.comparison)
-        flows, places = self._flows(quantity, expectation), self._places(expectation, quantity)
-        values = []
-        for flow, (begin, end) in ((flow, place) for flow in flows for place in places):
-            if self._during(expectation, flow, begin, end) is not True:
-                continue
-            if expectation.comparison.subject == "delay":
-                values.append((self._delay(begin), begin, end, flow))
-            elif whole := self._term(scale, flow, begin, end):
-                value = self._term(quantity.value, flow, begin, end)
-                values.append((Fraction(value) / whole, begin, end, flow))
         choose = max if expectation.comparison.relation in ("<", "<=") else min
-        return choose(values, key=lambda each: each[0], default=None)
+        found = []
+        for flow in self._flows(quantity, expectation):
+            breaks = list(accumulate(self._breaks(expectation, flow), initial=0))
+            for begin, end in self._places(expectation, quantity):
+                last = end if quantity.intervals else begin
+                if breaks[begin] == breaks[last + 1]:
+                    found += self._valued(expectation.comparison, quantity, scale, flow, begin, last)
+        return choose(found, key=lambda each: each.value, default=None)
 
-    def measured(self, expectation):
-        """Return the worst value in words, such as `78.12 % from 0 to 4 R_m`; "" if there is none."""
+    def _breaks(self, expectation, flow):
+        """Whether a condition does not hold, of each step of an execution of numbers."""
+        if not expectation.conditions:
+            return [False] * self._x.horizon
+        return [self._during(expectation, flow, t, t) is not True for t in range(self._x.horizon)]
+
+    def _valued(self, comparison, quantity, scale, flow, begin, end):
+        """The Worst of one place, in a list; an empty list if nothing is there that could be a part of nothing."""
+        if comparison.subject == "delay":
+            served = bisect_left(self._x.S, self._x.A[begin] - self._x.L[begin], begin)
+            rounds = Fraction(served - begin, self._x.R)
+            return [Worst(rounds, begin, begin, None, at_least=served == self._x.horizon)]
+        value, whole = (self._term(text, flow, begin, end) for text in (quantity.value, scale))
+        if not whole:
+            return [Worst(inf, begin, end, flow)] if value else []
+        return [Worst(Fraction(value) / whole, begin, end, flow)]
+
+    def measured(self, expectation, clock=None):
+        """Return the worst value in words, such as `78.12 % from 0 to 4 R_m`; "" if there is none.
+
+        clock: (unit, time at a step in that unit); None: R_m from the first step on."""
         worst = self.worst(expectation)
-        if worst is None or expectation.comparison.subject in _CONDITIONS:
-            return ""
-        value, begin, end, flow = worst
-        unit, factor = expectation.comparison.written
-        number = f"{float(value / factor):.4g} {unit}" if unit else f"{float(100 * value):.4g} %"
-        begin, end = (float(Fraction(t, self._x.R)) for t in (begin, end))
-        where = f"from {begin:.4g} to {end:.4g} R_m" if end > begin else f"at {begin:.4g} R_m"
-        of = f" of flow {flow + 1}" if flow is not None and len(self._x.flows) > 1 else ""
-        return f"{number}{of} {where}"
+        return "" if worst is None else self.says(expectation, worst, clock)
 
-    def _delay(self, t):
-        """How long the bytes sent by a step take to be served, in R_m; where they are not, at least to the end."""
-        x, end = self._x, self._x.horizon
-        served = (later for later in range(t, end) if x.S[later] >= x.A[t] - x.L[t])
-        return Fraction(next(served, end) - t, x.R)
+    def says(self, expectation, worst, clock=None):
+        """Return a Worst in words; clock: as of `measured`."""
+        unit, time = clock or ("R_m", lambda t: Fraction(t, self._x.R))
+        begin, end = (f"{float(time(t)):.4g}" for t in (worst.begin, worst.end))
+        where = f"from {begin} to {end} {unit}" if worst.end > worst.begin else f"at {begin} {unit}"
+        of = f" of flow {worst.flow + 1}" if worst.flow is not None and len(self._x.flows) > 1 else ""
+        if expectation.comparison.subject in _CONDITIONS:
+            return f"a {expectation.comparison.subject}{of} {where}" if worst.value else ""
+        return f"{'at least ' if worst.at_least else ''}{_number(expectation, worst.value)}{of} {where}"
 
     def needed(self, expectation):
         """Return the least horizon on which an execution shows the expectation, in steps."""
@@ -340,9 +388,9 @@ class Reader:
         end = self._x.horizon
         if expectation.comparison.subject == "delay":
             later = self._steps(expectation.comparison.amount)
-            if later > self._half:
-                raise InputError(f"'{expectation}' needs a horizon of {2 * later + 1} steps at least; found {end}")
-            return [(t, t + later) for t in range(end - self._half)]
+            if later >= end:
+                raise InputError(f"'{expectation}' needs a horizon of {later + 1} steps at least; found {end}")
+            return [(t, t + later) for t in range(end - later)]
         steps = self._length(expectation, quantity)
         if steps is None:
             return [(0, end - 1)] if quantity.intervals else [(t, t) for t in range(end)]
@@ -352,8 +400,8 @@ class Reader:
 
     @property
     def _half(self):
-        """The steps at the end of an execution in which bytes are not followed: they may wait beyond it."""
-        return (self._x.horizon - 1) // 2
+        """The longest delay of which a worst case is looked for, in steps: half of the execution can show it."""
+        return Fraction((self._x.horizon - 1) // 2)
 
     def _length(self, expectation, quantity):
         """The steps of an interval; None: all, or a single step."""
@@ -405,7 +453,11 @@ class Reader:
         threshold = comparison.amount * self._term(scale, flow, begin, end)
         over = f" in {end - begin} steps" if end > begin else ""
         of = f"{_amount(comparison.amount, comparison.unit)} {quantity.of}".strip()
-        return Compared(f"{says}{over}", value, comparison.relation, threshold, "bytes", of, step=end)
+        compared = Compared(f"{says}{over}", value, comparison.relation, threshold, "bytes", of, step=end)
+        if not _may_be_of_nothing(comparison, quantity):
+            return compared
+        something = value + self._term(scale, flow, begin, end) > 0
+        return Implied(Stated(f"there is something {quantity.of}", something), compared)
 
     def _term(self, text, flow, begin, end):
         return self._expressions.at(text, n=flow, a=begin, b=end, t=begin)
@@ -418,9 +470,8 @@ class Reader:
         if comparison.subject in _CONDITIONS:
             raise InputError(f"'{expectation}' is about no amount; expected such as 'utilisation >= 80%'")
         if comparison.subject == "delay":
-            half, unit = self._half, f"steps to be served, of bytes sent by step {self._x.horizon - 1 - self._half}"
-            text = f"ANYT(0, T-{half}, lambda t: {quantity.value} > S[t+x])"
-            return WorstQuantity(text, "above", unit, high=Fraction(half), step=Fraction(1))
+            unit = "steps to be served, of bytes sent"
+            return WorstQuantity(self.avoided(expectation, "x"), "above", unit, high=self._half, step=Fraction(1))
         worse = "above" if comparison.relation in ("<", "<=") else "below"
         of = comparison.unit or (quantity.of if quantity else "")
         largest = Fraction(1) if not comparison.unit and worse == "below" else _LARGEST[comparison.unit]
@@ -445,12 +496,14 @@ class Reader:
         end = "T-1" if quantity.intervals else "t"
         steps = self._length(expectation, quantity)
         if comparison.subject == "delay":
-            steps = self._steps(comparison.amount)
-            text, steps = f"{quantity.value} > S[t+{steps}]", self._half
+            steps = self._steps(amount) if amount == comparison.amount else amount
+            text = f"{quantity.value} > S[t+{steps}]"
         elif comparison.subject in _CONDITIONS:
             text = quantity.value
         else:
             text = f"{quantity.value} {_OPPOSITE[comparison.relation]} {amount} * ({scale})"
+            if _may_be_of_nothing(comparison, quantity):
+                text = f"And({text}, {quantity.value} + {scale} > 0)"
         conditions = self._avoided_conditions(expectation, quantity, end if steps is None else f"a+{steps}")
         text = f"And({conditions}, {text})" if conditions else text
         if steps is None and quantity.intervals:
@@ -476,6 +529,11 @@ class Reader:
             text = f"ALLT(0, N, lambda n: {text})" if of_every else text
             texts.append(f"ALLT(a, {end}+1, lambda t: {text})" if quantity.intervals else text)
         return ", ".join(texts)
+
+
+def _may_be_of_nothing(comparison, quantity):
+    """Whether a part of nothing, which meets `<=` and `>=`, would break the comparison."""
+    return comparison.relation in ("<", ">") and quantity.intervals and not comparison.unit
 
 
 def _named(text, **names):

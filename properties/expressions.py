@@ -3,6 +3,7 @@
 import ast
 import operator
 from fractions import Fraction
+from functools import cache
 
 from ccmatic.models.window_sender import timeout
 
@@ -44,7 +45,7 @@ class Expressions:
         """Return the value of a text in which these names stand for numbers. Raises InputError."""
         self._text = text
         self._left = MOST
-        return self._value(ast.parse(text, mode="eval").body, {**self._names, **names})
+        return self._value(_tree(text), {**self._names, **names})
 
     def condition(self, text):
         """Return the condition that a text says. Raises InputError."""
@@ -144,6 +145,14 @@ class Expressions:
 
 
 _SHORTER = f"an expression of at most {MOST} parts; ALLT and ANYT count those of their condition once for each step"
+
+
+@cache
+def _tree(text):
+    """The syntax tree of one of the texts of quantities, which are few."""
+    return ast.parse(text, mode="eval").body
+
+
 _ORDER = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
