@@ -7,6 +7,7 @@ from rich.console import Console
 
 from ccmatic import records
 from ccmatic.cli.reports import left_out_lines
+from ccmatic.cli.verdicts import shown_verdict
 from ccmatic.proving import OF_NONE, Listener, number
 from ccmatic.records import (
     ABSENT,
@@ -49,7 +50,7 @@ class Progress(Listener):
         if attempt.proved:
             self.end(attempt.proved)
         solved, missing = list(attempt.result.constants), list(attempt.missing)
-        text = f"{attempt.shape}: {attempt.verdict}"
+        text = f"{attempt.shape}: {shown_verdict(attempt.verdict)}"
         if missing:
             text += f", with {len(solved)} of {len(solved) + len(missing)} constants found: {attempt.why}"
         self._say(ShapeLine(attempt.shape, attempt.verdict, solved, missing, attempt.why), text)
@@ -59,7 +60,8 @@ class Progress(Listener):
         name, expectation = question.controller.name, question.text
         on = question.description.text
         verdict = "proved" if shape else "unknown"
-        text = f"{name:<20} {verdict:<9} {expectation}, on {on}, "
+        shown = shown_verdict(verdict, "holds" if shape else "unknown", 9)
+        text = f"{name:<20} {shown} {expectation}, on {on}, "
         text += (
             f"once it has converged, by the shape {shape}" if shape else "as no shape implies it; `worst` finds edges"
         )
@@ -84,7 +86,8 @@ class Progress(Listener):
         """A lemma was decided."""
         self._say(
             LemmaLine(answer.lemma, answer.verdict, round(answer.seconds, 3), answer.empty or ABSENT),
-            f"{answer.verdict:<9} {answer.seconds:6.1f} s  {answer.lemma}{OF_NONE if answer.empty else ''}",
+            f"{shown_verdict(answer.verdict, width=9)} {answer.seconds:6.1f} s  "
+            f"{answer.lemma}{OF_NONE if answer.empty else ''}",
         )
 
     def certificate(self, name):
@@ -108,15 +111,18 @@ def finding(result, as_json):
     """A line of `check`."""
     if as_json:
         return records.line(FindingLine(**asdict(result)))
-    mark = "unknown" if result.unknown else "FAULT" if result.fault else "ok" if result.checked else "not checked"
-    return f"{mark:<11} {result.about}: {result.fault or result.how}"
+    mark, means = "ok" if result.checked else "not checked", "holds" if result.checked else "unknown"
+    if result.unknown or result.fault:
+        mark, means = ("unknown", "unknown") if result.unknown else ("FAULT", "violated")
+    return f"{shown_verdict(mark, means, 11)} {result.about}: {result.fault or result.how}"
 
 
 def verdict(file, verdict, as_json):
     """The last line of `check`; verdict: accepted, rejected or unknown."""
     if as_json:
         return records.line(CheckLine(True, str(file), verdict == "accepted", verdict))
-    return f"{file}: {verdict}"
+    means = {"accepted": "holds", "rejected": "violated"}.get(verdict, "unknown")
+    return f"{file}: {shown_verdict(verdict, means)}"
 
 
 def front_point(point, dominated_by, as_json):

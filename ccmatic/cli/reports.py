@@ -12,6 +12,7 @@ import click
 from ccmatic import records, verification
 from ccmatic.base import Unreadable, aligned, writable_folder
 from ccmatic.cli import options
+from ccmatic.cli.verdicts import shown_verdict
 from ccmatic.explanation import legend
 from ccmatic.records import QueryRecord, ReplayLine, VerifyLine, WorstLine
 
@@ -98,8 +99,7 @@ def judgement_json(name, judgement, file, explanation=None, question=None):
 
 def judgement_text(judgement, file):
     """A Judgement in a few lines for a person; file: as of `judgement_json`."""
-    name = judgement.controller.name
-    lines = [f"{name:<20} {judgement.verdict:<9} {judgement.seconds:6.1f} s"]
+    lines = [_headline(judgement.controller, judgement.verdict, judgement.seconds)]
     trace = judgement.trace or judgement.unmodelled
     if judgement.trace:
         lines[0] += f"   {_broken(judgement.trace)}"
@@ -116,7 +116,7 @@ def judgement_text(judgement, file):
 
 def answer_text(question, judgement, file):
     """Return the answer to a Question in a few lines for a person; file: as of `judgement_json`."""
-    lines = [f"{judgement.controller.name:<20} {judgement.verdict:<9} {judgement.seconds:6.1f} s   {question.text}"]
+    lines = [_headline(judgement.controller, judgement.verdict, judgement.seconds, question.text)]
     if judgement.trace:
         measured = question.measured(judgement.trace)
         lines[0] += f": {measured}" if measured else ""
@@ -125,6 +125,12 @@ def answer_text(question, judgement, file):
     lines += _question_lines(question)
     lines += left_out_lines(judgement.left_out) + advice_lines(judgement.advice)
     return "\n".join([*lines, *(file_lines(file) if judgement.trace else ())])
+
+
+def _headline(controller, verdict, seconds, *parts):
+    """The first line of an answer: whose it is, the verdict, how long it took, and further parts."""
+    answer = f"{controller.name:<20} {shown_verdict(verdict, width=9)} {seconds:6.1f} s"
+    return "   ".join([answer, *parts])
 
 
 def left_out_lines(left_out):
@@ -159,9 +165,7 @@ def worst_text(of, worst, file, question=None):
     """The same in a few lines for a person."""
     lines = [f"{worst.controller.name:<20} {of}: {worst.sentence()}   {worst.seconds:.1f} s"]
     if question:
-        lines[0] = (
-            f"{worst.controller.name:<20} {question.met(worst):<9} {worst.seconds:6.1f} s   {of}: {worst.sentence()}"
-        )
+        lines = [_headline(worst.controller, question.met(worst), worst.seconds, f"{of}: {worst.sentence()}")]
         lines += _question_lines(question)
     lines += left_out_lines(worst.left_out) + advice_lines(worst.advice)
     return "\n".join([*lines, *(file_lines(file) if worst.trace else ())])
@@ -221,7 +225,7 @@ def on_a_screen(text, explanation):
 
 def _rows(lines):
     """How many rows of a screen lines take."""
-    return sum(max(1, ceil(len(line) / SCREEN[1])) for line in lines)
+    return sum(max(1, ceil(len(click.unstyle(line)) / SCREEN[1])) for line in lines)
 
 
 def replay_text(file, trace, outcome, explanation):
@@ -233,21 +237,24 @@ def replay_text(file, trace, outcome, explanation):
         lines.append("controller: nobody's rates")
     lines.append("")
     if outcome.faults:
-        lines.append(f"{file}: not a trace of this network and controller; it breaks")
+        refused = shown_verdict("not a trace", "violated")
+        lines.append(f"{file}: {refused} of this network and controller; it breaks")
         lines += [f"    {fault}" for fault in outcome.faults[:20]]
         if len(outcome.faults) > 20:
             lines.append(f"    … and {len(outcome.faults) - 20} more")
     else:
-        lines.append(f"{file}: passes, {outcome.checked} laws checked; {_said_of_the_property(outcome)}")
+        passes = f"{shown_verdict('passes', 'holds')}, {outcome.checked} laws checked"
+        lines.append(f"{file}: {passes}; {_said_of_the_property(outcome)}")
     return "\n".join(lines)
 
 
 def _said_of_the_property(outcome):
     if outcome.outcome is verification.Outcome.BREAKS:
-        return f"breaks: {'; '.join(outcome.unmet)}"
+        return f"{shown_verdict('breaks', 'violated')}: {'; '.join(outcome.unmet)}"
     if outcome.outcome is verification.Outcome.KEEPS:
-        return "keeps the property"
-    return f"whether it breaks the property cannot be judged: {outcome.reason}"
+        return shown_verdict("keeps the property", "holds")
+    unknown = shown_verdict("cannot be judged", "unknown")
+    return f"whether it breaks the property {unknown}: {outcome.reason}"
 
 
 def _broken(trace):
