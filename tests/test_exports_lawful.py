@@ -165,9 +165,10 @@ def test_much_of_what_repeats_itself_is_held():
 
 
 def test_a_worst_trace_with_losses_becomes_a_link():
-    """The state K of CUBIC is no column of tokens; a loss needs a buffer that is full at some time in its step."""
+    """State that is called K is no column of tokens; a loss needs a buffer that is full at some time in its step."""
     network = cm.Network("ideal_windows", "1/2", 5, delay="executions")
-    trace = cm.worst("cubic", network, "loss", at="2", given=SMALL).trace
+    cubic = (ROOT / "examples" / "controllers" / "cubic.py").read_text("utf-8").replace("until_max", "K")
+    trace = cm.worst(cubic, network, "loss", at="2", given=SMALL).trace
     assert "K" in trace.columns and check(trace) > 100
 
 

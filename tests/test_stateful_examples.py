@@ -76,4 +76,5 @@ def test_a_bound_that_is_wrong_somewhere_is_refused(name, right, wrong, expected
     assert source.count(right) == 1
     with pytest.raises(InputError, match=f"expected {expected}; it is not so at ") as caught:
         Judge(asked).judge(asked.read_controller(source.replace(right, wrong)))
-    assert source.splitlines()[caught.value.line - 1].strip().startswith(("window = bounded", "K = bounded"))
+    name, _, value = source.splitlines()[caught.value.line - 1].strip().partition(" = ")
+    assert name in ("window", "K", "until_max") and value.startswith("bounded")

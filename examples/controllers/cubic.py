@@ -15,7 +15,7 @@ counted: bytes = 0  # acknowledged up to here: what Reno has grown for, or slow 
 exceeded: condition = anything()  # a loss was found: from then on slow start ends at the threshold
 threshold: bytes = above(0)  # ssthresh
 since: bytes = between(0, 8 * MSS)  # the last decrease
-K: bytes = between(0, 4 * MSS)
+until_max: bytes = between(0, 4 * MSS)  # K
 recover: bytes = 0  # no other decrease until what was sent by the last one is acknowledged or lost
 
 
@@ -27,7 +27,7 @@ def update(
     exceeded,
     threshold,
     since,
-    K,
+    until_max,
     recover,
     acked,
     lost,
@@ -57,7 +57,7 @@ def update(
         assume(0 <= cube <= 64 * MSS)
         low = min(cube, (cube + 6 * MSS) / 7, (cube + 30 * MSS) / 19, (cube + 84 * MSS) / 37)
         high = min((4 * cube + MSS) / 3, (cube + 2 * MSS) / 3, (cube + 16 * MSS) / 12, (cube + 54 * MSS) / 27)
-        K = bounded(MSS * second / R_m * cbrt(cube / MSS), low, high)
+        until_max = bounded(MSS * second / R_m * cbrt(cube / MSS), low, high)
         recover = sent
     elif not exceeded or window < threshold:
         more = window + acked - counted
@@ -66,13 +66,13 @@ def update(
         reno = window
         counted = acked
         since = 0
-        K = 0
+        until_max = 0
     else:
         since = since + MSS * step / R_m
         grows = acked - counted >= window  # Reno, by 9/17 of a packet for each window acknowledged
         reno = reno + (9 / 17 * MSS if grows else 0)
         counted = counted + (window if grows else 0)
-        d = since - K
+        d = since - until_max
         assume(-8 * MSS <= d <= 8 * MSS)
         away = max(d, -d)
         chords = max(away, 7 * away - 6 * MSS, 28 * away - 48 * MSS, 112 * away - 384 * MSS)
