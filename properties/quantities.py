@@ -61,9 +61,9 @@ def jain(share):
     return 1 / (2 * (share**2 + (1 - share) ** 2))
 
 
-#: That some flow has less than the share x of what the link served.
+#: That some flow has less than the share x of what the link served: in the last period, where there is one.
 _SHARE = Quantity(
-    "ANYT(0, N, lambda n: S_f[n][-1] - S_f[n][0] < x * (S[-1] - S[0]))",
+    "ANYT(0, N, lambda n: S_f[n][-1] - S_f[n][begin] < x * (S[-1] - S[begin]))",
     "below",
     "of what was served, for some flow",
     high=Fraction(1, 2),
