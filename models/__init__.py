@@ -12,6 +12,9 @@ WITH_JITTER = "ccac"
 BY_WINDOW = {"ccac": "ccac_windows", "cbr_delay": "cbr_delay_windows", "ideal": "ideal_windows"}
 SHARED = "flows={flows},delay=own"
 
+#: The network of two flows by a window on which one may starve the other: each has jitter of its own.
+OWN_JITTER = "cbr_delay_own_jitter"
+
 #: Models whose senders send at rates, and the same networks under senders by a window.
 BY_WINDOWS = {"ccac": "ccac_windows", "cbr_delay": "cbr_delay_windows", "ideal": "ideal_windows"}
 
@@ -45,6 +48,11 @@ ALIASES = {
     "cbr_delay_windows": Alias(
         "ccac2021:begins=anywhere,delay=open,timer=executions,waste=constant-rate",
         "CBR-delay under senders by a window: ccac_windows on a link that serves at its rate whenever something waits.",
+    ),
+    "cbr_delay_own_jitter": Alias(
+        "ccac2021:flows=2,begins=anywhere,timer=executions,waste=constant-rate,delay=own,jitter=own",
+        "Two flows on a link of constant rate, each with jitter of its own behind it: two_flows_own_jitter, true of "
+        "executions.",
     ),
     "ideal_windows": Alias(
         "ccac2021:begins=anywhere,delay=open,timer=executions,waste=constant-rate,D=0",

@@ -8,7 +8,7 @@ from ccmatic.base.clock import Clock, OutOfTime
 from ccmatic.base.columns import aligned
 from ccmatic.base.definitions import Alias, absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
-from ccmatic.base.errors import Disagreement, InputError, Unreadable, located, shown, suggest
+from ccmatic.base.errors import Disagreement, InputError, TooShort, Unreadable, located, shown, suggest
 from ccmatic.base.files import (
     LARGEST,
     line_of,
@@ -37,6 +37,7 @@ __all__ = [
     "Disagreement",
     "InputError",
     "OutOfTime",
+    "TooShort",
     "Unit",
     "Unreadable",
     "absolute",

@@ -31,6 +31,20 @@ def located(file: str | None) -> Iterator[None]:
         raise
 
 
+class TooShort(InputError):
+    """A horizon that is too short to decide anything.
+
+    Args:
+        problem: What is wrong, without what is expected.
+        needed: The least horizon that may do, in steps.
+        file: As of InputError.
+    """
+
+    def __init__(self, problem: str, needed: int, file: str | None = None) -> None:
+        super().__init__(f"{problem}; expected a horizon of {needed} at least", file)
+        self.needed = needed
+
+
 class Unreadable(InputError):
     """A file that is missing, or that cannot be read or written."""
 

@@ -1,6 +1,6 @@
 """The question language: networks, expectations and starts as people write them (docs/reference/expectations.md)."""
 
-from ccmatic.questions.networks import NetworkDescription, describe
+from ccmatic.questions.networks import NetworkDescription, Placed, describe, place
 from ccmatic.questions.question import Question, ask
 
-__all__ = ["NetworkDescription", "Question", "ask", "describe"]
+__all__ = ["NetworkDescription", "Placed", "Question", "ask", "describe", "place"]

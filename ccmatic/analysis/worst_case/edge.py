@@ -22,7 +22,13 @@ MOST = 10**6
 
 
 class NoExecution(InputError):
-    """There is no execution of which anything could be the worst."""
+    """There is no execution of which anything could be the worst.
+
+    Attributes:
+        everywhere: Whether none of what was asked happens from state to which the controller comes later, either.
+    """
+
+    everywhere = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,11 +117,13 @@ def search(
     high=None,
     resolution=None,
     also=(),
+    first=None,
     listener=lambda x: None,
     options=SolverOptions(),
 ) -> Worst:
     """Return the Worst of a quantity; see `ccmatic.api.worst`. of: or a Quantity itself. also: further x to decide.
-    listener: receives each x before the solver decides it. options: SolverOptions; the timeout is for each x."""
+    first: the x to decide first. listener: receives each x before the solver decides it. options: SolverOptions; the
+    timeout is for each x."""
     begin = monotonic()
     name = definitions.chosen("properties", "WORSE")
     kind = load_definition("properties", "PROPERTY", name)
@@ -133,7 +141,7 @@ def search(
         query = Query(network, name, **thresholds, repeats=period).of_small_packets()
     controllers.require_order(decides, network.jitter)
     edge = _Edge(query, decides, xs, listener, options)
-    none, some, verdict = edge.find(quantity.worse)
+    none, some, verdict = edge.find(quantity.worse, first)
     trace, report = edge.shown(some) if some is not None else (None, None)
     seconds = monotonic() - begin
     left = left_out(query, decides, later=period is not None)
@@ -171,6 +179,7 @@ class _Edge:
         later = begun_later(query, controller, self._options) if query.property.period else None
         self._anywhere = query if query.jitter > 1 else query.on(model=query.model.begun_anywhere())
         self._later, self.elsewhere = later and self._of(later, self._anywhere), False
+        self._is_monotone = False
 
     def _of(self, controller, query):
         """The Executions of a controller of which what is given is true."""
@@ -179,12 +188,15 @@ class _Edge:
         reads = query.units().keys() & {*controller.parameters}
         return Executions(Part(query, existence, self._options, reads, controller.state), controller)
 
-    def find(self, worse):
+    def find(self, worse, first=None):
         """(none, some, verdict), as a Worst has them. Where one is so by the least that is asked, there is one: whether
         there is any at all is then not asked, which of executions that repeat themselves takes longest. Raises
         NoExecution."""
         if self._falls(worse):
             self._xs = self._xs[::-1]
+        self._is_monotone = worse is not None
+        if first is not None:
+            self._answer(first)
         if self._answer(self._xs[-1]) != SAT and self._ask() == UNKNOWN:
             return None, None, UNDECIDED
         good = last_good(len(self._xs), lambda index: self._answer(self._xs[index]) == UNSAT)
@@ -219,12 +231,19 @@ class _Edge:
 
     def _answer(self, x):
         """SAT, UNSAT, or UNKNOWN."""
+        if x not in self._answers and self._is_refuted(x):
+            self._answers[x] = UNSAT
         if x not in self._answers:
             self._listener(x)
             self._answers[x] = SAT if self._trace(x) else self._ask(x)
             if self._answers[x] == UNSAT and self._later:
                 self._answers[x] = self._ask_later(x)
         return self._answers[x]
+
+    def _is_refuted(self, x):
+        """Whether no execution is so bad, as none is so for an x that is less bad."""
+        less_bad = self._xs[self._xs.index(x) + 1 :]
+        return self._is_monotone and any(self._answers.get(other) == UNSAT for other in less_bad)
 
     def _trace(self, x):
         """A trace that was found and is so bad; None if none is."""
@@ -242,7 +261,9 @@ class _Edge:
             answer, trace = self._executions.find(*([] if x is None else [self._at(x)[1].formula(part.x)]))
             self._traces += [trace] if trace else []
         if x is None and answer == UNSAT:
-            raise NoExecution(self._empty())
+            error = NoExecution(self._empty())
+            error.everywhere = all(other == UNSAT for other in self._answers.values())
+            raise error
         return answer
 
     def _ask_later(self, x):

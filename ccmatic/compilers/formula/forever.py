@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import reduce
 from math import ceil
 
-from ccmatic.base import CONDITION, InputError
+from ccmatic.base import CONDITION, InputError, TooShort
 from ccmatic.compilers.formula.step import Step
 from ccmatic.language import AnyOf, Between, Bounded, If, Impossible, Name, Remembered, Walker, bare, names, parts
 from ccmatic.logic import choice, either, equal, every, implies, linear, no, some
@@ -25,7 +25,7 @@ def forever(controller, view, decides):
     begin = end - view.period
     if controller.state and decides > begin + 1:
         problem = f"decides from step {decides} on, the last period begins at step {begin}"
-        raise InputError(f"{problem}; expected a horizon of {decides + view.period} at least", controller.file)
+        raise TooShort(problem, decides + view.period, controller.file)
     growths = _growths(controller, view, begin, end)
     for memory in controller.state:
         if memory.unit == CONDITION:
@@ -139,8 +139,7 @@ class _Onward(Step):
         more = max(1, ceil(abs(difference / growth) * self.view.period))
         read = ", ".join(f"`{name}`" for name in sorted(names(tree)))
         problem = f"a comparison of {read} comes out otherwise after step {self.t}, which is in the last period"
-        expected = f"expected a horizon of {self.view.horizon + more} at least"
-        raise InputError(f"{problem}; {expected}", self.controller.file)
+        raise TooShort(problem, self.view.horizon + more, self.controller.file)
 
 
 class _Later(Walker):
