@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ccmatic.base import BYTES, blamed
 from ccmatic.contracts import BEFORE_TIMEOUT, Compared, Stated
+from ccmatic.explanation.flows import accounts
 from ccmatic.explanation.words import UNITS, number, quantity, told
 from ccmatic.records import ExplanationRecord
 from ccmatic.verification import Outcome
@@ -33,7 +34,7 @@ def explain(trace, report) -> Explanation:
     """The Explanation of a trace; report: of its replay (see `verification.replay`)."""
     x = observed(trace, report)
     broken = tuple(_broken(report, x)) if report.outcome is Outcome.BREAKS else ()
-    return Explanation(broken, tuple(_network(report.query, x)), tuple(_sender(trace, report)))
+    return Explanation(broken, tuple(_network(report.query, x)), tuple(_sender(trace, report, x)))
 
 
 def observed(trace, report):
@@ -124,7 +125,7 @@ def _amounts(begin, amounts):
         yield f"{begin} {listed}{rest}{total}."
 
 
-def _sender(trace, report):
+def _sender(trace, report, x):
     if report.controller is None:
         yield "The rates are nobody's: this can happen whatever is sent."
     elif report.controller.is_envelope:
@@ -134,6 +135,8 @@ def _sender(trace, report):
         yield "At each t, cwnd and r follow from what the sender remembers, and that from the row before."
     else:
         yield "At each t, r follows from the beliefs of the row before, t - 1."
+    if len(x.flows) > 1:
+        yield from (account.sentence() for account in accounts(report.query, report.controller, x))
 
 
 def _within(trace, allowed):

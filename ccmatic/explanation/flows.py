@@ -1,0 +1,193 @@
+"""What each flow of a trace gets, observes and does, in numbers and in sentences."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ccmatic import controllers
+from ccmatic.base import TIME
+from ccmatic.explanation.words import number, quantity
+
+#: Bytes that waited for more steps than this get no exact wait.
+LONGEST_WAIT = 40
+
+
+@dataclass(frozen=True)
+class FlowAccount:
+    """What one flow gets, observes and does from a step of a trace to its end.
+
+    Attributes:
+        number: The flow, from 1.
+        controller: The name of its controller; empty for rates that nobody decided.
+        served, sent, lost: Its bytes.
+        waits: How long the last byte served at each step waited, in steps, if bytes of a step come evenly.
+        delays: The delay that it observes at each step, in whole steps; steps without a delay are skipped. Empty if its
+            controller reads no delay.
+        held: Its bytes that jitter of its own holds at each step; empty if the network has no such jitter.
+        windows: Its window at each step, in bytes.
+        packet: MSS in bytes.
+        round_trip: R_m in steps.
+        timeouts: The steps at which its retransmission timer fires.
+    """
+
+    number: int
+    controller: str
+    served: Fraction
+    sent: Fraction
+    lost: Fraction
+    waits: tuple[Fraction, ...]
+    delays: tuple[int, ...]
+    held: tuple[Fraction, ...]
+    windows: tuple[Fraction, ...]
+    packet: Fraction
+    round_trip: int
+    timeouts: tuple[int, ...]
+
+    @property
+    def hold(self) -> Fraction:
+        """For how many steps jitter holds its bytes at most, at the rate at which it is served."""
+        return max(self.held) * len(self.held) / self.served if self.held and self.served else Fraction(0)
+
+    @property
+    def name(self) -> str:
+        """The flow and its controller."""
+        return f"flow {self.number} ({self.controller})" if self.controller else f"flow {self.number}"
+
+    def sentence(self) -> str:
+        """Return what it gets, observes and does, as a sentence."""
+        steps = len(self.windows)
+        parts = [f"{self.name} is served {_bytes(self.served)} in {steps} step{'s' * (steps > 1)}"]
+        parts += [f"its window is {_range(self.windows, self._window)}"] if self.windows else []
+        parts += [f"its bytes wait {_range(self.waits, self.time)}"] if self.waits else []
+        parts += [f"it observes a delay of {_range(self.delays, self.time)} in whole steps"] if self.delays else []
+        parts += [f"jitter holds {_range(self.held, _bytes)} of its bytes"] if self.held else []
+        parts += [f"it loses {_bytes(self.lost)} of {_bytes(self.sent)} sent"] if self.lost else []
+        parts += [f"its timer fires at t = {', '.join(map(str, self.timeouts))}"] if self.timeouts else []
+        text = "; ".join(parts)
+        return f"{text[:1].upper()}{text[1:]}."
+
+    def _window(self, value: Fraction) -> str:
+        count = value / self.packet
+        return f"{number(count)} packet{'s' * (count != 1)} ({_bytes(value)})"
+
+    def time(self, steps: Fraction | int) -> str:
+        """Return a number of steps in R_m, as text."""
+        return quantity(Fraction(steps, self.round_trip), "time")
+
+
+def accounts(query: Any, controller: Any, x: Any) -> list[FlowAccount]:
+    """Return the FlowAccount of each flow of an execution of numbers: of its last period, or of all of it.
+
+    Args:
+        query: The Query whose network it is of.
+        controller: The controller, or those of all flows; None for rates that nobody decided.
+        x: The execution, as `Query.observed` returns it.
+    """
+    end = x.horizon - 1
+    begin = end - x.period if x.period else 0
+    each = controllers.each_of(controller) if controller else ()
+    each = each if len(each) == len(x.flows) else (*each, *([None] * len(x.flows)))[:1] * len(x.flows)
+    let: Sequence[Any] = query.model.let(x) or [None] * len(x.flows)
+    steps = range(begin + 1, x.horizon)
+    return [
+        FlowAccount(
+            number=flow.number,
+            controller=one.name if one else "",
+            served=flow.S[end] - flow.S[begin],
+            sent=flow.A[end] - flow.A[begin],
+            lost=flow.L[end] - flow.L[begin],
+            waits=tuple(_waits(flow, steps)),
+            delays=tuple(_delays(query.model, one, flow, steps)),
+            held=tuple(box[t] - flow.S[t] for t in steps) if box else (),
+            windows=tuple(flow.cwnd[t] for t in steps),
+            packet=Fraction(x.alpha),
+            round_trip=flow.R,
+            timeouts=tuple(t for t in steps if query.model.observations["timeout"].read(flow, t) is True),
+        )
+        for flow, one, box in zip(x.flows, each, let, strict=True)
+    ]
+
+
+def contrast(least: FlowAccount, most: FlowAccount) -> list[str]:
+    """Return why the flow that is served least stays so, in sentences that follow from the accounts."""
+    name, other = least.name, most.name
+    sentences = []
+    if least.lost * most.sent > most.lost * least.sent:
+        parts = f"{_percent(least.lost, least.sent)} of its bytes, {other} {_percent(most.lost, most.sent)}"
+        sentences.append(f"Losses fall on {name}: it loses {parts}.")
+    elif most.lost:
+        sentences.append(f"{other} loses no smaller part of its bytes than {name}, and still keeps the larger window.")
+    if least.delays:
+        sentences += [_contrast_of_delays(least, most), _WHOLE_STEPS]
+    if not sentences:
+        sentences.append(f"{name} loses nothing and reads no delay: nothing that it observes makes it send more.")
+    return [f"{text[:1].upper()}{text[1:]}" for text in sentences]
+
+
+_WHOLE_STEPS = (
+    "A sender knows its delay in whole steps. Where that leaves a controller more than one decision, the network "
+    "chooses."
+)
+
+
+def _contrast_of_delays(least: FlowAccount, most: FlowAccount) -> str:
+    name, other = least.name, most.name
+    if not most.delays:
+        return f"{name} yields to the delay that it observes; {other} reads no delay, and fills the link."
+    if sum(least.delays) * len(most.delays) > sum(most.delays) * len(least.delays):
+        held = f", as jitter holds its bytes for up to {least.time(least.hold)}" if least.hold > most.hold else ""
+        return f"{name} observes more delay than {other}{held}: it keeps a small window, and {other} fills the link."
+    if set(least.delays) == set(most.delays):
+        return f"Both observe the same delays: neither learns that {other} has the larger share; each keeps its window."
+    return f"{name} observes no more delay than {other}, but that does not make it send more than in the period before."
+
+
+def _delays(model: Any, controller: Any, flow: Any, steps: Sequence[int]) -> Iterator[int]:
+    read = (
+        [model.observations[name] for name in controller.parameters if name in model.observations] if controller else []
+    )
+    for measure in [each for each in read if each.unit == TIME and getattr(each, "few", False)][:1]:
+        for t in steps:
+            yield from (int(delay) for condition, delay in measure.read(flow, t) or () if condition is True)
+
+
+def _waits(flow: Any, steps: Sequence[int]) -> Iterator[Fraction]:
+    """How long the last byte served at each step waited; steps without service are skipped."""
+    for t in steps:
+        served = flow.S[t]
+        if served <= flow.S[t - 1]:
+            continue
+        for u in range(t - 1, t - LONGEST_WAIT, -1):
+            before, after = _admitted(flow, u), _admitted(flow, u + 1)
+            if before is None or after is None:
+                break
+            if before < served <= after:
+                yield t - u - (served - before) / (after - before)
+                break
+
+
+def _admitted(flow: Any, t: int) -> Fraction | None:
+    """The bytes sent and not lost by a step; before a periodic trace, as its periods before were; else None."""
+    if t >= 0:
+        return Fraction(flow.admitted(t))
+    if not flow.period:
+        return None
+    end = flow.horizon - 1
+    grown = flow.admitted(end) - flow.admitted(end - flow.period)
+    periods = -(t // flow.period)
+    return Fraction(flow.admitted(t + periods * flow.period) - periods * grown)
+
+
+def _range(values: Sequence[Any], says: Callable[[Any], str]) -> str:
+    """Values in words: one, or the least and the most."""
+    least, most = min(values), max(values)
+    return says(least) if least == most else f"{says(least)} to {says(most)}"
+
+
+def _bytes(value: Fraction) -> str:
+    return quantity(value, "bytes")
+
+
+def _percent(part: Fraction, whole: Fraction) -> str:
+    return f"{float(100 * part / whole) if whole else 0:.3g} %"
