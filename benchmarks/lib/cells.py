@@ -8,12 +8,13 @@ from pathlib import Path
 from ccmatic.analysis.worst_case import UNDECIDED
 
 
-def arguments(description, controllers, folder, timeout):
-    """What the command line asks for: controllers, a folder, which is made, and seconds for each question."""
+def arguments(description, controllers, folder, timeout, each="question"):
+    """What the command line asks for: controllers, a folder, which is made, and seconds for each question, or whatever
+    else has a limit of its own."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=controllers)
     parser.add_argument("--folder", type=Path, default=Path(folder))
-    parser.add_argument("--timeout", type=float, default=timeout, help="seconds for each question")
+    parser.add_argument("--timeout", type=float, default=timeout, help=f"seconds for each {each}")
     parsed = parser.parse_args()
     parsed.folder.mkdir(parents=True, exist_ok=True)
     return parsed

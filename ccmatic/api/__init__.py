@@ -25,6 +25,7 @@ from ccmatic.api.verdicts import (
     export_trace,
     network_of,
     replay,
+    starve,
     trace_page,
     verify,
     verify_all,
@@ -41,6 +42,7 @@ from ccmatic.traces import Trace
 from ccmatic.verification import Judgement, Report
 
 if TYPE_CHECKING:
+    from ccmatic.analysis.starvation import Starvation
     from ccmatic.analysis.widening import Widening, WideningReport
     from ccmatic.analysis.worst_case import Worst
     from ccmatic.api.proofs import (
@@ -76,6 +78,7 @@ __all__ = [
     "Question",
     "Report",
     "SolverOptions",
+    "Starvation",
     "Synthesis",
     "Trace",
     "Widening",
@@ -107,6 +110,7 @@ __all__ = [
     "read_run",
     "replay",
     "reproduce_tradeoff",
+    "starve",
     "synthesise",
     "trace_page",
     "train",
@@ -119,6 +123,7 @@ __all__ = [
 
 #: What takes long to import, and is imported when one of its names is first asked for.
 _LATE = {
+    "analysis.starvation": ("Starvation",),
     "analysis.widening": ("Widening", "WideningReport"),
     "analysis.worst_case": ("Worst",),
     "api.proofs": (

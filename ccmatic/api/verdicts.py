@@ -17,6 +17,7 @@ from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
 
 if TYPE_CHECKING:
+    from ccmatic.analysis.starvation import Starvation
     from ccmatic.analysis.worst_case import Worst
     from ccmatic.learning.estimation import Estimate
 
@@ -215,6 +216,42 @@ def _worst_of(
         options=solver,
         **among,
     )
+
+
+@isolated
+def starve(
+    controller: Given,
+    beside: Given | None = None,
+    *,
+    on: str | None = None,
+    periods: Sequence[int] = (1, 2, 3, 4),
+    told: Callable[[str], None] = lambda what: None,
+    solver: SolverOptions = SolverOptions(timeout=60),
+) -> "Starvation":
+    """Find who starves on a shared link: the least share that the network can leave to a flow (docs/starvation.md).
+
+    Args:
+        controller: The controller, which sends by a window.
+        beside: The controller of the other flow; None: all flows run the same.
+        on: The network in the question language. None: each flow has jitter of its own, of an R_m, and the buffer is
+            infinite, or 1/4 bdp if losses alone slow a controller down.
+        periods: Executions repeat themselves after so many steps, and so may go on for ever; they are tried in order.
+        told: Receives what is tried, in words.
+        solver: SolverOptions; the timeout is for all periods together.
+
+    Returns:
+        The Starvation. Its verdict is `starves`, `does not starve` or `unknown`.
+
+    Raises:
+        InputError: A controller sends at rates, or the network has one flow or cannot be read.
+        Disagreement: Two solvers disagree.
+
+    Example:
+        cm.starve("vegas").share
+    """
+    from ccmatic.analysis import starvation
+
+    return starvation.search(controller, beside, on, periods, told, options=solver)
 
 
 def estimate(

@@ -18,6 +18,7 @@ GROUPS = {
     "Ask": {
         "verify": ("verify", "verify"),
         "worst": ("worst", "worst"),
+        "starve": ("starve", "starve"),
         "replay": ("replay", "replay_command"),
         "estimate": ("estimate", "estimate"),
         "trace": ("trace", "trace_group"),

@@ -145,7 +145,15 @@ allow_code = click.option(
 
 def solver(command):
     """Add the options of the solvers; the command gets them as one argument, `solver`, a SolverOptions."""
+    return _solver(command, None, "The seconds that each question may take, from its encoding to its answer.")
 
+
+def solver_within(command):
+    """Add the same options, for a command whose `--timeout` is for all that it does."""
+    return _solver(command, 60, "The seconds that all periods of a controller may take together.")
+
+
+def _solver(command, seconds, help):
     @click.option(
         "--solver",
         type=Names("ccmatic.solving", "NAMES", "all"),
@@ -153,11 +161,7 @@ def solver(command):
         show_default=True,
         help="The solver; all: use each solver, and stop if two disagree.",
     )
-    @click.option(
-        "--timeout",
-        type=Seconds(min=0.001),
-        help="The seconds that each question may take, from its encoding to its answer.",
-    )
+    @click.option("--timeout", type=Seconds(min=0.001), default=seconds, show_default=bool(seconds), help=help)
     @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the solvers.")
     @wraps(command)
     def with_options(*arguments, solver, timeout, seed, **others):

@@ -14,7 +14,7 @@ from ccmatic.base import Unreadable, aligned, writable_folder
 from ccmatic.cli import options
 from ccmatic.cli.verdicts import shown_verdict
 from ccmatic.explanation import legend
-from ccmatic.records import QueryRecord, ReplayLine, VerifyLine, WorstLine
+from ccmatic.records import AttemptRecord, QueryRecord, ReplayLine, StarveLine, VerifyLine, WorstLine
 
 #: The size of a screen, in rows and columns.
 SCREEN = (24, 80)
@@ -185,6 +185,53 @@ def _question(question):
 def _question_lines(question):
     """Where a Question is about, in lines for a person."""
     return [f"    {question.where}", *(f"    note: {note}" for note in question.notes)]
+
+
+def starve_json(answer, file):
+    """Return the line of `starve --json`.
+
+    Args:
+        answer: The Starvation.
+        file: The file of the trace; None if it could not be saved.
+    """
+    shown = {}
+    if answer.trace:
+        shown = {"flow": answer.least.number, "share": answer.share, "ratio": answer.ratio}
+        shown |= {"period": answer.attempt.period, "why": answer.why, "trace": file and str(file)}
+    line = StarveLine(
+        controller=answer.controller.name,
+        verdict=answer.verdict,
+        on=answer.on,
+        where=answer.where,
+        notes=list(answer.notes),
+        threshold=answer.threshold,
+        attempts=list(map(_attempt, answer.attempts)),
+        seconds=round(answer.seconds, 3),
+        left_out=records.exclusions(answer.left_out),
+        suggestions=answer.suggestions,
+        **shown,
+    )
+    return records.line(line)
+
+
+def _attempt(attempt):
+    verdict = "unknown" if not attempt.decided else "found" if attempt.exists else "none"
+    none, some = (attempt.worst.none, attempt.worst.some) if attempt.worst else (None, None)
+    return AttemptRecord(attempt.period, attempt.horizon, verdict, none, some, round(attempt.seconds, 3))
+
+
+def starve_text(answer, file):
+    """Return the same in lines for a person: the answer, why, what was tried and what is left out."""
+    meaning = {"starves": "violated", "does not starve": "holds"}.get(answer.verdict)
+    verdict = shown_verdict(answer.verdict, meaning)
+    lines = [f"{answer.controller.name:<20} {verdict}: {answer.sentence()}   {answer.seconds:.1f} s"]
+    lines += [f"    {sentence}" for sentence in answer.why]
+    lines += [f"    on {answer.where}  (--on '{answer.on}')", *(f"    note: {note}" for note in answer.notes)]
+    lines.append(f"    a flow starves below {answer.threshold} of what is served, a tenth of its fair part")
+    lines += [f"    tried {each.executions}: {each.sentence()}   {each.seconds:.1f} s" for each in answer.attempts]
+    lines += [f"    try {suggestion}" for suggestion in answer.suggestions]
+    lines += left_out_lines(answer.left_out)
+    return "\n".join([*lines, *(file_lines(file) if answer.trace else ())])
 
 
 def replay_json(file, outcome, explanation):

@@ -15,6 +15,7 @@ from ccmatic.records.files import (
     WideningFile,
 )
 from ccmatic.records.lines import (
+    AttemptRecord,
     CertifiedLine,
     CheckLine,
     ConstantLine,
@@ -41,6 +42,7 @@ from ccmatic.records.lines import (
     RunLine,
     ShapeLine,
     SolutionLine,
+    StarveLine,
     SynthesisLine,
     TraceExportLine,
     VerifyLine,
@@ -88,6 +90,7 @@ __all__ = [
     "AllowanceLine",
     "AnswerRecord",
     "AttackLine",
+    "AttemptRecord",
     "BeliefSetLine",
     "BeliefsRecord",
     "BrokenRecord",
@@ -149,6 +152,7 @@ __all__ = [
     "SolutionLine",
     "SolutionsFile",
     "Spread",
+    "StarveLine",
     "StepLine",
     "SynthesisLine",
     "TableFileLine",

@@ -84,6 +84,44 @@ class WorstLine(Record):
     advice: list[str] | Absent = ABSENT
 
 
+class AttemptRecord(Record):
+    """A search of `starve`. period: of executions that repeat themselves after so many steps, or null for one window.
+    verdict: `found`, an edge; `none`, no such execution; `unknown`, out of time for some of it. none, some: as of
+    WorstLine."""
+
+    period: int | None
+    horizon: int
+    verdict: Literal["found", "none", "unknown"]
+    none: Fraction | None
+    some: Fraction | None
+    seconds: float
+
+
+class StarveLine(Record):
+    """A controller of `starve`. on, where: the network as it was given, and in words. threshold: the share below which
+    a flow starves. flow: the number of the one that is served least; share: its part of what is served; ratio: how many
+    times as much the other is served, null if it is served nothing; period: after how many steps that repeats itself,
+    or null in one window. left_out: as of VerifyLine. suggestions: what to try if nothing was decided. The last keys
+    are absent where there is no trace."""
+
+    controller: str
+    verdict: Literal["starves", "does not starve", "unknown"]
+    on: str
+    where: str
+    notes: list[str]
+    threshold: Fraction
+    attempts: list[AttemptRecord]
+    seconds: float
+    left_out: list[ExclusionRecord]
+    suggestions: list[str]
+    flow: int | Absent = ABSENT
+    share: Fraction | Absent = ABSENT
+    ratio: Fraction | Absent | None = ABSENT
+    period: int | Absent | None = ABSENT
+    why: list[str] | Absent = ABSENT
+    trace: str | Absent | None = ABSENT
+
+
 class RangeRecord(Record):
     """From the least to the most that is possible; null: no bound."""
 

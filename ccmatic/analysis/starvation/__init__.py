@@ -1,0 +1,6 @@
+"""Starvation: which flow of a network may be left how little of the link, for ever or in one window, and why."""
+
+from ccmatic.analysis.starvation.answer import Attempt, Starvation
+from ccmatic.analysis.starvation.search import search, usual_network
+
+__all__ = ["Attempt", "Starvation", "search", "usual_network"]

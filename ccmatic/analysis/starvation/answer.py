@@ -1,0 +1,215 @@
+"""The answer to who starves: the least share of any flow, how it was found, and why."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from ccmatic.analysis.worst_case import UNDECIDED, Worst
+from ccmatic.base import markup
+from ccmatic.contracts import Exclusion
+from ccmatic.explanation import FlowAccount, accounts, contrast
+from ccmatic.query import Decides
+from ccmatic.traces import Trace
+
+#: A flow starves if it has less than this part of its fair part of what the link serves.
+THRESHOLD = Fraction(1, 10)
+
+STARVES, FAIR, UNKNOWN = "starves", "does not starve", "unknown"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One search for the least share of any flow.
+
+    Attributes:
+        period: Of executions that repeat themselves after so many steps; None: of one window.
+        horizon: T in steps.
+        seconds: How long it took.
+        worst: The edge of the least share; None if there is none.
+        why: Why there is none, in words: no such execution, or out of time.
+        exists: Whether there is such an execution; None if that is not known.
+        everywhere: Whether that counts for executions from state to which a controller comes later, too.
+    """
+
+    period: int | None
+    horizon: int
+    seconds: float
+    worst: Worst | None = None
+    why: str = ""
+    exists: bool | None = None
+    everywhere: bool = True
+
+    @property
+    def decided(self) -> bool:
+        """Whether nothing was left open."""
+        if self.exists is False:
+            return self.everywhere
+        return self.worst is not None and self.worst.verdict != UNDECIDED
+
+    def proves(self, share: Fraction) -> bool:
+        """Whether no such execution leaves a flow less than a share."""
+        if self.exists is False:
+            return self.everywhere
+        return self.worst is not None and self.worst.none is not None and self.worst.none >= share
+
+    @property
+    def executions(self) -> str:
+        """Which executions were searched, in words."""
+        if self.period is None:
+            return f"one window of {self.horizon - 1} steps from a converged start"
+        return "executions that repeat every step" if self.period == 1 else f"… every {self.period} steps"
+
+    def sentence(self) -> str:
+        """The outcome, in words."""
+        return self.why or (self.worst.sentence() if self.worst else "")
+
+
+@dataclass(frozen=True, repr=False)
+class Starvation:
+    """Who starves.
+
+    Attributes:
+        controller: The controller, or those of the flows.
+        on: The network, as a person writes it.
+        where: The network, in words.
+        notes: What the network rounds, in sentences.
+        flows: How many flows share it.
+        attempts: Every Attempt, in order.
+        left_out: The exclusions that apply.
+        seconds: How long all took.
+    """
+
+    controller: Decides
+    on: str
+    where: str
+    notes: tuple[str, ...]
+    flows: int
+    attempts: tuple[Attempt, ...]
+    left_out: tuple[Exclusion, ...]
+    seconds: float
+
+    @property
+    def fair(self) -> Fraction:
+        """The fair part of a flow."""
+        return Fraction(1, self.flows)
+
+    @property
+    def threshold(self) -> Fraction:
+        """The share below which a flow starves."""
+        return THRESHOLD * self.fair
+
+    @property
+    def verdict(self) -> str:
+        """`starves`, `does not starve`, of the periods that were tried, or `unknown`."""
+        if self.share is not None and self.share < self.threshold:
+            return STARVES
+        for_ever = [attempt for attempt in self.attempts if attempt.period]
+        if any(attempt.exists for attempt in for_ever) and all(each.proves(self.threshold) for each in for_ever):
+            return FAIR
+        return UNKNOWN
+
+    @property
+    def attempt(self) -> Attempt | None:
+        """The Attempt whose trace leaves a flow least: of executions for ever, if there is one; None without a
+        trace."""
+        shown = [(self._lesser(each), each) for each in self.attempts if each.worst and each.worst.trace]
+        return min(shown, key=lambda pair: (pair[1].period is None, pair[0]))[1] if shown else None
+
+    @property
+    def trace(self) -> Trace | None:
+        """The trace of that attempt."""
+        return self.attempt.worst.trace if self.attempt and self.attempt.worst else None
+
+    @cached_property
+    def accounts(self) -> list[FlowAccount]:
+        """What each flow gets, observes and does in the last period of the trace, or in its window."""
+        return _accounts(self.attempt) if self.attempt else []
+
+    @property
+    def least(self) -> FlowAccount | None:
+        """The flow that is served least."""
+        return min(self.accounts, key=lambda account: account.served, default=None)
+
+    @property
+    def most(self) -> FlowAccount | None:
+        """The flow that is served most."""
+        return max(self.accounts, key=lambda account: account.served, default=None)
+
+    @property
+    def share(self) -> Fraction | None:
+        """The exact share of the flow that is served least; None without a trace."""
+        return self._lesser(self.attempt) if self.attempt else None
+
+    @property
+    def ratio(self) -> Fraction | None:
+        """How many times as much the other flow is served; None without a trace, or if the flow gets nothing."""
+        if self.least is None or self.most is None or not self.least.served:
+            return None
+        return self.most.served / self.least.served
+
+    @property
+    def suggestions(self) -> list[str]:
+        """What to try where nothing was decided."""
+        if self.verdict != UNKNOWN:
+            return []
+        late = [each for each in self.attempts if not each.decided]
+        tried = [each.period for each in self.attempts if each.period]
+        made = []
+        if late:
+            made.append("--timeout SECONDS: more than this time; it is shared by all periods")
+        if not any(each.exists or not each.decided for each in self.attempts if each.period):
+            more = max(tried, default=0)
+            made.append(f"--period {more + 1}, or more: no execution repeats after the steps that were tried")
+            made.append("--on '…, buffer 1/2 bdp': in a small buffer, windows repeat sooner; packets are below 1/5 bdp")
+            if "infinite" in self.on:
+                made.append("--on '…, buffer 1 bdp': in an infinite buffer nothing is lost, so losses slow nobody down")
+        elif late and late[0].period:
+            made.append(f"--period {late[0].period} alone: then it has all the time")
+        return made
+
+    def sentence(self) -> str:
+        """The answer, in a sentence."""
+        if self.attempt is None or self.least is None or self.share is None:
+            reason = "no flow has less than its fair part" if self.verdict == FAIR else "nothing was found in time"
+            none_repeats = all(each.exists is False for each in self.attempts if each.period)
+            return "no execution repeats itself" if none_repeats and self.verdict == UNKNOWN else reason
+        period = self.attempt.period
+        long = f"for {self.attempt.horizon - 1} steps"
+        if period:
+            long = f"for ever, as all repeats every {f'{period} steps' if period > 1 else 'step'}"
+        ratio = f"1 : {float(self.ratio):.4g}" if self.ratio else "0"
+        return f"{self.least.name} has {_percent(self.share)} of what is served (ratio {ratio}), {long}"
+
+    @property
+    def why(self) -> list[str]:
+        """Why a flow is served so little, in sentences with the trace's numbers; empty without a trace."""
+        if self.attempt is None or self.least is None or self.most is None:
+            return []
+        sentences = [account.sentence() for account in self.accounts] + contrast(self.least, self.most)
+        if self.attempt.period:
+            every = "the next step" if self.attempt.period == 1 else f"{self.attempt.period} steps later"
+            sentences.append(f"All that network and senders keep is the same {every}, so this can go on for ever.")
+        return sentences
+
+    @staticmethod
+    def _lesser(attempt: Attempt) -> Fraction:
+        served = [account.served for account in _accounts(attempt)]
+        return min(served) / sum(served)
+
+    def __repr__(self) -> str:
+        return f"<{self.controller.name}: {self.verdict}: {self.sentence()}>"
+
+    def _repr_html_(self) -> str:
+        table = self.trace._repr_html_() if self.trace else ""
+        return markup.paragraphs([f"{self.controller.name}: {self.verdict}: {self.sentence()}"]) + table
+
+
+def _accounts(attempt: Attempt) -> list[FlowAccount]:
+    assert attempt.worst and attempt.worst.trace and attempt.worst.report
+    trace, query = attempt.worst.trace, attempt.worst.report.query
+    x = query.observed(trace, trace.columns.keys() & query.units().keys(), attempt.worst.controller.state)
+    return accounts(query, attempt.worst.controller, x)
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):.3g} %"

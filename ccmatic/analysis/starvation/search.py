@@ -1,0 +1,216 @@
+"""The search for the least share: period after period, within a number of seconds for all."""
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from time import monotonic
+from typing import Any
+
+from ccmatic import controllers
+from ccmatic.analysis import worst_case
+from ccmatic.analysis.starvation.answer import THRESHOLD, Attempt, Starvation
+from ccmatic.analysis.worst_case import NoExecution, Worst
+from ccmatic.base import TIME, Clock, InputError, OutOfTime, TooShort, blamed, definitions, shown
+from ccmatic.contracts import load_definition
+from ccmatic.query import Decides, Network, Query, left_out
+from ccmatic.questions import Placed, describe, place
+from ccmatic.solving import SolverOptions
+
+#: Shares that are decided, in fair parts of a flow. The search ends where some flow may have less than the first.
+PARTS = (Fraction(1, 500), Fraction(1, 50), THRESHOLD, Fraction(1, 2), Fraction(1))
+
+#: The length of a window in R_m, where no execution was found that repeats itself, and its part of the time.
+ROUNDS, WINDOW_TIME = 6, 4
+
+#: Senders that are not worth looking at are left out: those that could not send a packet.
+A_PACKET = "ALLT(0, N, lambda n: ALLT(0, T, lambda t: c_f[n][t] >= alpha))"
+
+#: Until it decides, a sender's window and rate are those of a converged start.
+UNDECIDED = (
+    "ALLT(0, N, lambda n: ALLT(0, {}, lambda t: And(2 * N * c_f[n][t] >= C * (R + D), "
+    "N * c_f[n][t] <= 2 * C * (R + D), 2 * N * r_f[n][t] >= C)))"
+)
+
+#: A condition for a query that only reads controllers.
+ANYTHING = "T > 0"
+
+#: The buffer for controllers that only losses slow down: in a small one windows repeat sooner.
+SMALL_BUFFER = "1/4 bdp"
+
+#: An execution this long shows at which step a sender decides first.
+LOOK = 12
+
+
+def usual_network(senders: Sequence[Any]) -> str:
+    """Return the network on which controllers are tried unless a person says otherwise.
+
+    Each flow has jitter of its own, of an R_m. The buffer is infinite, but for controllers that slow down for losses
+    alone: an infinite buffer loses nothing.
+
+    Args:
+        senders: The controllers, as `controllers.given` takes them.
+
+    Raises:
+        InputError: One of them cannot be read.
+    """
+    name = definitions.chosen("models", "OWN_JITTER")
+    network = Network(name, "infinite", LOOK, delay="executions")
+    query = Query(network, definitions.chosen("properties", "WORSE"), what=ANYTHING)
+    buffer = SMALL_BUFFER if any(_needs_losses(query.controller(each)) for each in senders) else "infinite"
+    return f"{name}, buffer {buffer}, jitter 1 rtt"
+
+
+def _needs_losses(controller: Any) -> bool:
+    """Whether a controller reads losses and no delay."""
+    read = [controller.observations[name] for name in controller.parameters if name in controller.observations]
+    measures_delay = any(each.unit == TIME and getattr(each, "few", False) for each in read)
+    return "lost" in controller.parameters and not measures_delay
+
+
+@blamed()
+def search(
+    controller: Any,
+    beside: Any,
+    on: str | None,
+    periods: Sequence[int],
+    listener: Callable[[str], None],
+    options: SolverOptions,
+) -> Starvation:
+    """Return the Starvation of a controller beside another; see `ccmatic.api.starve`.
+
+    Args:
+        controller: The controller.
+        beside: The controller of the other flow; None: the same.
+        on: The network in the question language; None: `usual_network`.
+        periods: The periods to try, in order.
+        listener: Receives what is tried, in words.
+        options: SolverOptions; the timeout is for all periods together.
+    """
+    begin = monotonic()
+    senders = [controller] if beside is None else [controller, beside]
+    _require_windows(senders)
+    if not periods or not all(isinstance(each, int) and each > 0 for each in periods):
+        raise InputError(f"the periods are {shown(periods)}; expected numbers of steps above 0, such as 1, 2, 4")
+    search = _Search(senders, on, options, listener)
+    attempts = tuple(search.attempts(periods))
+    return search.answer(attempts, monotonic() - begin)
+
+
+class _Search:
+    """What all attempts share: the network, the controllers, and the time that is left."""
+
+    def __init__(self, senders: list[Any], on: str | None, options: SolverOptions, listener: Callable[[str], None]):
+        self._given = senders[0] if len(senders) == 1 else senders
+        self._options, self._listener = options, listener
+        self._begin = monotonic()
+        self._on = on or usual_network(senders)
+        self._description = describe(self._on)
+        flows = self._description.flows or 2
+        self._placed: Placed = place(self._description, True, flows)
+        self._model = self._placed.network.model
+        if self._model.flows < 2:
+            found = f"'{shown(self._on)}' has one flow"
+            raise InputError(f"{found}; expected two at least, as starvation is of flows that share a link")
+        query = self._query(LOOK, "")
+        self._controller: Decides = query.controller(self._given)
+        flow_views = query.execution(state=self._controller.state).flows
+        each = controllers.each_of(self._controller)
+        each = each if len(each) == len(flow_views) else each * len(flow_views)
+        first = [one.first_decision(flow) for one, flow in zip(each, flow_views, strict=True) if one.state]
+        self._decides = max((LOOK if step is None else step for step in first), default=0)
+
+    def attempts(self, periods: Sequence[int]) -> Iterator[Attempt]:
+        """Yield an Attempt for each period, until one leaves a flow less than the least part; and then, if no execution
+        was found that repeats itself, one for a window."""
+        nothing, exists = PARTS[0] * self._fair, False
+        for period in periods:
+            attempt = self._attempt(period, last=period == periods[-1])
+            yield attempt
+            exists = exists or bool(attempt.exists)
+            if attempt.worst and attempt.worst.some is not None and attempt.worst.some <= nothing:
+                return
+        if not exists:
+            yield self._attempt(None, last=True)
+
+    def answer(self, attempts: tuple[Attempt, ...], seconds: float) -> Starvation:
+        """Return the Starvation of these attempts."""
+        network, description = self._placed.network, self._description
+        jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
+        where = f"{self._model.flows} flows on {network.model_name}, buffer {description.buffer}, {jitter}; "
+        where += "each window is at least a packet"
+        exclusions = [each.worst.left_out for each in attempts if each.worst]
+        if not exclusions:
+            period = next((each.period for each in attempts if each.period), None)
+            exclusions = [left_out(self._query(LOOK, "", period), self._controller, later=period is not None)]
+        left = tuple(dict.fromkeys(exclusion for each in exclusions for exclusion in each))
+        notes = self._placed.notes
+        return Starvation(self._controller, self._on, where, notes, self._model.flows, attempts, left, seconds)
+
+    @property
+    def _fair(self) -> Fraction:
+        return Fraction(1, self._model.flows)
+
+    def _query(self, horizon: int, given: str, period: int | None = None) -> Query:
+        name = definitions.chosen("properties", "WORSE")
+        texts = {"what": ANYTHING, "given": "; ".join(filter(None, (*self._placed.given, given)))}
+        network = place(self._description, True, self._description.flows or 2, horizon).network
+        return Query(network, name, **texts, repeats=period or 0).of_small_packets()
+
+    def _attempt(self, period: int | None, last: bool) -> Attempt:
+        """Search the least share of executions of a period, or of one window."""
+        horizon = self._horizon(period)
+        self._listener(Attempt(period, horizon, 0).executions)
+        begin, clock = monotonic(), self._clock(period, last)
+        try:
+            with clock.question():
+                worst, horizon = self._worst(period, horizon, self._options.with_clock(clock))
+        except NoExecution as error:
+            why = "no execution" if error.everywhere else "no execution that begins with state as declared"
+            return Attempt(period, horizon, monotonic() - begin, None, why, False, error.everywhere)
+        except OutOfTime:
+            return Attempt(period, horizon, monotonic() - begin, why="timed out")
+        undecided = worst.none is None and worst.some is None
+        why, exists = ("timed out", None) if undecided else ("", True)
+        return Attempt(period, horizon, monotonic() - begin, worst, why, exists)
+
+    def _worst(self, period: int | None, horizon: int, options: SolverOptions) -> tuple[Worst, int]:
+        """The Worst, and T, which is longer than asked where a sender tells the first steps of a trace apart."""
+        xs = [part * self._fair for part in PARTS]
+        network = place(self._description, True, self._description.flows or 2, horizon).network
+        given = [*self._placed.given, A_PACKET, *(self._converged() if period is None else ())]
+        among = {"low": xs[0], "high": xs[-1], "resolution": 1, "also": xs, "first": THRESHOLD * self._fair}
+        about = {"given": "; ".join(given), "period": period}
+        try:
+            return worst_case.search(self._given, network, "share", **about, **among, options=options), horizon
+        except TooShort as error:
+            return self._worst(period, error.needed, options)
+
+    def _converged(self) -> tuple[str, ...]:
+        """The conditions of a converged start, which hold until every sender decides."""
+        name = definitions.chosen("properties", "EXPECTS")
+        start = load_definition("properties", "PROPERTY", name).starts["converged"]
+        return (*start.given, *start.windows, UNDECIDED.format(self._decides))
+
+    def _horizon(self, period: int | None) -> int:
+        """The least T that shows a period twice, and all of a sender's decisions in the last one."""
+        R, jitter = self._model.round_trip(1), self._placed.network.jitter
+        if period is None:
+            return ROUNDS * R + 1 + self._decides
+        back = max(self._model.looks_back, jitter, R, self._decides)
+        return period + 1 + max(period, back)
+
+    def _clock(self, period: int | None, last: bool) -> Clock:
+        """Half of the time that is left for periods, all of it for the last; or all time that is left for a window."""
+        limit = self._options.timeout
+        if not isinstance(limit, int | float | Fraction):
+            return Clock.of(limit)
+        left = float(limit) - (monotonic() - self._begin)
+        seconds = left if period is None else (left - float(limit) / WINDOW_TIME) / (1 if last else 2)
+        return Clock(max(seconds, 0.001))
+
+
+def _require_windows(senders: Sequence[Any]) -> None:
+    for sender in senders:
+        if not controllers.sends_by_window(sender):
+            name = controllers.given(sender).name
+            found = f"{name} sends at rates that follow from beliefs"
+            raise InputError(f"{found}; flows share a link by windows, expected such as cc_qdel_sender for cc_qdel")

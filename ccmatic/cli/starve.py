@@ -1,0 +1,75 @@
+"""`ccmatic starve`: who starves on a shared link, how far, for how long, and why."""
+
+import click
+
+from ccmatic.base import write_text
+from ccmatic.cli import options
+from ccmatic.cli.command import command
+
+
+@command(example="ccmatic starve vegas --plot vegas.png --html vegas.html")
+@click.argument(
+    "controllers",
+    nargs=-1,
+    required=True,
+    metavar="CONTROLLER.py…",
+    shell_complete=options.names_of("controllers"),
+)
+@click.option(
+    "--beside",
+    metavar="CONTROLLER.py",
+    shell_complete=options.names_of("controllers"),
+    help="The controller of the other flow.  [default: the same]",
+)
+@click.option(
+    "--on",
+    metavar="NETWORK",
+    help="The network, such as 'two_flows_constant_rate, buffer 1 bdp'.  [default: each flow has jitter of its own, of "
+    "an R_m; the buffer is infinite, or 1/4 bdp if losses alone slow a controller down]",
+)
+@click.option(
+    "--period",
+    "periods",
+    type=click.IntRange(min=1),
+    multiple=True,
+    help="Try executions that repeat after this many steps; repeatable.  [default: 1, 2, 3 and 4]",
+)
+@options.solver_within
+@click.option("--out", default="ccmatic-traces", show_default=True, help="The folder for the traces.")
+@click.option("--plot", type=click.Path(), help="Draw the flows to this file (.png, .svg or .pdf).")
+@click.option("--html", type=click.Path(), help="Write a page that shows the flows step by step to this file.")
+@options.as_json
+def starve(controllers, beside, on, periods, solver, out, plot, html, as_json):
+    """Find which flow starves on a shared link, and why.
+
+    The command finds the least share that a network can leave to a flow, for ever. All flows run the same controller,
+    unless --beside names another. If no execution repeats, one window is searched. Exit code 1: a flow has less than a
+    tenth of its fair part; 0: none has, for the periods that were tried; 3: not decided.
+    """
+    from ccmatic import api, traces
+    from ccmatic.cli import reports as report
+
+    if (plot or html) and len(controllers) > 1:
+        options.refuse({"plot": plot, "html": html}, "one controller beside it")
+    if plot:
+        traces.require(plot)
+    verdicts = set()
+    for name in controllers:
+        with options.Waiting(name) as waiting:
+
+            def progress(what, name=name, waiting=waiting):
+                waiting.what = f"{name}, {what}"
+
+            asked = {"periods": periods} if periods else {}
+            answer = api.starve(name, beside, on=on, **asked, told=progress, solver=solver)
+        verdicts.add(answer.verdict)
+        file = None
+        if answer.trace:
+            file = report.saved(answer.trace, report.trace_file(out, answer.controller, answer.trace, "starve"))
+            replayed = answer.attempt.worst.report
+            if plot:
+                traces.draw_trace(answer.trace, plot, replayed.query.model)
+            if html:
+                write_text(html, api.trace_page(answer.trace, report=replayed))
+        click.echo(report.starve_json(answer, file) if as_json else report.starve_text(answer, file))
+    return options.BROKEN if "starves" in verdicts else options.UNKNOWN if "unknown" in verdicts else options.GOOD

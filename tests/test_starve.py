@@ -1,0 +1,145 @@
+"""Who starves: the least share for ever, why, and what is said where nothing is decided."""
+
+import json
+import re
+from fractions import Fraction
+
+import pytest
+
+import ccmatic as cm
+from ccmatic.analysis.starvation import usual_network
+from ccmatic.verification import Outcome
+from support import cli
+from support.json_schemas import validate
+
+ONE, MANY = "def send(MSS):\n    return MSS\n", "def send(MSS):\n    return 100 * MSS\n"
+
+#: Its window grows in each step, so that no execution repeats itself.
+GROWS = """window: bytes = above(0)
+
+
+def update(window, MSS):
+    window = window + MSS
+
+
+def send(window):
+    return window
+"""
+
+#: Its window stays as it is, but not in the first twenty steps.
+GROWS_AT_FIRST = """window: bytes = above(0)
+count: number = 0
+
+
+def update(window, count, MSS):
+    count = count + 1
+    if count <= 20:
+        window = window + MSS
+
+
+def send(window):
+    return window
+"""
+
+SLOWLY = "cbr_delay_own_jitter, buffer infinite, jitter 1 rtt"
+
+
+@pytest.fixture
+def windows(tmp_path):
+    """Two files, of constant windows of which one is a hundred times the other."""
+    for name, source in (("one", ONE), ("many", MANY)):
+        (tmp_path / f"{name}.py").write_text(source)
+    return tmp_path
+
+
+def test_a_small_constant_window_starves_beside_a_large_one():
+    starvation = cm.starve(ONE, MANY, periods=(1,))
+    assert starvation.verdict == "starves" and starvation.threshold == Fraction(1, 20)
+    report = cm.replay(starvation.trace)
+    assert not report.faults and report.outcome is Outcome.BREAKS
+    served = [starvation.trace.columns[name][-1] - starvation.trace.columns[name][-2] for name in ("S1", "S2")]
+    assert starvation.share == min(served) / sum(served) < starvation.threshold
+    assert (starvation.least.number, starvation.ratio) == (1, served[1] / served[0])
+    assert any("flow 1" in sentence.lower() for sentence in starvation.why) and "for ever" in starvation.why[-1]
+
+
+def test_equal_constant_windows_on_an_ideal_link_have_equal_shares():
+    starvation = cm.starve("constant_window", on="ideal, buffer infinite", periods=(1, 2))
+    assert starvation.verdict == "does not starve" and starvation.trace is None
+    assert [attempt.worst.none for attempt in starvation.attempts] == [Fraction(1, 2)] * 2
+
+
+@pytest.mark.slow
+def test_vegas_starves_beside_itself():
+    starvation = cm.starve("vegas")
+    assert starvation.verdict == "starves" and starvation.share < Fraction(1, 1000)
+    assert starvation.attempt.period == 1 and not cm.replay(starvation.trace).faults
+
+
+def test_json_has_the_answer_and_the_trace_replays(windows):
+    code, out, _ = cli.run("starve", "./one.py", "--beside", "./many.py", "--period", "1", "--json", cwd=windows)
+    (line,) = cli.lines(out)
+    validate(line, "StarveLine")
+    assert (code, line["verdict"], line["flow"], line["period"]) == (1, "starves", 1, 1)
+    assert [attempt["verdict"] for attempt in line["attempts"]] == ["found"]
+    assert json.loads((windows / line["trace"]).read_text())["query"]["model"] == "cbr_delay_own_jitter"
+
+
+def test_text_has_what_was_tried_and_the_network(windows):
+    code, out, _ = cli.run("starve", "./one.py", "--beside", "./many.py", "--period", "1", cwd=windows)
+    assert code == 1 and out.startswith("one+many")
+    assert f"--on '{SLOWLY}'" in out and "tried executions that repeat every step: never below" in out
+
+
+def test_windows_that_only_grow_never_repeat(tmp_path):
+    (tmp_path / "grows.py").write_text(GROWS)
+    code, out, _ = cli.run("starve", "./grows.py", "--period", "1", cwd=tmp_path)
+    assert code == 3 and "tried executions that repeat every step: no execution" in out
+    assert re.search(r"tried one window of \d steps from a converged start: never below", out)
+    assert "try --period 2, or more" in out and "try --on '…, buffer 1 bdp'" in out
+
+
+def test_state_that_comes_later_is_not_taken_for_none():
+    """No execution of a few steps repeats itself, but those that begin later do."""
+    starvation = cm.starve(GROWS_AT_FIRST, periods=(1,))
+    attempt = starvation.attempts[0]
+    assert (attempt.exists, attempt.everywhere, attempt.decided) == (False, False, False)
+    assert starvation.verdict == "unknown" and "as declared" in attempt.sentence()
+
+
+def test_a_time_that_is_over_is_unknown():
+    starvation = cm.starve("vegas", solver=cm.SolverOptions(timeout=0.001))
+    assert starvation.verdict == "unknown" and starvation.trace is None
+    assert all(attempt.why == "timed out" for attempt in starvation.attempts)
+    assert any("--timeout" in suggestion for suggestion in starvation.suggestions)
+
+
+@pytest.mark.parametrize(
+    "senders, buffer",
+    [
+        (["vegas"], "infinite"),
+        (["bbr"], "infinite"),
+        (["aimd"], "1/4 bdp"),
+        (["vegas", "reno"], "1/4 bdp"),
+    ],
+)
+def test_the_buffer_is_small_if_only_losses_slow_a_sender_down(senders, buffer):
+    assert f"buffer {buffer}," in usual_network(senders)
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        (["cc_qdel"], "cc_qdel sends at rates"),
+        (["vegas", "--beside", "cc_qdel"], "cc_qdel sends at rates"),
+        (["vegas", "--on", "cbr_delay, buffer infinite, flows 1"], "has one flow"),
+        (["vegas", "--on", "cbr_delay"], "lacks buffer"),
+        (["no_such_controller"], "no_such_controller"),
+        (["vegas", "copa", "--plot", "x.png"], "one controller"),
+        (["vegas", "--plot", "x.txt"], "cannot draw"),
+        (["vegas", "--period", "0"], "--period"),
+    ],
+)
+def test_bad_input_is_one_message(arguments, expected, tmp_path):
+    code, out, err = cli.run("starve", *arguments, cwd=tmp_path)
+    assert (code, out, err.count("\n")) == (2, "", 1) and expected in err
