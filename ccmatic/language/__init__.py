@@ -50,7 +50,7 @@ from ccmatic.language.tree import (
 )
 from ccmatic.language.value import names, value
 from ccmatic.language.vectors import Components, width
-from ccmatic.language.walker import VectorWalker, Walker, componentwise
+from ccmatic.language.walker import VectorWalker, Visit, Walker, componentwise
 from ccmatic.language.windows import Each, conjuncts, each_of, is_of_times, read_window, reads, within
 
 __all__ = [
@@ -86,6 +86,7 @@ __all__ = [
     "Tree",
     "Vector",
     "VectorWalker",
+    "Visit",
     "Walker",
     "add_beliefs",
     "as_sent",

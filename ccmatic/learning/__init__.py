@@ -7,9 +7,11 @@ installed.
 
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if not name.startswith("_") and find_spec(f"ccmatic.learning.{name}") is None:
         envs = import_module("ccmatic.learning.envs")
         if name in envs.__all__:
@@ -17,7 +19,7 @@ def __getattr__(name):
     raise AttributeError(f"module 'ccmatic.learning' has no attribute '{name}'")
 
 
-def _register(gymnasium):
+def _register(gymnasium: ModuleType) -> None:
     link, links = "ccmatic.learning.envs:LinkEnv", "ccmatic.learning.envs:LinkVectorEnv"
     gymnasium.register("ccmatic/Link-v0", entry_point=link, vector_entry_point=links)
     real = {"backend": "emulator"}

@@ -1,8 +1,10 @@
 """A policy as one C header: its network, and a sender around it that measures intervals; in an envelope that envelope's
 sender, in which the network chooses."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 
@@ -26,16 +28,16 @@ class PolicyExport:
     library, remembers, around, is_envelope = "policy_library.c", True, None, False
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Of the policy's file, and of what is written."""
         return self.policy.name
 
     @property
-    def kernel_program(self):
+    def kernel_program(self) -> NoReturn:
         """There is none. Raises InputError."""
         raise _no_fractions(self.name)
 
-    def header(self):
+    def header(self) -> str:
         """The text of NAME.h."""
         about = f"{self.policy.file.observe} observations"
         text = [exporting.title(self.name, about, self.policy.about), _MATH]
@@ -44,7 +46,7 @@ class PolicyExport:
         text += [shipped(f"{name}.h") for name in ("policy", "step", "counted")]
         return "\n".join([*text, "#endif\n"])
 
-    def _values(self):
+    def _values(self) -> dict[str, str | int]:
         interval = self.policy.interval
         return network.constants(self.policy) | {
             "CCM_INTERVAL_NUMERATOR": f"{interval.numerator} /* an interval in R_m */",
@@ -59,11 +61,11 @@ class PolicyExport:
 class _Commanded(PolicyExport):
     """The export of a sender whose rates a command writes; its network never changes the rate."""
 
-    def _values(self):
+    def _values(self) -> dict[str, str | int]:
         return super()._values() | {"CCM_ENVELOPE": "1 /* of rates that are told */", "CCM_TOLD": 1}
 
 
-def commanded():
+def commanded() -> PolicyExport:
     """Return a PolicyExport whose sender over UDP sends at the rates that `--policy COMMAND` writes, each from when it
     arrives. The sender writes what it measured in each interval."""
     default = definitions.chosen("models.signals", "DEFAULT")
@@ -82,33 +84,34 @@ class GuidedExport(exporting.Export):
     library = "guided_library.c"
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Of the policy's file, and of what is written."""
         return self.policy.name
 
     @property
-    def source(self):
+    def source(self) -> str:
         """What is said of the policy, and the envelope."""
         return f"{self.policy.about}\n\nIt chooses in an envelope:\n\n{self.controller.source}"
 
     @property
-    def kernel_program(self):
+    def kernel_program(self) -> NoReturn:
         """There is none. Raises InputError."""
         raise _no_fractions(self.name)
 
     @property
-    def constants(self):
+    def constants(self) -> dict[str, str | int]:
         """As exporting.Export.constants."""
-        chosen = {"CCM_ENVELOPE": "0 /* the network chooses in it */", "CCM_NETWORK": 1}
-        return super().constants | network.constants(self.policy) | chosen
+        sender: dict[str, str | int] = super().constants
+        chosen: dict[str, str | int] = {"CCM_ENVELOPE": "0 /* the network chooses in it */", "CCM_NETWORK": 1}
+        return sender | network.constants(self.policy) | chosen
 
-    def within(self):
+    def within(self) -> Iterator[str]:
         """As exporting.Export.within: the network."""
         yield _MATH
         yield from network.parts(self.policy)
 
 
-def exported(policy):
+def exported(policy: Policy) -> PolicyExport | GuidedExport:
     """The PolicyExport or the GuidedExport of a Policy. Raises InputError if C cannot hold it."""
     c_name(policy.name, "the name of the policy's file")
     if policy.envelope is None:
@@ -122,17 +125,19 @@ def exported(policy):
     return GuidedExport(**{**given, "jitter": jitter}, policy=policy)
 
 
-def with_guarantees(file):
+def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
     """A PolicyFile with what is proved of the policy, in sentences, if it is in an envelope that C can hold."""
     if envelope(file.act) is None:
         return file
     try:
-        return msgspec.structs.replace(file, guarantees=list(exported(Policy(file, "policy")).promises()))
+        guided = exported(Policy(file, "policy"))
+        assert isinstance(guided, GuidedExport)
+        return msgspec.structs.replace(file, guarantees=list(guided.promises()))
     except InputError:
         return file
 
 
-def export(file, target, out=None) -> list[Path]:
+def export(file: str | Path, target: str, out: str | Path | None = None) -> list[Path]:
     """Write a policy's file for a target, `c`, `udp` or `onnx`, to a folder: one of its name if that is None. The paths
     of what is written. Raises InputError."""
     policy = load(file)
@@ -142,5 +147,5 @@ def export(file, target, out=None) -> list[Path]:
     return exporting.write(exported(policy), target, folder)
 
 
-def _no_fractions(name):
+def _no_fractions(name: str) -> InputError:
     return InputError(f"{name} computes with fractions, which the kernel has not; expected --target udp or c")

@@ -1,11 +1,16 @@
 """A policy's formulas as C: what it observes, its registers, and what its action means, around `struct ccm_known`."""
 
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from ccmatic.base import InputError
 from ccmatic.compilers.c import float_function
 from ccmatic.controllers import signal
-from ccmatic.language import Local, Number, Vector, names, replaced
+from ccmatic.language import Local, Number, Tree, Vector, names, replaced
+
+if TYPE_CHECKING:
+    from ccmatic.learning.policies.policy import Policy
 
 #: What C has in place of a name, but for registers. (Of the first values of registers R_m is the RTT.)
 _INPUTS = {
@@ -20,7 +25,7 @@ _INPUTS = {
 _CONSTANTS = {name: Number(Fraction(value)) for name, value in signal.IN_SECONDS.items()}
 
 
-def exportable(observe, reward, act=None):
+def exportable(observe: str, reward: str, act: str | None = None) -> list[signal.Signal]:
     """The Signals that a policy's sender works out, by the names of formulas: what it observes, the reward if it
     observes that, and what its action means; act: None in an envelope.
 
@@ -39,7 +44,7 @@ def exportable(observe, reward, act=None):
     return needed
 
 
-def parts(policy):
+def parts(policy: "Policy") -> Iterator[str]:
     """Yield the texts of the functions that work the formulas of a Policy out."""
     memory = policy.memory
     places = {name: f"k->registers[{place}]" for place, name in enumerate(e.name for group in memory for e in group)}
@@ -64,7 +69,7 @@ def parts(policy):
         yield from _function("ccm_act", terms["act"], places, given, "next")
 
 
-def _function(name, term, places, parameters, out):
+def _function(name: str, term: Tree, places: Mapping[str, str], parameters: str, out: str) -> Iterator[str]:
     """A term as a function, and one that gives it what it reads."""
     term = replaced(term, _CONSTANTS)
     read = sorted(names(term))

@@ -1,14 +1,20 @@
 """A policy's network as C: its constants, its weights, and what is around it."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ccmatic.compilers.c import float_function, float_literal
+from ccmatic.language import Tree
 from ccmatic.learning.policies import formulas
+from ccmatic.learning.policies.policy import Layers, Policy
 from ccmatic.learning.policies.program import OBSERVATION, program
 from ccmatic.runtime import shipped
 
 
-def constants(policy):
+def constants(policy: Policy) -> dict[str, str | int]:
     """C's constants by name, each with its value and maybe a comment."""
     file = policy.file
     return {
@@ -21,7 +27,7 @@ def constants(policy):
     }
 
 
-def parts(policy):
+def parts(policy: Policy) -> Iterator[str]:
     """Yields the texts that define `ccm_network`, and what it observes by: `struct ccm_watch` and its functions."""
     yield shipped("measured.h")
     yield from formulas.parts(policy)
@@ -41,10 +47,10 @@ static inline float ccm_network(const float *x)
 """
 
 
-def _exact(layers):
+def _exact(layers: Layers) -> Tree:
     """The program of a network of these weights, (inputs, outputs), and biases."""
     return program([(tuple(map(_row, weights.T)), _row(bias)) for weights, bias in layers])
 
 
-def _row(numbers):
+def _row(numbers: NDArray[np.float32]) -> tuple[Fraction, ...]:
     return tuple(Fraction(float(number)) for number in numbers)

@@ -1,16 +1,26 @@
 """A policy's program as an ONNX model, by the package `onnx`."""
 
+from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ccmatic.base import InputError, write_bytes
-from ccmatic.language import Walker
+from ccmatic.language import Affine, Function, Name, Visit, Walker
+from ccmatic.learning.policies.policy import Policy
 from ccmatic.learning.policies.program import OBSERVATION, program
+
+if TYPE_CHECKING:
+    import onnx
 
 #: The operators' version: the first with Gemm as it is used here was 13.
 OPSET = 13
 
 
-def write_onnx(policy, path):
+def write_onnx(policy: Policy, path: str | Path) -> Path:
     """Write a Policy as ONNX: `observation` (n, numbers) in, `action` (n, 1) out, before it is limited; float32. The
     path. Raises InputError if the package onnx is not installed, or the file cannot be written."""
     try:
@@ -18,7 +28,7 @@ def write_onnx(policy, path):
     except ImportError:
         raise InputError("onnx is not installed; pip install 'ccmatic[rl]'") from None
     names = [(f"weights_{number}", f"bias_{number}") for number in range(1, len(policy.layers) + 1)]
-    arrays = dict(zip(sum(names, ()), sum(policy.layers, ()), strict=True))
+    arrays = dict(zip(chain(*names), chain(*policy.layers), strict=True))
     graph = _Graph(arrays)
     graph.walk(program(names))
     graph.nodes[-1].output[0] = "action"
@@ -31,17 +41,19 @@ def write_onnx(policy, path):
     return Path(path)
 
 
-class _Graph(Walker):
+class _Graph(Walker[str]):
     """The nodes of a program: a value's result is its name in the graph. arrays: weights (inputs, outputs) and biases,
     by name."""
 
     WORLD = "ONNX operator"
 
-    def __init__(self, arrays):
+    def __init__(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         super().__init__()
-        self.arrays, self.nodes, self.tensors = arrays, [], []
+        self.arrays = arrays
+        self.nodes: list[onnx.NodeProto] = []
+        self.tensors: list[onnx.TensorProto] = []
 
-    def add(self, kind, *reads):
+    def add(self, kind: str, *reads: str) -> str:
         """A node of one value, and the name of that."""
         from onnx import helper
 
@@ -49,16 +61,18 @@ class _Graph(Walker):
         self.nodes.append(helper.make_node(kind, reads, [value]))
         return value
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: Name) -> str:
         return node.name
 
-    def visit_Affine(self, node):
+    def visit_Affine(self, node: Affine) -> Visit[str]:
         from onnx import numpy_helper
 
+        weights, bias = node.weights, node.bias
+        assert isinstance(weights, str) and isinstance(bias, str)  # the names of arrays
         vector = yield node.vector
-        self.tensors += [numpy_helper.from_array(self.arrays[name], name) for name in (node.weights, node.bias)]
-        return self.add("Gemm", vector, node.weights, node.bias)
+        self.tensors += [numpy_helper.from_array(self.arrays[name], name) for name in (weights, bias)]
+        return self.add("Gemm", vector, weights, bias)
 
-    def visit_Function(self, node):
+    def visit_Function(self, node: Function) -> Visit[str]:
         [part] = yield from self.each(node.parts)
         return self.add(node.name.capitalize(), part)

@@ -1,15 +1,22 @@
 """A trained policy as a file, which is data: checked number by number, and run as numbers only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ccmatic import controllers, records
 from ccmatic.base import InputError, exact, located, read_text, shown, write_text
-from ccmatic.controllers import signal
+from ccmatic.controllers import Controller, signal
 from ccmatic.learning.policies.formulas import exportable
+
+#: The weights (inputs, outputs) and the bias (outputs) of each layer of a network.
+Layers: TypeAlias = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 #: The most intervals in an observation, of its delay, and the most outputs of a layer; the most layers and weights of a
 #: network, which a compiler takes seconds for.
@@ -19,13 +26,13 @@ LARGEST, DEEPEST, WEIGHTS = 1024, 20, 2**20
 PROVED_HORIZON = 11
 
 
-def envelope(act):
+def envelope(act: str) -> Controller | None:
     """The controller in which an action `envelope:NAME` chooses, from -1, its least rate, to 1, its most; None of other
     actions. Raises InputError if it leaves no choice."""
     word, _, name = act.partition(":")
     if word != "envelope":
         return None
-    controller = controllers.load(name)
+    controller: Controller = controllers.load(name)
     if not getattr(controller, "is_envelope", False):
         raise InputError(
             f"act is '{act}', which leaves no choice; expected an envelope, which returns between(low, high)"
@@ -41,37 +48,41 @@ class Policy:
     name: str
 
     @cached_property
-    def layers(self):
+    def layers(self) -> Layers:
         """As of `arrays`."""
         return arrays(self.file.layers)
 
     @property
-    def interval(self):
+    def interval(self) -> Fraction:
         """A monitor interval in the least R_m."""
         return exact(self.file.interval)
 
     @cached_property
-    def envelope(self):
+    def envelope(self) -> Controller | None:
         """The controller in which it chooses; None if it is in none."""
         return envelope(self.file.act)
 
     @cached_property
-    def formulas(self):
+    def formulas(self) -> list[signal.Signal]:
         """The Signals that its sender works out, as of `formulas.exportable`: the first is what it observes."""
         return exportable(self.file.observe, self.file.reward, None if self.envelope else self.file.act)
 
     @property
-    def memory(self):
+    def memory(self) -> tuple[tuple[signal.Register, ...], ...]:
         """The registers of its sender, in groups as of a Signal."""
         return signal.memory_of(self.formulas)
 
     @property
-    def bounds(self):
+    def bounds(self) -> tuple[float, float]:
         """The smallest and the largest action."""
-        return (-1.0, 1.0) if self.envelope else self.formulas[-1].bounds
+        if self.envelope:
+            return -1.0, 1.0
+        bounds = self.formulas[-1].bounds
+        assert bounds is not None  # it is an action's
+        return bounds
 
     @property
-    def about(self):
+    def about(self) -> str:
         """What it is, for people."""
         sizes = "-".join(str(len(layer.bias)) for layer in self.file.layers)
         return (
@@ -79,7 +90,7 @@ class Policy:
         )
 
 
-def load(path):
+def load(path: str | Path) -> Policy:
     """The Policy in a file. Raises InputError, which names it, for what is none, or does not fit its own query."""
     file = records.read_record(read_text(path), records.PolicyFile, str(path))
     with located(str(path)):
@@ -93,27 +104,27 @@ def load(path):
     return Policy(file, Path(path).stem)
 
 
-def save(file, path):
+def save(file: records.PolicyFile | records.AdversaryFile, path: str | Path) -> None:
     """Write the record of what was trained, a PolicyFile or an AdversaryFile. Raises Unreadable if that cannot be
     done."""
     write_text(path, records.line(file) + "\n")
 
 
-def _check_interval(text, path):
+def _check_interval(text: str, path: str) -> None:
     try:
         interval = exact(text)
     except InputError:
-        interval = 0
+        interval = Fraction(0)
     if interval <= 0 or max(interval.as_integer_ratio()) > 64:
         raise InputError(f"the interval is '{shown(text)}'; expected such as 1, 2 or 1/2, of numbers up to 64", path)
 
 
-def arrays(layers):
+def arrays(layers: Sequence[records.LayerRecord]) -> Layers:
     """(weights (inputs, outputs), bias (outputs)) of each of LayerRecords, float32."""
-    return [(np.float32(layer.weights), np.float32(layer.bias)) for layer in layers]
+    return [(np.array(layer.weights, np.float32), np.array(layer.bias, np.float32)) for layer in layers]
 
 
-def check_layers(layers, inputs, what, path):
+def check_layers(layers: Sequence[records.LayerRecord], inputs: int, what: str, path: str) -> None:
     """Raise InputError, which names the file at `path`, unless LayerRecords are a network that takes so many numbers,
     as `what` says, and gives one."""
     if len(layers) > DEEPEST:

@@ -1,18 +1,34 @@
 """A network as a program of the language: the one place that says what a network computes."""
 
-from ccmatic.language import Affine, Function, Name
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ccmatic.language import Affine, Function, Name, Tree
+
+if TYPE_CHECKING:  # exports do not need JAX
+    from jax import Array
+
+    Numbers: TypeAlias = Array | NDArray[np.float32]
+
+#: The weights and the bias of a layer, as `Affine` has them.
+Weights: TypeAlias = tuple[tuple[Fraction, ...], ...] | str
+Bias: TypeAlias = tuple[Fraction, ...] | str
 
 #: What a network reads, a vector.
 OBSERVATION = "observation"
 
 
-def program(layers):
+def program(layers: Sequence[tuple[Weights, Bias]]) -> Tree:
     """Return the program of a network of layers, each but the last followed by a tanh.
 
     Args:
         layers: (weights, bias) of each, as `Affine` has them: a row of weights for each output; or names of arrays.
     """
-    x = Name(OBSERVATION)
+    x: Tree = Name(OBSERVATION)
     for number, (weights, bias) in enumerate(layers, 1):
         x = Affine(weights, x, bias)
         if number < len(layers):
@@ -20,7 +36,7 @@ def program(layers):
     return x
 
 
-def outputs(layers, observations):
+def outputs(layers: "Sequence[tuple[Numbers, Numbers]]", observations: "Array") -> "Array":
     """Return the outputs (…, outputs) of a network for observations (…, inputs), as JAX works them out.
 
     Args:
@@ -30,7 +46,8 @@ def outputs(layers, observations):
     from ccmatic.compilers.arrays import Components, Values  # whoever exports does not need JAX
 
     names = [(f"weights_{number}", f"bias_{number}") for number in range(len(layers))]
-    arrays = {OBSERVATION: Components(observations)}
+    arrays: dict[str, Any] = {OBSERVATION: Components(observations)}
     for (weights, bias), layer in zip(names, layers, strict=True):
         arrays |= {weights: layer[0].T, bias: layer[1]}
-    return Values(arrays).of(program(names))
+    given: Array = Values(arrays).of(program(names))
+    return given
