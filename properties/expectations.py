@@ -190,6 +190,7 @@ def _number(expectation, value):
     """A value with its unit, for a sentence: with so many digits that the amount is on the side on which it is."""
     name, factor = expectation.comparison.written
     unit, factor = (name, factor) if name else ("%", Fraction(1, 100))
+    unit = "packets" if name == "packet" else unit
     for digits in range(4, 13):
         text = f"{float(value / factor):.{digits}g}"
         if value == inf or expectation.met(Fraction(text) * factor) == expectation.met(value):

@@ -146,6 +146,15 @@ class Expects(Property):
         """Return the worst value of an expectation in an execution of numbers, in words."""
         return Reader(model, x).measured(expectation)
 
+    @staticmethod
+    def worst(model, x, expectation, clock=None):
+        """Return the Worst of an expectation in an execution of numbers, or None, and it in words.
+
+        clock: as of `Reader.measured`."""
+        reader = Reader(model, x)
+        worst = reader.worst(expectation)
+        return worst, "" if worst is None else reader.says(expectation, worst, clock)
+
     def ways_to_fail(self, model, buffer):
         """One for each expectation: an execution from the start that does not meet it."""
         more = {"bounds": Bounds.STAY} if self.repeats else {}

@@ -10,12 +10,16 @@ from functools import cache
 import pytest
 from ccmatic.properties.expectations import Reader, parse
 
+import ccmatic as cm
 from ccmatic.contracts import Buffer, Compared, load_definition, observed
 from ccmatic.simulation.paths import HIDING, JITTER, Path
 from ccmatic.simulation.simulator import simulate
 from completeness.runs import NETWORKS
 from completeness.runs import Run as IndependentRun
 from completeness.sender import Impossible
+from support import ROOT
+from support.cli import lines, run
+from support.json_schemas import validate
 
 COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -295,3 +299,28 @@ def test_formula_monitor_and_sentence_agree(subject, count):
     rng = random.Random(f"monitors {subject}")
     verdicts = [check(rng, subject) for _ in range(count)]
     assert count / 10 < sum(verdicts) < count
+
+
+def test_a_trace_of_a_simulated_run_is_judged():
+    trace = simulated("ccac", 1).trace(2, 8)
+    for text in ("queue <= 1 bdp", "utilisation >= 99%", "loss <= 1/2 packets", "delay <= 3 rtt"):
+        judged = cm.measure(trace, text)
+        reader = Reader(network("ccac"), Taken(network("ccac"), trace.columns, trace.constants, 8).view())
+        worst = reader.worst(parse(text)).value
+        assert judged.value * (Fraction(1, 100) if judged.unit == "%" else 1) == worst
+        assert judged.verdict == ("met" if parse(text).met(worst) else "not met")
+
+
+def test_replay_judges_a_trace_by_expectations():
+    trace = str(ROOT / "results" / "gallery" / "late_drain.json")
+    code, out, _ = run("replay", trace, "--expect", "queue <= 9 bdp", "--expect", "queue <= 4 bdp", "--json")
+    assert code == 1
+    validate(lines(out)[0], "ReplayLine")
+    queue, low = lines(out)[0]["expectations"]
+    assert (queue["verdict"], low["verdict"]) == ("met", "not met")
+    most = max(A - S for A, S in zip(*(cm.Trace.load(trace).columns[name] for name in "AS"), strict=True))
+    assert Fraction(low["value"]) == most
+    code, out, _ = run("replay", trace, "--expect", "queue <= 4 bdp while queue > 100 bdp")
+    assert code == 3 and "not applicable" in out
+    code, _, error = run("replay", trace, "--expect", "window <= 1 bdp")
+    assert code == 2 and "senders by a window" in error

@@ -12,6 +12,7 @@ from ccmatic.explanation import Explanation
 from ccmatic.logic import isolated
 from ccmatic.query import Network
 from ccmatic.questions import Question
+from ccmatic.records import ExpectationRecord
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
@@ -323,6 +324,28 @@ def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
     if isinstance(trace, Trace):
         return verification.replay(trace, None, allow_code)
     return verification.replay(Trace.load(str(trace)), str(trace), allow_code)
+
+
+def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = False) -> ExpectationRecord:
+    """Judge a trace, or the one in a file, by an expectation (docs/reference/expectations.md), exactly.
+
+    Whether the trace obeys the laws of its network is not checked: `replay` does that.
+
+    Args:
+        trace: The trace, such as a counterexample or one of a simulated run.
+        expectation: The expectation, such as `utilisation >= 80% over every 4 rtt`.
+        allow_code: As in `replay`.
+
+    Returns:
+        The verdict, `met`, `not met` or `not applicable`, and the worst value with its place.
+
+    Raises:
+        InputError: The expectation cannot be read, or the trace does not show its quantity.
+
+    Example:
+        cm.measure("results/gallery/late_drain.json", "queue <= 4 bdp").verdict
+    """
+    return questions.measure(_loaded(trace), expectation, allow_code)
 
 
 @isolated

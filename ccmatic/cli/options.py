@@ -179,6 +179,12 @@ def outcome(verdicts):
     return BROKEN if "violated" in verdicts else UNKNOWN if "unknown" in verdicts else GOOD
 
 
+def expected(judged):
+    """The exit code of ExpectationRecords: 1 if one is not met, else 3 if one is not applicable, else 0."""
+    verdicts = {each.verdict for each in judged}
+    return BROKEN if "not met" in verdicts else UNKNOWN if "not applicable" in verdicts else GOOD
+
+
 def complain(message, code=BAD_INPUT):
     """Say what is wrong on standard error; returns the exit code."""
     click.echo(f"ccmatic: {message}", err=True)

@@ -234,8 +234,8 @@ def starve_text(answer, file):
     return "\n".join([*lines, *(file_lines(file) if answer.trace else ())])
 
 
-def replay_json(file, outcome, explanation):
-    """The line of `replay --json`; explanation: an Explanation."""
+def replay_json(file, outcome, explanation, judged=()):
+    """The line of `replay --json`; explanation: an Explanation; judged: the ExpectationRecords of `--expect`."""
     breaks = outcome.outcome is verification.Outcome.BREAKS
     return records.line(
         ReplayLine(
@@ -249,6 +249,7 @@ def replay_json(file, outcome, explanation):
             query=records.convert(outcome.query.record(), QueryRecord),
             controller=outcome.controller and outcome.controller.source,
             explanation=explanation.record(),
+            expectations=list(judged) or records.ABSENT,
         )
     )
 

@@ -1,6 +1,19 @@
 """The question language: networks, expectations and starts as people write them (docs/reference/expectations.md)."""
 
-from ccmatic.questions.networks import NetworkDescription, Placed, describe, place
-from ccmatic.questions.question import Question, ask
+from ccmatic.questions.measuring import judge, measure, read
+from ccmatic.questions.networks import NetworkDescription, Placed, describe, place, units
+from ccmatic.questions.question import Question, ask, beside
 
-__all__ = ["NetworkDescription", "Placed", "Question", "ask", "describe", "place"]
+__all__ = [
+    "NetworkDescription",
+    "Placed",
+    "Question",
+    "ask",
+    "beside",
+    "describe",
+    "judge",
+    "measure",
+    "place",
+    "read",
+    "units",
+]

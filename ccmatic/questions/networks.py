@@ -146,7 +146,7 @@ def _placed(
     notes: list[str] = []
     given: list[str] = []
     jitter = _jitter(description, model, steps, notes)
-    units = _units(description, model, steps)
+    scale = Fraction(1) if model.windows else Fraction(steps)
     buffer = _buffer(description, steps)
     if description.bdp is not None:
         packet = description.packet / description.bdp * steps
@@ -163,7 +163,7 @@ def _placed(
             f"a step of {name} is R_m + D, {float(step):.4g} ms; queue and delay count bytes in flight as well"
         )
     network = Network(name, buffer, horizon or jitter + 2, jitter, delay="executions")
-    return Placed(network, units, tuple(given), tuple(notes))
+    return Placed(network, units(description.rate, description.rtt, scale), tuple(given), tuple(notes))
 
 
 def _model(description: NetworkDescription, by_window: bool, flows: int) -> tuple[str, Model]:
@@ -230,23 +230,28 @@ def _buffer(description: NetworkDescription, steps: Fraction | int) -> str:
     return f"{sign}{Fraction(quantities.size(size, description.bdp)) / description.bdp * steps}"
 
 
-def _units(description: NetworkDescription, model: Model, steps: Fraction | int) -> dict[str, Any]:
-    """The units of expectations: canonical ones count in C·R_m and R_m of the Network."""
+def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fraction(1)) -> dict[str, Any]:
+    """Return the units of expectations on a path.
+
+    Args:
+        rate: C in bytes per second; None: it is unknown.
+        rtt: R_m in seconds; None: it is unknown.
+        scale: What R_m is in the execution's.
+    """
     kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
-    scale = Fraction(1) if model.windows else Fraction(steps)
     units = {
         name: (dimension, factor * (scale if canonical in ("bdp", "rtt") else 1), canonical)
         for name, (dimension, factor, canonical) in kind.units.items()
     }
-    if description.rtt is not None:
+    if rtt is not None:
         for name, seconds in quantities.DURATIONS.items():
-            units[name] = ("time", seconds / description.rtt * scale, "rtt")
-    if description.rate is not None and description.bdp is not None:
+            units[name] = ("time", seconds / rtt * scale, "rtt")
+    if rate is not None and rtt is not None:
         for name, size in quantities.SIZES.items():
             if name:
-                units[name] = ("bytes", size / description.bdp * scale, "bdp")
-        for name, rate in quantities.RATES.items():
-            units[name] = ("share", rate / description.rate, "")
+                units[name] = ("bytes", size / (rate * rtt) * scale, "bdp")
+        for name, bytes_per_second in quantities.RATES.items():
+            units[name] = ("share", bytes_per_second / rate, "")
     return units
 
 

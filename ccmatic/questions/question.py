@@ -110,8 +110,8 @@ def ask(
     name = definitions.chosen("properties", "EXPECTS")
     kind = load_definition("properties", "PROPERTY", name)
     description = describe(on)
-    rough = kind.parse(expect, _any_units(kind))
-    senders = [*_each(controller), *([rough.beside] if rough.beside else [])]
+    besides = beside([expect])
+    senders = [*_each(controller), *besides]
     by_window = any(map(controllers.sends_by_window, senders)) or len(senders) > 1
     placed = place(description, by_window, len(senders))
     expectation = kind.parse(expect, placed.units)
@@ -124,6 +124,13 @@ def ask(
     network = _long_enough(placed.network, needed, horizon, period)
     query = Query(network, name, what=str(expectation), start=begins, given=given, repeats=period or 0)
     return Question(query, query.controller(decides), expect.strip(), expectation, description, placed.notes)
+
+
+def beside(texts: Sequence[str]) -> list[str]:
+    """Return the controllers, each once, beside which expectations are about the first flow. Raises InputError."""
+    kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
+    named = (kind.parse(text, _any_units(kind)).beside for text in texts)
+    return list(dict.fromkeys(filter(None, named)))
 
 
 def _each(controller: Any) -> Sequence[Any]:

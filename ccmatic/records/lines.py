@@ -27,6 +27,30 @@ def exclusions(left_out) -> list[ExclusionRecord]:
     return [ExclusionRecord(each.name, each.reason) for each in left_out]
 
 
+class ExpectationRecord(Record):
+    """An expectation of a run or a trace.
+
+    verdict: "not applicable" if the conditions hold nowhere, or there is nothing of which it could be a part.
+    value: the worst value, exact, in `unit`; null if there is none, or if it is infinite. at_least: the value is
+    larger, by how much is not shown. flow: the number of the flow, from 1; null: of all. begin, end: where, in `clock`.
+    measured: the worst value in words.
+    """
+
+    expect: str
+    verdict: Literal["met", "not met", "not applicable"]
+    value: Fraction | None
+    unit: str
+    at_least: bool
+    flow: int | None
+    begin: float | None
+    end: float | None
+    clock: Literal["s", "R_m"]
+    measured: str
+
+    def __str__(self):
+        return f"{self.verdict:<14} {self.expect}{f': {self.measured}' if self.measured else ''}"
+
+
 class VerifyLine(Record):
     """A controller of `verify`.
 
@@ -205,7 +229,8 @@ class WideningCheckLine(Record):
 
 
 class ReplayLine(Record):
-    """The line of `replay`. laws: how many were checked; faults: those that the trace breaks."""
+    """The line of `replay`. laws: how many were checked; faults: those that the trace breaks. expectations: of
+    `--expect`."""
 
     trace: str
     passes: bool
@@ -217,6 +242,7 @@ class ReplayLine(Record):
     query: QueryRecord
     controller: str | None
     explanation: ExplanationRecord
+    expectations: list[ExpectationRecord] | Absent = ABSENT
 
 
 class RunLine(Record):

@@ -1,0 +1,81 @@
+"""Expectations of executions of numbers: runs and traces."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+from ccmatic.base import definitions
+from ccmatic.contracts import Model, NetworkView, load_definition
+from ccmatic.logic import isolated
+from ccmatic.query import from_record
+from ccmatic.records import ExpectationRecord
+from ccmatic.traces import Trace
+
+
+def read(text: str, units: Mapping[str, Any] | None = None) -> Any:
+    """Return the expectation that a text says, as the property reads it. Raises InputError.
+
+    units: as of `networks.units`; None: those of every network."""
+    kind = _kind()
+    return kind.parse(text, units or kind.units)
+
+
+def judge(
+    model: Model, x: NetworkView, text: str, expectation: Any, clock: Callable[[int], Fraction] | None = None
+) -> ExpectationRecord:
+    """Judge an execution of numbers by an expectation.
+
+    Args:
+        model: The network's Model.
+        x: The execution.
+        text: The expectation as a person wrote it.
+        expectation: The same, as `read` returns it.
+        clock: The time at a step, in seconds. None: places are told in R_m from the first step on.
+
+    Returns:
+        The ExpectationRecord.
+
+    Raises:
+        InputError: The execution does not show the quantity, or is too short.
+    """
+    worst, says = _kind().worst(model, x, expectation, clock and ("s", clock))
+    time = clock or (lambda t: Fraction(t, x.R))
+    met = worst is not None and expectation.met(worst.value)
+    unit, factor = expectation.comparison.written
+    shown = worst is not None and worst.value != inf
+    return ExpectationRecord(
+        expect=" ".join(text.split()),
+        verdict="not applicable" if worst is None else "met" if met else "not met",
+        value=worst.value / factor if shown else None,
+        unit=unit,
+        at_least=worst is not None and worst.at_least,
+        flow=None if worst is None or worst.flow is None else worst.flow + 1,
+        begin=None if worst is None else float(time(worst.begin)),
+        end=None if worst is None else float(time(worst.end)),
+        clock="s" if clock else "R_m",
+        measured=says,
+    )
+
+
+@isolated
+def measure(trace: Trace, text: str, allow_code: bool = False) -> ExpectationRecord:
+    """Judge a trace by an expectation; whether it obeys laws is not checked.
+
+    Args:
+        trace: The trace.
+        text: The expectation.
+        allow_code: As of `from_record`.
+
+    Raises:
+        InputError: The expectation cannot be read, or the trace does not show it.
+    """
+    query = from_record(trace.query, allow_code)
+    controller = None if trace.controller is None else query.read_controller(trace.controller)
+    reads = trace.columns.keys() & query.units().keys()
+    x = query.observed(trace, reads, controller.state if controller else ())
+    return judge(query.model, x, text, read(text))
+
+
+def _kind() -> Any:
+    return load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
