@@ -96,6 +96,8 @@ def attack(
 def emulate(
     flows: Sequence[str] = ("cubic",),
     *,
+    on: str | None = None,
+    expect: Sequence[str] = (),
     rate: str | None = None,
     rtt: str | None = None,
     buffer: str | None = None,
@@ -113,6 +115,9 @@ def emulate(
 
     Args:
         flows: The senders, such as "cubic", "udp:cc_qdel" or "bpf:cc_qdel@10s-30s,rtt=80ms".
+        on: The path, such as "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms", instead of rate, rtt, buffer and jitter.
+        expect: Expectations by which the run is judged, such as "loss <= 1%" (docs/reference/expectations.md). `beside`
+            adds a flow.
         rate: C, such as "24mbit".
         rtt: R_m, such as "40ms".
         buffer: The buffer, such as "2bdp", "30000" (bytes) or "infinite"; a BDP is C·R_m.
@@ -128,16 +133,16 @@ def emulate(
 
     Returns:
         What was measured. `valid` says whether the run is one of the link asked for, `guarantees` what is proved of a
-        flow that is alone.
+        flow that is alone, `expectations` whether each is met.
 
     Raises:
-        InputError: A quantity or a flow cannot be read, or the machine lacks what is needed.
+        InputError: A text cannot be read, no run shows what is expected, or the machine lacks what is needed.
     """
     from ccmatic import emulation
 
-    link = {"rate": rate, "rtt": rtt, "buffer": buffer, "jitter": jitter, "pattern": pattern, "seed": seed}
+    link = {"on": on, "rate": rate, "rtt": rtt, "buffer": buffer, "jitter": jitter, "pattern": pattern, "seed": seed}
     where: dict[str, Any] = {**link, "changes": changes, "schedule": schedule}
-    measures: MeasuresFile = emulation.measure_flows(where, flows, seconds, warmup, out, plot)
+    measures: MeasuresFile = emulation.measure_flows(where, flows, seconds, warmup, out, plot, expect)
     return measures
 
 

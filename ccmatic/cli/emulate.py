@@ -8,15 +8,25 @@ from ccmatic.cli.command import command
 
 @command(
     example="""
-ccmatic emulate --rate 24mbit --rtt 40ms --buffer 2bdp --jitter 40ms \\
-    --flow bpf:cc_qdel --plot run.png
+ccmatic emulate --on '24 mbit, rtt 40 ms, buffer 2 bdp, jitter 40 ms' \\
+    --flow bpf:cc_qdel --expect 'utilisation >= 80%' --plot run.png
 """
 )
-@click.option("--rate", help="The link rate C, such as 24mbit.")
-@click.option("--rtt", help="The propagation delay R_m, such as 40ms.")
-@click.option("--buffer", help="The buffer β: infinite, or a size such as 2bdp or 30000 (bytes); a BDP is C·R_m.")
+@click.option("--on", metavar="PATH", help="The path, such as '24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms'.")
 @click.option(
-    "--jitter", help="The jitter D, such as 40ms or '1 rtt': the longest time that a packet is held.  [default: none]"
+    "--expect",
+    multiple=True,
+    metavar="EXPECTATION",
+    help="Judge the run by this expectation, such as 'loss <= 1%' or 'share >= 20% beside cubic'; repeatable.",
+)
+@click.option("--rate", help="The link rate C, such as 24mbit; or say --on.")
+@click.option("--rtt", help="The propagation delay R_m, such as 40ms; or say --on.")
+@click.option(
+    "--buffer", help="The buffer β: infinite, or a size such as 2bdp or 30000 (bytes); a BDP is C·R_m. Or say --on."
+)
+@click.option(
+    "--jitter",
+    help="The jitter D, such as 40ms or '1 rtt': the longest time that a packet is held; or say --on.  [default: none]",
 )
 @click.option("--pattern", help="The pattern of the jitter: uniform or aggregation.  [default: aggregation]")
 @click.option(
@@ -62,4 +72,4 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
 
     measures = api.emulate(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
     click.echo((records.line if as_json else as_text)(measures))
-    return options.GOOD if measures.valid else options.UNKNOWN
+    return options.expected(measures.expectations or ()) if measures.valid else options.UNKNOWN

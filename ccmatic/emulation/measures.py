@@ -226,7 +226,8 @@ def as_text(result):
         *_over_time(result),
         *map(guarantees.sentence, result.guarantees or ()),
     ]
-    return "\n".join([_heading(result), *table, *beside, *sentences, _worth(result)])
+    expectations = map(str, result.expectations or ())
+    return "\n".join([_heading(result), *table, *beside, *sentences, *expectations, _worth(result)])
 
 
 def _cells(row):

@@ -4,7 +4,7 @@ are floats, null where there is nothing to measure."""
 from typing import Literal
 
 from ccmatic.records.codec import ABSENT, Absent, Record
-from ccmatic.records.lines import GuaranteeLine
+from ccmatic.records.lines import ExpectationRecord, GuaranteeLine
 
 
 class Spread(Record):
@@ -132,8 +132,8 @@ class MeasuresFile(Measures, tag_field="format", tag="ccmatic measures 1", kw_on
     """One run of `emulate`: measures of all packets from `from_seconds` on, and of each flow's. faults: why the run is
     not one of the link asked for. trace, emulated: of a schedule, what it foretells and what happened. real_time:
     whether the emulator had priority. cpu: its share of a processor. least_jitter_ms: the least D of what happened.
-    shares: of several flows. guarantees: what is proved of a flow that is alone. The first files do not say their
-    format."""
+    shares: of several flows. guarantees: what is proved of a flow that is alone. expectations: of `--expect`. The first
+    files do not say their format."""
 
     valid: bool
     faults: list[str]
@@ -146,6 +146,7 @@ class MeasuresFile(Measures, tag_field="format", tag="ccmatic measures 1", kw_on
     least_jitter_ms: float | Absent | None = ABSENT
     shares: list[SharesRecord] | Absent = ABSENT
     guarantees: list[GuaranteeLine] | Absent = ABSENT
+    expectations: list[ExpectationRecord] | Absent = ABSENT
     lateness_ms: Lateness
     real_time: bool
     cpu: float

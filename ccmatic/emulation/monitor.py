@@ -1,0 +1,128 @@
+"""Expectations of a run: its log as an execution of numbers, sampled at the ends of steps of R_m/10.
+
+A packet is sent when it arrives at the link, and lost then if the link drops it. It is served when it is passed on to
+the receivers, less the propagation delay: as in the models, the bottleneck and the box that holds packets come first
+and all of the propagation after them. So bytes that were sent and are neither lost nor served are those that wait in
+the bottleneck, or where jitter, or the machine's own lateness, holds them. A packet waits as a whole until it is
+served.
+"""
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+
+from ccmatic import questions
+from ccmatic.base import InputError, shown
+from ccmatic.emulation.link import ENDLESS, SECOND
+from ccmatic.emulation.run import RECORD
+
+#: The steps of R_m, and the most steps of a run.
+R, MOST = 10, 10**6
+
+#: The quantities that a run shows.
+SHOWN = ("utilisation", "share", "loss", "queue", "delay")
+
+
+class Monitor:
+    """Judges runs by expectations.
+
+    Args:
+        link: The Link.
+        texts: The expectations.
+
+    Raises:
+        InputError: One of them cannot be read, or is about what no run shows.
+    """
+
+    def __init__(self, link, texts):
+        if texts and link.schedule:
+            raise InputError("an expectation of a run on a schedule, which may serve bytes with tokens from before it; "
+                             "expected a path, such as --on '24 mbit, rtt 40 ms, buffer 1 bdp'")  # fmt: skip
+        units = questions.units(Fraction(link.rates[0][1], 8), Fraction(link.rtt, SECOND))
+        self._link, self._expected = link, [(text, questions.read(text, units)) for text in texts]
+        for text, expectation in self._expected:
+            for each in (expectation.comparison, *expectation.conditions):
+                if each.subject not in SHOWN:
+                    raise InputError(
+                        f"'{shown(text)}' is about {shown(each.subject)}, which a run does not show; "
+                        f"expected {', '.join(SHOWN[:-1])} or {SHOWN[-1]}"
+                    )
+
+    def require(self, flows, seconds):
+        """Raise InputError unless a run of so many flows and measured seconds shows what is expected."""
+        steps = self._steps(0, int(seconds * SECOND), self._link.rtt)
+        if self._expected and not 1 <= steps <= MOST:
+            most = MOST * self._link.rtt / R / SECOND
+            raise InputError(
+                f"{seconds:g} s are measured; expected above R_m, {self._link.rtt / SECOND:g} s, and at most {most:g} s"
+            )
+        try:
+            self._judged(np.zeros(0, RECORD), flows, 0, steps)
+        except InputError as error:
+            length = self._link.rtt / R / SECOND * 1000
+            problem = f"{error.message} (a step is R_m/{R}, {length:g} ms; {seconds:g} s are measured)"
+            raise InputError(problem) from None
+
+    def judged(self, emulation, start):
+        """Return the ExpectationRecords of an Emulation from `start` seconds on."""
+        begin = int(start * SECOND)
+        farthest = max((self._link.rtt, *emulation.link.rtts))
+        steps = self._steps(begin, emulation.duration, farthest)
+        return self._judged(emulation.log, len(emulation.flows), begin, steps, emulation.link)
+
+    def _steps(self, begin, end, propagation):
+        """The steps of which it is known what was served: packets that are served later arrive after the end."""
+        return (end - propagation - begin) * R // self._link.rtt
+
+    def _judged(self, log, flows, begin, steps, link=None):
+        if not self._expected:
+            return []
+        instants = [begin + t * self._link.rtt // R for t in range(steps + 1)]
+        x = _execution(link or self._link, log, flows, instants)
+        path = SimpleNamespace(windows=False, beliefs=(), offered=lambda x, t: x.offered[t])
+
+        def clock(t):
+            return Fraction(instants[t], SECOND)
+
+        return [questions.judge(path, x, text, expectation, clock) for text, expectation in self._expected]
+
+
+def _execution(link, log, flows, instants):
+    """The packets of a log as an execution of numbers, in bytes; the parts of a NetworkView that expectations read."""
+    numbers = range(flows)
+    of_flows = [_counted(link, log[log["flow"] == number], number, instants) for number in numbers]
+    others = _counted(link, log[~np.isin(log["flow"], numbers)], -1, instants)
+    total = {name: [sum(values) for values in zip(*(part[name] for part in (*of_flows, others)), strict=True)]
+             for name in "ASL"}  # fmt: skip
+    none = {"beliefs": {}, "state": {}, "kept": (), "Ld": (), "r": ()}
+    return SimpleNamespace(
+        **total,
+        flows=[SimpleNamespace(**part, **none) for part in of_flows],
+        own={},
+        offered=[Fraction(link.capacity(instants[0], now), 8 * SECOND) for now in instants],
+        horizon=len(instants),
+        period=None,
+        R=R,
+        C=link.bdp / R,
+        D=Fraction(link.jitter * R, link.rtt),
+        alpha=link.mtu,
+        beta=None if link.buffer == ENDLESS else link.buffer,
+    )
+
+
+def _counted(link, log, flow, instants):
+    """Bytes of packets of a flow that were sent, served and lost by instants: columns by name."""
+    lost, passed_on = log["lost"] != 0, log["released"] >= 0
+    served = log["released"][passed_on] - link.propagation(flow)
+    return {
+        "A": _by(log["arrival"], log["size"], instants),
+        "S": _by(served, log["size"][passed_on], instants),
+        "L": _by(log["arrival"][lost], log["size"][lost], instants),
+    }
+
+
+def _by(times, sizes, instants):
+    """The bytes of packets by instants. times: of the packets, in order."""
+    sums = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    return sums[np.searchsorted(times, instants, side="right")].tolist()
