@@ -1,7 +1,7 @@
 """What a definition file fills: models, beliefs, properties, templates, proofs."""
 
 from ccmatic.base import BYTES, CONDITION, RATE, TIME
-from ccmatic.contracts.belief import RunningMax, RunningMin, Sample, StateBelief, is_bound
+from ccmatic.contracts.belief import Belief, RunningBound, RunningMax, RunningMin, Sample, StateBelief, is_bound
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.checker import load_definition
 from ccmatic.contracts.column import (
@@ -50,6 +50,7 @@ __all__ = [
     "AllOf",
     "AnyOf",
     "AtMost",
+    "Belief",
     "Bounds",
     "Branch",
     "Buffer",
@@ -80,6 +81,7 @@ __all__ = [
     "Reads",
     "Recorded",
     "Rows",
+    "RunningBound",
     "RunningMax",
     "RunningMin",
     "Sample",

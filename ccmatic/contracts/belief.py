@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeGuard
 
 from ccmatic.base import InputError, Unit
 from ccmatic.contracts.buffer import Buffer
@@ -283,6 +283,6 @@ class RunningMin(RunningBound):
 Belief = StateBelief | RunningBound
 
 
-def is_bound(belief: object) -> bool:
+def is_bound(belief: object) -> TypeGuard[RunningBound]:
     """Whether the belief is a running bound, which can be frozen."""
     return isinstance(belief, RunningBound)

@@ -260,10 +260,6 @@ class Watched(Flow):
     """What a sender sees of a window of `horizon` steps, so far: columns grow by `append`. It knows neither the link
     nor the buffer; bytes are its own, counted from anywhere, and alpha is in bytes per step."""
 
-    Q: Delay
-    F: Delay
-    limited: list[Truth]
-
     def __init__(self, model: Model, horizon: int, jitter: int, alpha: Fraction) -> None:
         columns: dict[str, Any] = {name: [] for name in ("A", "S", "L", "Ld", "r", "timely", "excess", "limited")}
         columns |= {name: Delay.measured((), horizon) for name in "QF"}
@@ -279,9 +275,8 @@ class Watched(Flow):
             del row["timely"]
         for name, value in row.items():
             getattr(self, name).append(Fraction(value))
-        self.limited.append(limited)
-        self.Q.append(Q)
-        self.F.append(F)
+        for name, value in (("limited", limited), ("Q", Q), ("F", F)):
+            getattr(self, name).append(value)
 
 
 def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Bounds, source: Source) -> Execution:

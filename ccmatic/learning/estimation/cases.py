@@ -1,8 +1,10 @@
 """A case of conditions: the literals by which one solution makes them true, which are a polyhedron."""
 
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from typing import Any
 
-from ccmatic.logic import Condition, Linear, formula
+from ccmatic.logic import Condition, Linear, Truth, formula
 
 
 class Case:
@@ -12,13 +14,15 @@ class Case:
     conditions hold. That is a convex set with the solution in it, and so comes as near as one likes to any point at
     which they are only at most 0."""
 
-    def __init__(self, conditions, value):
-        self._value, self._truths = value, {}
-        self.below, self.zero = [], []
+    def __init__(self, conditions: Iterable[Truth], value: Callable[[Linear | Condition], Any]) -> None:
+        self._value = value
+        self._truths: dict[Any, bool] = {}
+        self.below: list[Linear] = []
+        self.zero: list[Linear] = []
         for condition in conditions:
             self._add(formula(condition), True)
 
-    def _add(self, node, truth):
+    def _add(self, node: Any, truth: bool) -> None:
         """The literals that make a formula true, or false, which it is."""
         if node.is_not():
             self._add(node.arg(0), not truth)
@@ -46,13 +50,13 @@ class Case:
             else:
                 self.below.append(difference if self._value(difference) < 0 else -difference)
 
-    def _holds(self, node):
+    def _holds(self, node: Any) -> bool:
         """Whether a formula is true in the solution."""
         if node not in self._truths:
             self._truths[node] = self._decided(node)
         return self._truths[node]
 
-    def _decided(self, node):
+    def _decided(self, node: Any) -> bool:
         if node.is_not():
             return not self._holds(node.arg(0))
         if node.is_and():
@@ -65,15 +69,15 @@ class Case:
             return self._holds(node.arg(0)) is self._holds(node.arg(1))
         if node.is_le() or node.is_lt() or node.is_equals():
             value = self._value(self._difference(node))
-            return value <= 0 if node.is_le() else value < 0 if node.is_lt() else value == 0
-        return node.constant_value() if node.is_bool_constant() else self._value(Condition(node))
+            return bool(value <= 0 if node.is_le() else value < 0 if node.is_lt() else value == 0)
+        return bool(node.constant_value() if node.is_bool_constant() else self._value(Condition(node)))
 
-    def _difference(self, comparison):
+    def _difference(self, comparison: Any) -> Linear:
         """Its left side less its right one, a term without choices."""
         left, right = map(self._term, comparison.args())
         return left - right
 
-    def _term(self, node):
+    def _term(self, node: Any) -> Linear:
         if node.is_plus():
             return sum(map(self._term, node.args()), Linear())
         if node.is_times():

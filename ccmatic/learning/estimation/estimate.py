@@ -1,14 +1,16 @@
 """What a sender can know of its path, step by step: what is possible, beside what it believes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 
 from ccmatic.base import InputError, absolute
-from ccmatic.contracts import Column, load_definition
+from ccmatic.contracts import Buffer, Column, Model, load_definition
 from ccmatic.learning.estimation.declared import declared
 from ccmatic.learning.estimation.exact import ANY, Possible, possible
 from ccmatic.query import Network
+from ccmatic.traces import Trace
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Estimate:
     declared: Mapping[str, Fraction | float]
 
 
-def estimates(trace, network):
+def estimates(trace: Trace, network: Network) -> Iterator[Estimate]:
     """An Estimate of each step of a trace but its first, one after another. A sender is taken to have seen what it
     sends, and what is served and lost (one step late, but on an ideal link), and to know R_m, MSS, the buffer as the
     network has it (in C·R_m), and D; not C. It looks back on as many steps as the network's horizon has, and keeps what
@@ -38,7 +40,14 @@ def estimates(trace, network):
         yield Estimate(t, bounds, {name: column[t] for name, column in beliefs.items()})
 
 
-def network_of(trace, model=None, buffer=None, jitter=None, horizon=None, allow_code=False):
+def network_of(
+    trace: Trace,
+    model: str | Path | None = None,
+    buffer: Buffer | str | int | Fraction | None = None,
+    jitter: int | str | None = None,
+    horizon: int | str | None = None,
+    allow_code: bool = False,
+) -> Network:
     """The Network of a trace, or another where names and numbers, as people write them, say so; horizon: as in
     `estimates`, all steps by default. allow_code: whether the trace may name a model whose code is run. Raises
     InputError."""
@@ -57,7 +66,7 @@ def network_of(trace, model=None, buffer=None, jitter=None, horizon=None, allow_
     )
 
 
-def _require(trace, network):
+def _require(trace: Trace, network: Network) -> None:
     """That the trace has what a sender on such a network sees. Raises InputError."""
     model = network.model
     if model.windows:
@@ -69,15 +78,15 @@ def _require(trace, network):
         raise InputError("the trace has losses, and the buffer is infinite; expected one that is not")
 
 
-def _window(model, trace, start, end):
+def _window(model: Model, trace: Trace, start: int, end: int) -> Trace:
     """Steps of a trace, as a trace whose bytes are counted from what was served by its first step, and whose delays are
     those of the whole trace: it tells delays of as many steps as it has from all longer ones."""
     served, columns = trace.columns["S"][start], model.declared()
 
-    def origin(name):
+    def origin(name: str) -> Fraction | int:
         column = columns.get(name)
         return served if isinstance(column, Column) and column.with_service else 0
 
     kept = {name: tuple(v - origin(name) for v in column[start:end]) for name, column in trace.columns.items()}
-    kept |= {name: tuple(min(v, trace.horizon) for v in kept[name]) for name in model.measures}
+    kept |= {name: tuple(min(v, Fraction(trace.horizon)) for v in kept[name]) for name in model.measures}
     return replace(trace, horizon=end - start, columns=kept)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.learning.estimation import particle_filter as one
+from ccmatic.learning.estimation.knowledge import SenderKnowledge
 
 #: How many, unless more are asked for: the paper's thousand take longer than all else of a training.
 COUNT = 100
@@ -33,12 +34,12 @@ class Particles(NamedTuple):
     """state: a FilterState of (f, n, particles). last: Measurement of the interval before; most_rtt: so far, s. key: of
     all that is random."""
 
-    state: one.FilterState
+    state: one.FilterState[Array]
     last: Measurement
     most_rtt: Array
     key: Array
 
-    def learned(self, knowledge):
+    def learned(self, knowledge: SenderKnowledge) -> "Particles":
         """Return the Particles after the latest interval of a signals.Knowledge."""
         now = knowledge.now
         measures = (knowledge.measure(name) for name in ("throughput", "loss_rate", "sending_rate_before"))
@@ -50,7 +51,9 @@ class Particles(NamedTuple):
         state = jax.tree.map(lambda new, old: jnp.where(heard, new, old), after, self.state)
         return Particles(state, measurement, most_rtt, key)
 
-    def _filtered(self, key, knowledge, measurement, most_rtt):
+    def _filtered(
+        self, key: Array, knowledge: SenderKnowledge, measurement: Measurement, most_rtt: Array
+    ) -> one.FilterState[Array]:
         count = self.state.own.shape[-1]
         luck = jax.random.uniform(key, (10, *self.state.own.shape))
         factor = measurement.sent / jnp.maximum(self.last.sent, 1)
@@ -68,35 +71,39 @@ class Particles(NamedTuple):
         stays &= jnp.concatenate([jnp.ones_like(longest), longest], axis=-1)
         left = stays.sum(-1, keepdims=True)
         kept = _resampled(now, stays, left, luck[7:], count)
-        return jax.tree.map(lambda some, none: jnp.where(left > 0, some, none), kept, first(luck[:4]))
+        fresh = first(luck[:4])
+        after: one.FilterState[Array] = jax.tree.map(lambda some, none: jnp.where(left > 0, some, none), kept, fresh)
+        return after
 
-    def widths(self):
+    def widths(self) -> tuple[Array, ...]:
         """From the 10th to the 90th percentile (Eqs. 9 and 10), (f, n): how much longer, s, the queueing delay is
         and by what factor, as logarithms, the own rate and that of others are higher."""
         own, others = (jnp.log(jnp.maximum(rate, LEAST)) for rate in (self.state.own, self.state.others))
         return tuple(_width(values) for values in (self.state.delay, own, others))
 
 
-def first(luck):
+def first(luck: Array) -> one.FilterState[Array]:
     """A State of particles at first, by numbers from 0 to 1, (4, …)."""
     own, others, delay = luck[0] * one.FIRST_RATE, luck[1] * one.FIRST_RATE, luck[2] * one.FIRST_DELAY
     return one.FilterState(own, jnp.where(luck[3] < 0.5, 0, others), delay, jnp.zeros(own.shape, bool))
 
 
-def begin(key, rtt, count=COUNT):
+def begin(key: Array, rtt: Array, count: int = COUNT) -> Particles:
     """The Particles of flows, (f, n), that know nothing of their links but R_m. key: of jax.random; rtt: (f, n) s."""
     drawn, key = jax.random.split(key)
     state, none = first(jax.random.uniform(drawn, (4, *rtt.shape, count))), jnp.zeros((*rtt.shape, 1))
     return Particles(state, Measurement(none, none, none, none), rtt[..., None], key)
 
 
-def _twice(state, full, again):
+def _twice(state: one.FilterState[Array], full: Array, again: Array) -> one.FilterState[Array]:
     """All particles twice, full at first as said, then as said again."""
-    both = (jnp.concatenate([column, column], axis=-1) for column in state[:3])
-    return one.FilterState(*both, jnp.concatenate([full, again], axis=-1))
+    own, others, delay = (jnp.concatenate([column, column], axis=-1) for column in state[:3])
+    return one.FilterState(own, others, delay, jnp.concatenate([full, again], axis=-1))
 
 
-def _resampled(now, stays, left, luck, count):
+def _resampled(
+    now: one.FilterState[Array], stays: Array, left: Array, luck: Array, count: int
+) -> one.FilterState[Array]:
     """As many as `count`: those that stay, then mutations of some of them; where more stay, some."""
     place = jnp.arange(count)
     drawn = jnp.floor(luck[0] * left)
@@ -112,6 +119,6 @@ def _resampled(now, stays, left, luck, count):
     )
 
 
-def _width(values):
+def _width(values: Array) -> Array:
     tail = values.shape[-1] // 10
     return jax.lax.top_k(values, tail + 1)[0][..., -1] + jax.lax.top_k(-values, tail + 1)[0][..., -1]

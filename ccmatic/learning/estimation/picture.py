@@ -1,10 +1,19 @@
 """A drawing of estimates over time: what is possible as bands, what is believed as lines."""
 
+from collections.abc import Sequence
+from fractions import Fraction
 from math import isinf, isnan, nan
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ccmatic import traces
 from ccmatic.base import BYTES, RATE, TIME
+from ccmatic.contracts import Model
+from ccmatic.learning.estimation.estimate import Estimate
 from ccmatic.traces import BELIEF, JITTER, NETWORK, PROBE, SENDER
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Of what a panel is, its heading, and the unit of the beliefs that bound it.
 PANELS = {
@@ -17,7 +26,7 @@ PANELS = {
 COLOURS = (BELIEF, SENDER, PROBE, JITTER)
 
 
-def draw(estimates, model, path):
+def draw(estimates: Sequence[Estimate], model: Model, path: str | Path) -> None:
     """Draw Estimates of a model's beliefs to a file: PNG, SVG or PDF, by the name's suffix. Raises InputError."""
     with traces.figure(path, (8, 6.4)) as figure:
         panels = zip(PANELS.items(), figure.subplots(len(PANELS), sharex=True), strict=True)
@@ -30,7 +39,7 @@ def draw(estimates, model, path):
         axes.set_xlabel("step")
 
 
-def _panel(axes, estimates, name, beliefs):
+def _panel(axes: "Axes", estimates: Sequence[Estimate], name: str, beliefs: Sequence[str]) -> None:
     steps, ranges = [estimate.t for estimate in estimates], [getattr(estimate.possible, name) for estimate in estimates]
     lines = {belief: [_drawn(estimate.declared[belief]) for estimate in estimates] for belief in beliefs}
     least, most = [_drawn(estimate.least) for estimate in ranges], [_drawn(estimate.most) for estimate in ranges]
@@ -43,6 +52,6 @@ def _panel(axes, estimates, name, beliefs):
     axes.set_ylim(0, top)
 
 
-def _drawn(value):
+def _drawn(value: Fraction | float | None) -> float:
     """A number to be drawn, nan where there is none."""
     return nan if value is None or isinf(value) else float(value)

@@ -1,23 +1,26 @@
 """Estimates for people, and as records."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from fractions import Fraction
 from math import isinf
 
 from ccmatic import records
 from ccmatic.base import aligned
+from ccmatic.learning.estimation.estimate import Estimate
 
 #: What is possible, by name: fields of Possible.
 QUANTITIES = ("C", "queue", "delay", "waited")
 
 
-def line(estimate):
+def line(estimate: Estimate) -> records.EstimateLine:
     """The record of `estimate --json`."""
     ranges = {name: records.RangeRecord(**asdict(getattr(estimate.possible, name))) for name in QUANTITIES}
-    believed = {name: None if isinf(value) else value for name, value in estimate.declared.items()}
+    believed = {name: None if isinf(value) else Fraction(value) for name, value in estimate.declared.items()}
     return records.EstimateLine(estimate.t, **ranges, believed=believed)
 
 
-def text(estimates):
+def text(estimates: Sequence[Estimate]) -> str:
     """A table, a row an Estimate: what is possible, then the beliefs."""
     names = list(estimates[0].declared)
     rows = [
@@ -27,7 +30,7 @@ def text(estimates):
     return "\n".join(aligned([("t", *QUANTITIES, *names), *rows]))
 
 
-def _ranges(estimate):
+def _ranges(estimate: Estimate) -> Iterator[str]:
     for name in QUANTITIES:
         bounds = getattr(estimate.possible, name)
         if bounds.least is None:
@@ -40,5 +43,5 @@ def _ranges(estimate):
             yield f"{_number(bounds.least)} … {_number(bounds.most)}"
 
 
-def _number(value):
+def _number(value: Fraction | float) -> str:
     return "-" if isinf(value) else f"{float(value):.4g}"

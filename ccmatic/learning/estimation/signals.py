@@ -1,8 +1,12 @@
 """The signals of Learn-to-Probe, of a trace: of what was sent in each step, once that was served (section 4)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+
+from ccmatic.contracts import Recorded
 
 
 @dataclass(frozen=True)
@@ -17,7 +21,7 @@ class Signals:
     loss: float
 
 
-def signals(trace, rtt):
+def signals(trace: Recorded, rtt: float) -> Iterator[Signals | None]:
     """The Signals of step t = 1, 2, … of a trace, as far as what was sent by then was served; rtt: R_m in seconds.
     Within a step all goes evenly. Where nothing was sent, or nothing of it served, there is None."""
     A, S, L = (np.array(trace.columns[name], float) for name in "ASL")
@@ -34,9 +38,9 @@ def signals(trace, rtt):
         yield Signals(*map(float, (sent / before, (end - t + 1) * rtt, through / (end - begin), 1 - through / sent)))
 
 
-def _reached(S, level):
+def _reached(S: NDArray[np.float64], level: float) -> float:
     """When service comes to a level, in steps; 0 if it was there at first."""
     after = int(np.searchsorted(S, level))
     if not after:
         return 0.0
-    return after - 1 + (level - S[after - 1]) / (S[after] - S[after - 1])
+    return float(after - 1 + (level - S[after - 1]) / (S[after] - S[after - 1]))
