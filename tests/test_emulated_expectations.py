@@ -93,11 +93,21 @@ def test_a_place_is_told_in_seconds_of_the_run():
         ({"on": PATH, "expect": ["loss <= 1% over every 9 s"]}, "needs a horizon"),
         ({"on": PATH, "expect": ["share >= 10%"]}, "is about several flows"),
         ({"on": PATH, "expect": ["loss <= 1%"], "seconds": 0.05, "warmup": 0.02}, "expected above R_m"),
+        (
+            {
+                "on": PATH,
+                "expect": ["loss <= 1% over every 20 rtt"],
+                "seconds": 1,
+                "warmup": 0.15,
+                "flows": ["reno", "reno,rtt=80ms"],
+            },
+            "needs a horizon",
+        ),
     ],
 )
 def test_what_no_run_shows_is_refused_before_it_runs(options, says):
     with pytest.raises(InputError, match=".*" + says.replace("+", r"\+")):
-        cm.emulate(["reno"], **options)
+        cm.emulate(**{"flows": ["reno"], **options})
 
 
 def emulated(*options):

@@ -50,15 +50,14 @@ class Monitor:
                     )
 
     def require(self, flows, seconds):
-        """Raise InputError unless a run of so many flows and measured seconds shows what is expected."""
-        steps = self._steps(0, int(seconds * SECOND), self._link.rtt)
+        """Raise InputError unless a run of flows, each a FlowRequest, shows what is expected in so many seconds."""
+        farthest = max((self._link.rtt, *(request.rtt or 0 for request in flows)))
+        steps = self._steps(0, int(seconds * SECOND), farthest)
         if self._expected and not 1 <= steps <= MOST:
-            most = MOST * self._link.rtt / R / SECOND
-            raise InputError(
-                f"{seconds:g} s are measured; expected above R_m, {self._link.rtt / SECOND:g} s, and at most {most:g} s"
-            )
+            least, most = farthest / SECOND, MOST * self._link.rtt / R / SECOND
+            raise InputError(f"{seconds:g} s are measured; expected above R_m, {least:g} s, and at most {most:g} s")
         try:
-            self._judged(np.zeros(0, RECORD), flows, 0, steps)
+            self._judged(np.zeros(0, RECORD), len(flows), 0, steps)
         except InputError as error:
             length = self._link.rtt / R / SECOND * 1000
             problem = f"{error.message} (a step is R_m/{R}, {length:g} ms; {seconds:g} s are measured)"

@@ -51,7 +51,7 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
     if (emulated.schedule or emulated.holds) and any(request.rtt for request in chosen):
         raise InputError("a flow's rtt on a schedule, which says what is delivered when; expected none")
     # Beliefs that have not converged by half of a run do not make its warm-up longer.
-    monitor.require(len(chosen), seconds - (seconds / 2 if warmup is None else warmup))
+    monitor.require(chosen, seconds - (seconds / 2 if warmup is None else warmup))
     require()
     folder = writable_folder(out) if out else None
     emulation = emulate(emulated, chosen, seconds)
