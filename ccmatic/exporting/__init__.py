@@ -2,7 +2,7 @@
 
 from ccmatic.exporting.files import names, write
 from ccmatic.exporting.header import MOST, Export, make, make_guard, rounded
-from ccmatic.exporting.parts import constants, title
+from ccmatic.exporting.parts import constants, no_fractions, title
 from ccmatic.exporting.stateful import StatefulExport
 from ccmatic.exporting.targets import kernel_name
 
@@ -15,6 +15,7 @@ __all__ = [
     "make",
     "make_guard",
     "names",
+    "no_fractions",
     "rounded",
     "title",
     "write",

@@ -11,7 +11,7 @@ from ccmatic.compilers.c import LARGEST_BELIEF, Decision, window_functions
 from ccmatic.contracts import is_bound, load_definition
 from ccmatic.controllers import Controller
 from ccmatic.exporting import stateful
-from ccmatic.exporting.parts import constants, power, title
+from ccmatic.exporting.parts import constants, no_fractions, power, title
 from ccmatic.exporting.targets import AROUND
 from ccmatic.runtime import shipped
 
@@ -52,9 +52,12 @@ class Export:
 
     @property
     def kernel_program(self):
-        """The program that the kernel runs, and what it includes. Raises InputError for an envelope around nothing."""
+        """The program that the kernel runs, and what it includes. Raises InputError for an envelope around nothing, and
+        for floats."""
         if self.is_envelope and not self.around:
             raise _no_rate(self)
+        if any(decision.functions for decision in self._decisions().values()):
+            raise no_fractions(self.name)
         return ("guard.c", "paced.h", *AROUND[self.around]) if self.around else ("bpf.c", "paced.h")
 
     @property
@@ -78,12 +81,9 @@ class Export:
             constants(self.name, self.constants),
             self._beliefs(),
         ]
-        decisions = {
-            "ccm_decide": self._decision(self.controller),
-            "ccm_decide_at_start": self._decision(self.at_start or self.controller),
-        }
-        law = ["law"] * any(decision.error for decision in decisions.values())
-        parts += [shipped(f"{name}.h") for name in ("arithmetic", "decision", *law, "window")]
+        decisions = self._decisions()
+        needed = sorted(set().union(*(decision.headers for decision in decisions.values())))
+        parts += [shipped(f"{name}.h") for name in ("arithmetic", "decision", *needed, "window")]
         parts.append(window_functions(self.model.beliefs, self.model.default_jitter))
         parts += [*map(_function, decisions, decisions.values()), *self.within()]
         parts += [shipped(f"{name}.h") for name in ("sender", "step", "pacing")]
@@ -136,8 +136,10 @@ class Export:
         names = ", ".join(belief.name for belief in self.model.beliefs)
         return f"/* In bytes per step, bytes and whole steps. */\nstruct ccm_beliefs {{\n    uint64_t {names};\n}};\n"
 
-    def _decision(self, controller):
-        return Decision(controller, self.model.default_jitter)
+    def _decisions(self):
+        """The Decision of each function of C that decides, by name."""
+        controllers = {"ccm_decide": self.controller, "ccm_decide_at_start": self.at_start or self.controller}
+        return {name: Decision(each, self.model.default_jitter, name) for name, each in controllers.items()}
 
     def _names(self):
         names = ", ".join(f'"{belief.name}"' for belief in self.model.beliefs)
@@ -151,7 +153,7 @@ def _function(name, decision):
     if decision.error:
         lines = [f"/* The rate of {controller.name}, bytes per step, off by less than {decision.error}. */"]
     parameters = "const struct ccm_beliefs *b, uint64_t packet, uint64_t wanted"
-    lines += [f"static inline uint64_t {name}({parameters})", "{"]
+    lines = [*decision.functions, *lines, f"static inline uint64_t {name}({parameters})", "{"]
     for read in controller.parameters:
         if read in CONSTANTS and read != "MSS":
             continue

@@ -3,7 +3,7 @@
 from textwrap import fill
 
 from ccmatic import __version__
-from ccmatic.base import c_comment
+from ccmatic.base import InputError, c_comment
 from ccmatic.runtime import LONGEST_RTT, LONGEST_STEP
 
 
@@ -25,6 +25,11 @@ def constants(name, values):
         "CCM_LONGEST_STEP": f"{power(LONGEST_STEP)} /* ns */",
     }
     return "".join(f"#define {constant} {value}\n" for constant, value in {**every, **values}.items())
+
+
+def no_fractions(name):
+    """The InputError of a program for the kernel that computes in floats."""
+    return InputError(f"{name} computes with fractions, which the kernel has not; expected --target udp or c")
 
 
 def power(value):

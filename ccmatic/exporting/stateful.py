@@ -9,7 +9,7 @@ from ccmatic.base import CONSTANTS, RATE, InputError, c_comment, c_name, definit
 from ccmatic.compilers.c import LARGEST_KEPT, LINE_RATE, LONGEST_DELAY, ONE, Update
 from ccmatic.contracts import Buffer, execution
 from ccmatic.controllers import Stateful, load
-from ccmatic.exporting.parts import constants, title
+from ccmatic.exporting.parts import constants, no_fractions, title
 from ccmatic.language import Name
 from ccmatic.logic import isolated
 from ccmatic.runtime import shipped
@@ -29,7 +29,7 @@ class StatefulExport:
     model: object
     jitter: int
 
-    library, kernel_program, remembers, around = "stateful_library.c", ("window_bpf.c",), True, None
+    library, remembers, around = "stateful_library.c", True, None
 
     @property
     def name(self):
@@ -41,25 +41,31 @@ class StatefulExport:
         """Whether what it sends is limited by a rate, too, and not by a window alone."""
         return self.controller.rate not in (None, Name("line_rate"))
 
+    @property
+    def kernel_program(self):
+        """The program that the kernel runs, in a tuple. Raises InputError for floats."""
+        writer, _, _ = self._written()
+        if writer.functions:
+            raise no_fractions(self.name)
+        return ("window_bpf.c",)
+
     def header(self):
         """The text of NAME.h. Raises InputError for what C cannot hold."""
-        controller, writer = self.controller, self._writer()
-        update = writer.update(controller.update)
+        controller = self.controller
+        writer, update, sent_by = self._written()
         functions = [
+            *writer.functions,
             _function("void ccm_first(struct ccm_state *m, int64_t packet)", self._first(writer)),
             _function(
                 "bool ccm_update(struct ccm_state *m, const struct ccm_seen *seen, int64_t packet, uint64_t step_ns)",
                 [_READS_STATE, "    (void)was, (void)seen, (void)packet, (void)step_ns;", *update],
             ),
-            _sent_by("ccm_window_of", writer, controller.window),
-            _sent_by("ccm_rate_of", writer, controller.rate or Name("line_rate")),
+            *sent_by,
             _function("void ccm_rescale(struct ccm_state *m, uint64_t to, uint64_t from)", self._rescaled()),
         ]
         parts = [title(self.name, f"the model {self.model.name}", controller.source), self._constants(), self._state()]
-        parts += [
-            shipped(f"{name}.h")
-            for name in ("arithmetic", "decision", "seen", *["law"] * bool(writer.laws or writer.errors))
-        ]
+        needed = [*["law"] * bool(writer.laws or writer.errors), *["floats"] * bool(writer.functions)]
+        parts += [shipped(f"{name}.h") for name in ("arithmetic", "decision", "seen", *needed)]
         said = [_law(line, *law) for line, law in writer.laws.items()]
         said += [f"A network is off by less than {each}, until it is rounded." for each in writer.errors]
         parts += [c_comment("\n".join(said))] if said else []
@@ -74,6 +80,14 @@ class StatefulExport:
             problem = f"{self.name} remembers {', '.join(units) or 'nothing'}, and is to begin with {', '.join(state)}"
             raise InputError(f"{problem}; expected what remembers the same")
         return {name: floor(value * ONE[units[name]]) for name, value in state.items()}
+
+    def _written(self):
+        """A writer that has written all that it decides by: itself, the body of the update, functions of what it sends
+        by."""
+        writer = self._writer()
+        update = writer.update(self.controller.update)
+        amounts = {"ccm_window_of": self.controller.window, "ccm_rate_of": self.controller.rate or Name("line_rate")}
+        return writer, update, [_sent_by(name, writer, tree) for name, tree in amounts.items()]
 
     def _writer(self):
         return Update(self.controller, self.model.R, self.jitter)

@@ -46,6 +46,7 @@ from ccmatic.language.tree import (
     leaves_outside_tests,
     nodes,
     parts,
+    rebuilt,
     replaced,
 )
 from ccmatic.language.value import names, value
@@ -112,6 +113,7 @@ __all__ = [
     "read_window",
     "reader",
     "reads",
+    "rebuilt",
     "replaced",
     "value",
     "width",

@@ -2,7 +2,8 @@
 
 A network computes with numbers that mean packets per R_m, so its biases are multiples of u = MSS/R_m. All its
 operations commute with a change of the unit, as max(0, w·x/u + b)·u = max(0, w·x + b·u) where u > 0. So nothing is
-divided by MSS, and the program stays linear in what solvers do not know.
+divided by MSS, and the program stays linear in what solvers do not know, unless the network has a Tanh: that is
+`tanh(y, u)`, which means u·tanh(y/u).
 """
 
 import ast
@@ -51,8 +52,7 @@ def program(path: Path) -> str:
         path: The file.
 
     Raises:
-        InputError: The package onnx is not installed, or the file has no such network, or one that is not linear
-            between the points at which its parts turn.
+        InputError: The package onnx is not installed, or the file has no such network, or one with other operators.
     """
     try:
         import google.protobuf.message
@@ -166,8 +166,7 @@ class _Program:
         kind = node.op_type
         where = f"node {number} ({shown(kind)})"
         if node.domain not in ("", "ai.onnx") or not hasattr(self, f"do_{kind}") or len(node.output) != 1:
-            what = "is not linear, not even piece by piece" if kind in _CURVED else "is not supported"
-            self.fail(f"{where} {what}; expected {', '.join(_KNOWN)}")
+            self.fail(f"{where} is not supported; expected {', '.join(_KNOWN)}")
         [output] = node.output
         if output in self.arrays or output in self.lists:
             self.fail(f"{where} makes '{shown(output)}' again; expected each value once")
@@ -225,6 +224,9 @@ class _Program:
     def do_Relu(self, name: str, attributes: Attributes, x: str) -> _List:
         return self.each(name, "max(0, y)", x)
 
+    def do_Tanh(self, name: str, attributes: Attributes, x: str) -> _List:
+        return self.each(name, "tanh(y, unit)", x)
+
     def do_Clip(
         self, name: str, attributes: Attributes, x: str, low: str | None = None, high: str | None = None
     ) -> _List:
@@ -271,7 +273,6 @@ class _Unfit(Exception):
 
 
 _KNOWN = tuple(name.removeprefix("do_") for name in vars(_Program) if name.startswith("do_"))
-_CURVED = ("Tanh", "Sigmoid", "Exp", "Log", "Sqrt", "Pow", "Softplus", "Gelu", "Elu", "Softmax", "Mul", "Div")
 
 
 def _whole(attributes: Attributes, name: str, default: int = 0) -> int:

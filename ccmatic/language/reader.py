@@ -26,7 +26,20 @@ from ccmatic.language.statements import (
     start_of,
     targets,
 )
-from ccmatic.language.tree import Between, Binary, Comparison, Extreme, If, Local, Logic, Not, Number, Tree, parts
+from ccmatic.language.tree import (
+    Between,
+    Binary,
+    Comparison,
+    Extreme,
+    Function,
+    If,
+    Local,
+    Logic,
+    Not,
+    Number,
+    Tree,
+    parts,
+)
 
 #: The constants that are numbers in every query, so that terms may be multiplied and divided by them.
 KNOWN = ("R_m", "D")
@@ -79,6 +92,9 @@ def read_start(source: str) -> str | None:
 
 class Reader(RowReader):
     """Reads one source; its methods give trees, or a tree and its unit (None for 0, which fits any unit)."""
+
+    #: Whether terms may have `tanh(x, scale)`, as those of controllers.
+    takes_tanh = True
 
     def module(self, module: ast.Module) -> tuple[tuple[str, ...], Tree]:
         statements = self.whole_module(module)
@@ -276,6 +292,8 @@ class Reader(RowReader):
                 return self.arithmetic(node)
             case ast.Call(func=ast.Name(id="max" | "min" as pick)):
                 return self.extreme(node, pick)
+            case ast.Call(func=ast.Name(id="tanh")) if self.takes_tanh:
+                return self.tanh(node)
             case ast.Call(func=ast.Name(id="sum")):
                 return self.sum(node)
             case ast.Call(func=ast.Name(id="len")):
@@ -363,6 +381,19 @@ class Reader(RowReader):
         operands = self.terms_among(node, several or [(each, *self.expression(each)) for each in node.args])
         trees, unit = self.alike(node, f"takes the {pick} of", "and", operands)
         return trees[0] if len(trees) == 1 else Extreme(pick, trees), unit
+
+    def tanh(self, node: ast.Call) -> Term:
+        """`tanh(x, scale)`: scale · tanh(x / scale), of the unit of both. It commutes with a change of the unit."""
+        match node:
+            case ast.Call(args=[inner, by], keywords=[]):
+                (x, scale), unit = self.same_unit(node, "takes the tanh of", "in", inner, by)
+            case _:
+                self.fail(node, f"found `{ast.unparse(node)}`, expected `tanh(x, scale)`: scale·tanh(x / scale)")
+        if not self.read_names(scale) <= CONSTANTS.keys() or self.sign(scale) < 1:
+            expected = "a number above 0 times MSS or R_m, such as MSS / R_m"
+            self.fail(by, f"takes a tanh in the scale `{ast.unparse(by)}`, expected {expected}")
+        curve = Function("tanh", (Binary("/", x, scale, node.lineno),), node.lineno)
+        return Binary("*", scale, curve, node.lineno), unit
 
     def same_unit(
         self, node: ast.AST, verb: str, preposition: str, *operands: ast.expr

@@ -50,7 +50,7 @@ class Scope:
     ) -> None:
         self.literals = Literals(source)
         self.units: dict[str, Unit | str | None] = dict(units)
-        self.reserved = {*units, *reserved, "max", "min", "between", *BUILT_IN}
+        self.reserved = {*units, *reserved, "max", "min", "between", "tanh", *BUILT_IN}
         self.file = file
         self.called = "rate"  # the function that is read
         self.parameters: tuple[str, ...] | None = None  # its own; None outside a function
@@ -60,7 +60,7 @@ class Scope:
         self.size = Size()
         self.branch, self.layers = 0, count(1)
         self.read_names: Callable[[Tree], frozenset[str]] = Names().walk  # each remembers
-        self.value_of: Callable[[Tree], Fraction] = Value().walk
+        self.value_of: Callable[[Tree], Fraction] = Value(file=file).walk
         self.sign: Callable[[Tree], int] = Sign().walk
 
     def fail(self, node: ast.AST, message: str) -> NoReturn:

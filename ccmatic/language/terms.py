@@ -49,6 +49,8 @@ def read_terms(
 class TermsReader(Reader):
     """Reads one module."""
 
+    takes_tanh = False  # but `tanh(x)`, of a number
+
     def __init__(self, source: str, units: Mapping[str, Unit | str], file: str | None) -> None:
         super().__init__(source, units, FUNCTIONS, file)
         self.source = source

@@ -260,6 +260,20 @@ def leaves_outside_tests(tree: Tree) -> Iterator[Tree]:
     return (node for node in reached if not parts(node))
 
 
+def rebuilt(tree: Tree, made: Sequence[Tree]) -> Tree:
+    """The tree with other trees in place of its parts, in the order of `parts`; itself if they are the same."""
+    within = parts(tree)
+    if all(new is old for new, old in zip(made, within, strict=True)):
+        return tree
+    by_id = {id(old): new for old, new in zip(within, made, strict=True)}
+
+    def other(part: Any) -> Any:
+        return tuple(map(other, part)) if isinstance(part, tuple) else by_id.get(id(part), part)
+
+    result: Tree = type(tree)(*(other(getattr(tree, each.name)) for each in fields(tree)))
+    return result
+
+
 def replaced(tree: Tree, meanings: Mapping[str, Tree]) -> Tree:
     """The tree with other trees in place of names. meanings: these, by name."""
     return _Replacement(meanings).walk(tree)
@@ -276,17 +290,7 @@ class _Replacement(Walker[Tree]):
         return self.meanings.get(node.name, node)
 
     def visit_object(self, node: Tree) -> Visit[Tree]:
-        within = parts(node)
-        made = yield from self.each(within)
-        if all(new is old for new, old in zip(made, within, strict=True)):
-            return node
-        by_id = {id(old): new for old, new in zip(within, made, strict=True)}
-
-        def other(part: Any) -> Any:
-            return tuple(map(other, part)) if isinstance(part, tuple) else by_id.get(id(part), part)
-
-        rebuilt: Tree = type(node)(*(other(getattr(node, each.name)) for each in fields(node)))
-        return rebuilt
+        return rebuilt(node, (yield from self.each(parts(node))))
 
     visit_Function = visit_Local = visit_object
 

@@ -44,7 +44,8 @@ def value(tree: Tree, values: Mapping[str, Any] | None = None, file: str | None 
 
 
 def sign(tree: Tree) -> int:
-    """1 if a term of numbers, R_m, step > 0 and D >= 0 is above 0, 0 if it is at least 0, -1 if neither is known."""
+    """1 if a term of numbers, R_m, step, MSS and D is above 0, 0 if it is at least 0, -1 if neither is known. All of
+    these constants are above 0, but for D, which may be 0."""
     return Sign().walk(tree)
 
 
@@ -117,7 +118,7 @@ class Sign(Walker[int]):
         return (node.value > 0) - (node.value < 0)
 
     def visit_Name(self, node: Name) -> int:
-        return {"R_m": 1, "step": 1, "D": 0}.get(node.name, -1)
+        return {"R_m": 1, "step": 1, "MSS": 1, "D": 0}.get(node.name, -1)
 
     def visit_Binary(self, node: Binary) -> Visit[int]:
         left, right = (yield node.left), (yield node.right)

@@ -80,6 +80,8 @@ def reads(tree: Tree, definitions: Mapping[str, Tree]) -> set[str]:
 class _WindowReader(Reader):
     """As its base, of several functions, each of which returns a term of any unit or a condition."""
 
+    takes_tanh = False
+
     def __init__(
         self, source: str, units: Mapping[str, Unit | str], beliefs: Mapping[str, Unit | str], file: str | None
     ) -> None:

@@ -4,13 +4,19 @@ from conformance.beliefs import BELIEFS, ROUNDED
 from conformance.bottlenecks import BOTTLENECKS, WHOLE_PACKETS
 from conformance.links import FLUIDS, MORE_FLUIDS, PACKETS, WINDOWS
 from conformance.networks import NETWORKS
-from conformance.rates import CONTROLLERS, LAYERED_CONTROLLERS, drawn_controllers, drawn_on_fractions
+from conformance.rates import (
+    CONTROLLERS,
+    CURVED_CONTROLLERS,
+    LAYERED_CONTROLLERS,
+    drawn_controllers,
+    drawn_on_fractions,
+)
 from conformance.signals import DEPLOYED_SIGNALS, SIGNALS
 from conformance.updates import UPDATES, drawn_updates
 from conformance.worlds import Cell
 
 KINDS = (
-    *(CONTROLLERS, LAYERED_CONTROLLERS, drawn_controllers(range(4)), drawn_on_fractions(range(8))),
+    *(CONTROLLERS, LAYERED_CONTROLLERS, CURVED_CONTROLLERS, drawn_controllers(range(4)), drawn_on_fractions(range(8))),
     *(UPDATES, drawn_updates(range(3)), BELIEFS, ROUNDED, SIGNALS, DEPLOYED_SIGNALS, NETWORKS),
     *(PACKETS, WINDOWS, FLUIDS, BOTTLENECKS, WHOLE_PACKETS),
 )

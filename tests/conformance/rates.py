@@ -1,9 +1,11 @@
 """Controllers without state: the rates that they allow, by beliefs."""
 
+import operator
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
+from math import tanh
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -61,6 +63,22 @@ def rate(C_L, C_U):
 """,
 }
 
+#: Networks of beliefs with tanh, which no world has exactly.
+CURVED = {
+    "tanh": """
+def rate(C_L, C_U, q_U, MSS, R_m):
+    unit = MSS / R_m
+    inputs = [C_L, C_U, q_U / R_m]
+    first = [tanh(x + unit, 8 * unit) for x in affine([[1, -1/2, 1/4], [-3/8, 1, -1], [2, -1, 1/8]], inputs, [0, 0, 0])]
+    second = [tanh(x, unit) for x in affine([[1, 1/2, -1], [-1, 2, 1/8]], first, [0, 0])]
+    return affine([[9, -7/4]], second, [0])[0] + C_L
+""",
+    "tanh of a choice": """
+def rate(C_L, C_U, qdel_L, MSS, R_m):
+    return C_U / 3 + tanh(C_U - C_L if qdel_L > 1 * R_m else max(C_L, MSS / R_m / 2), 5 * MSS / R_m)
+""",
+}
+
 #: How many candidates of each template.
 CANDIDATES = 1
 
@@ -91,7 +109,7 @@ def _candidates():
 DRAWN = "drawn "
 
 SOURCES = FORMS | dict(_candidates())
-TEXTS = SOURCES | NETWORKS
+TEXTS = SOURCES | NETWORKS | CURVED
 
 
 @cache
@@ -141,6 +159,24 @@ def exact(name):
         }
 
     return of
+
+
+def near(name):
+    """In double precision, by the controller's own Python."""
+    scope = {"affine": _affine, "tanh": lambda x, scale: scale * tanh(x / scale)}
+    exec(source(name), scope)
+
+    def of(beliefs):
+        known = CONSTANTS | beliefs
+        rate = scope["rate"](**{each: known[each] for each in controller(name).parameters})
+        size = 20 * (max(beliefs.values()) + 100 * PACKET)
+        return {end: Number(max(0.0, rate), size=size) for end in ("low", "high")}
+
+    return of
+
+
+def _affine(weights, vector, bias):
+    return [sum(map(operator.mul, row, vector), start) for row, start in zip(weights, bias, strict=True)]
 
 
 def _ends(tree, known):
@@ -285,6 +321,15 @@ LAYERED_CONTROLLERS = replace(
     definitions=tuple(NETWORKS),
     worlds={"tree": in_tree, "C": in_c, "arrays": in_arrays},  # text leaves weights out
     refused={},
+)
+
+CURVED_CONTROLLERS = replace(
+    LAYERED_CONTROLLERS,
+    name="networks of beliefs with tanh",
+    definitions=tuple(CURVED),
+    exact=near,
+    worlds={"C floats": in_c, "arrays": in_arrays},
+    accepts={},
 )
 
 

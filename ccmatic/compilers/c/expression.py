@@ -41,7 +41,8 @@ MOST = 2**62
 
 class Expression(Walker):
     """Writes the trees of one controller. constants: the names that are numbers, with their values; file: of the
-    controller, for messages. What other names are in C a subclass says.
+    controller, for messages. What other names are in C a subclass says. `functions`: texts of C functions that what was
+    written calls, whose names begin with `prefix`.
 
     A walk is for one of these: `constant`, the number that a term is, or None; `leaves`, of a term; `term`, times a
     factor; `condition`.
@@ -53,6 +54,7 @@ class Expression(Walker):
         super().__init__(file)
         self.constants, self.components, self.extents = constants, Components(), Extents()
         self.often, self.variables, self.declarations, self.made = set(), {}, [], 0
+        self.functions, self.prefix = [], "ccm"
 
     def variable(self, leaf):
         """What a name, as a leaf of a tree, is in C: (expression, how many of it are one, the most that it is)."""

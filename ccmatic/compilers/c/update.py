@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
+from ccmatic.compilers.c.curved import curved, is_curved
 from ccmatic.compilers.c.expression import MOST, Expression
 from ccmatic.compilers.c.law import Law, literal, wide
 from ccmatic.language import (
@@ -166,6 +167,9 @@ class Update(Expression):
         tree = bare(tree)
         if isinstance(tree, Extreme):
             return self.nested(tree.pick, [self.rounded(term, one, up) for term in tree.terms])
+        if is_curved(tree):
+            number = curved(self, tree) if one == 1 else f"{one}.0f * {curved(self, tree)}"
+            return f"-ccm_floored_float(-({number}))" if up else f"ccm_floored_float({number})"
         if self.is_wide_layer(tree, Fraction(one)):
             number = wide(self, tree)
             self.errors[number.error] = None

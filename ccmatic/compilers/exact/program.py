@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ccmatic.compilers.exact.open_numbers import Open, Options, ends, extreme
-from ccmatic.compilers.exact.rates import BUILT_IN, with_fractions
+from ccmatic.compilers.exact.rates import BUILT_IN, no_tanh, with_fractions
 from ccmatic.language import add_beliefs, is_constant
 
 
@@ -58,7 +58,7 @@ class Program:
         self._scope = {**BUILT_IN, "max": _extreme(max), "min": _extreme(min)}
         self._scope |= {"max_over": _extreme_over(max), "min_over": _extreme_over(min)}
         self._scope |= {"any_of": lambda *options: OneOf(options), "between": Within, "bounded": Within}
-        self._scope["assume"] = _assume
+        self._scope |= {"assume": _assume, "tanh": no_tanh(file)}
         module = ast.parse(source)
         add_beliefs(module, beliefs)
         module = with_fractions(module, source, self._scope)

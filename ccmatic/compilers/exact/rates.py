@@ -4,6 +4,7 @@ import ast
 from fractions import Fraction
 from typing import NamedTuple
 
+from ccmatic.base import InputError
 from ccmatic.language import Literals
 
 
@@ -29,6 +30,16 @@ def affine(weights, vector, bias):
     )
 
 
+def no_tanh(file):
+    """`tanh` as a controller's Python in a file may call it: it raises InputError, as no fraction but 0 is a tanh."""
+
+    def tanh(x, scale):
+        expected = "a network of ReLU, or `export` and `emulate`, which run it in floats"
+        raise InputError(f"tanh has no exact value, by which executions are checked; expected {expected}", file)
+
+    return tanh
+
+
 #: The functions of lists that a controller's Python may call, and no others; all numbers are Fractions.
 BUILT_IN = {
     "__builtins__": {},
@@ -48,7 +59,7 @@ _ROW = "a row"
 def run_exactly(source, file):
     """The controller's own `rate`, a function as Python runs it, with every number in it an exact Fraction: it takes
     Fractions by name and returns one, or Rates where it says `between(low, high)`."""
-    scope = {**BUILT_IN, "max": max, "min": min, "between": Rates}
+    scope = {**BUILT_IN, "max": max, "min": min, "between": Rates, "tanh": no_tanh(file)}
     exec(compile(exactly(source, scope), file, "exec"), scope)
     return scope["rate"]
 

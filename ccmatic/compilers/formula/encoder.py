@@ -4,7 +4,7 @@ import operator
 from functools import partial, reduce
 
 from ccmatic.compilers.text import text
-from ccmatic.language import ARITHMETIC, ORDER, Between, If, VectorWalker, componentwise
+from ccmatic.language import ARITHMETIC, ORDER, Between, If, Local, VectorWalker, componentwise
 from ccmatic.logic import Linear, choice, equal, every, implies, is_max, linear, no, some
 
 _COMPARE = {**ORDER, "==": equal, "!=": lambda left, right: no(equal(left, right))}
@@ -103,6 +103,12 @@ class Encoder(VectorWalker):
         first = operator.ge if node.pick == "max" else operator.le
         terms = yield from self.each(node.terms)
         return reduce(partial(componentwise, lambda a, b: choice(first(a, b), a, b)), terms)
+
+    def visit_Function(self, node):
+        names = (each.name for _, each, _ in reversed(self._open) if isinstance(each, Local))
+        what = f"`{name}` is made of a {node.name}, which" if (name := next(names, None)) else node.name
+        expected = "ReLU, `max(0, x)`, in its place; `export` and `emulate` take it as it is"
+        self.refuse(node, f"{what} is not linear; expected {expected}")
 
     def visit_If(self, node):
         """One branch where the test is decided, so that the other may divide by 0; else a solver's choice."""

@@ -210,8 +210,9 @@ class _StatefulReader(TermReader):
             case _:
                 kind, nodes = "equal", [node]
         self.parameters = (*CONSTANTS, *(each.name for each in self.observations.values() if each.constant))
+        self.takes_tanh = False  # a network may choose among what solvers know
         terms = tuple(self.in_unit(name, unit, each) for each in nodes)
-        self.parameters = None
+        self.parameters, self.takes_tanh = None, True
         return kind, terms
 
     def parameter_names(self, function: ast.FunctionDef) -> tuple[str, ...]:

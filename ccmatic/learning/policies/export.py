@@ -35,7 +35,7 @@ class PolicyExport:
     @property
     def kernel_program(self) -> NoReturn:
         """There is none. Raises InputError."""
-        raise _no_fractions(self.name)
+        raise exporting.no_fractions(self.name)
 
     def header(self) -> str:
         """The text of NAME.h."""
@@ -96,7 +96,7 @@ class GuidedExport(exporting.Export):
     @property
     def kernel_program(self) -> NoReturn:
         """There is none. Raises InputError."""
-        raise _no_fractions(self.name)
+        raise exporting.no_fractions(self.name)
 
     @property
     def constants(self) -> dict[str, str | int]:
@@ -145,7 +145,3 @@ def export(file: str | Path, target: str, out: str | Path | None = None) -> list
     if target == "onnx":
         return [write_onnx(policy, writable_folder(folder) / f"{policy.name}.onnx")]
     return exporting.write(exported(policy), target, folder)
-
-
-def _no_fractions(name: str) -> InputError:
-    return InputError(f"{name} computes with fractions, which the kernel has not; expected --target udp or c")
