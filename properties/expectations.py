@@ -14,10 +14,11 @@ from itertools import accumulate
 from math import inf
 from types import MappingProxyType
 
+from ccmatic.properties import misread
 from ccmatic.properties.expressions import Expressions
 from ccmatic.properties.quantities import Quantity as WorstQuantity
 
-from ccmatic.base import InputError, exact, shown, suggest
+from ccmatic.base import InputError, exact, shown
 from ccmatic.contracts import AllOf, Compared, Implied, Stated
 from ccmatic.logic import every, no, some
 
@@ -111,8 +112,8 @@ _LARGEST = {"": Fraction(1), "bdp": Fraction(16), "rtt": Fraction(16), "packets"
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
-#: What is expected, where a text is not.
-FORM = "QUANTITY <= AMOUNT, such as 'utilisation >= 80% over every 10 rtt' or 'queue <= 2 bdp'"
+#: Parts of a whole, which may be more than the whole only if they are written in percent.
+_PARTS = ("utilisation", "share", "loss")
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ def _amount(amount, unit):
     if unit:
         return f"{amount} {unit[:-1] if unit == 'packets' and amount == 1 else unit}"
     percent = amount * 100
-    return f"{percent}%" if percent.denominator == 1 else str(amount)
+    return f"{percent}%" if percent.denominator == 1 or amount > 1 else str(amount)
 
 
 def _number(expectation, value):
@@ -211,7 +212,8 @@ def parse(text: str, units: Mapping = UNITS) -> Expectation:
     head, *clauses = _CLAUSES.split(text.strip())
     parts = dict(zip(clauses[::2], clauses[1::2], strict=True))
     if len(parts) < len(clauses) // 2:
-        raise InputError(f"'{shown(text)}' says one of its clauses twice; expected each once")
+        twice = next(clause for clause in clauses[::2] if clauses[::2].count(clause) > 1)
+        raise InputError(f"'{shown(text)}' says '{twice}' more than once; expected it once")
     interval = _interval(parts["over every"], units) if "over every" in parts else None
     conditions = parse_conditions(parts["while"], units) if "while" in parts else ()
     return Expectation(_comparison(head, units), interval, conditions, parts.get("beside"))
@@ -223,29 +225,33 @@ def parse_conditions(text: str, units: Mapping = UNITS) -> tuple[Comparison, ...
 
 
 def _comparison(text, units):
-    if none := _NONE.fullmatch(text.strip()):
+    text = text.strip()
+    if none := _NONE.fullmatch(text):
         return Comparison(none[1], "<=", Fraction(0), "")
-    match = _COMPARISON.fullmatch(text.strip())
+    match = _COMPARISON.fullmatch(text)
     if not match:
-        raise InputError(f"'{shown(text)}' is no expectation; expected {FORM}")
+        raise misread.comparison(text)
     subject, relation, number, unit = match.groups()
+    if subject in _PARTS and not unit and exact(number) > 1:
+        raise misread.part(text, number)
+    if subject in ("share", "loss") and unit.endswith("bit"):
+        raise misread.rate(text, subject)
     _, factor, canonical = _unit(unit, units, text)
     return Comparison(subject, relation, exact(number) * factor, canonical, (unit, factor))
 
 
 def _interval(text, units):
-    match = re.fullmatch(_AMOUNT, text.strip())
-    dimension, factor, _ = _unit(match[2], units, text) if match else (None, 0, "")
+    text = text.strip()
+    match = re.fullmatch(_AMOUNT, text)
+    dimension, factor, _ = _unit(match[2], units, f"over every {text}") if match else (None, 0, "")
     if dimension != TIME or not exact(match[1]):
-        raise InputError(f"'over every {shown(text)}' is no interval; expected a time above 0, such as 10 rtt")
+        raise misread.interval(text)
     return exact(match[1]) * factor
 
 
 def _unit(name, units, text):
     if name not in units:
-        names = filter(None, units)
-        more = "" if "ms" in units else "; ms, mbit and kb need a path: --on '24 mbit, rtt 40 ms, …'"
-        raise InputError(f"the unit '{shown(name)}' in '{shown(text)}'; expected one of {', '.join(names)}{more}")
+        raise misread.unit(name, text, units)
     return units[name]
 
 
@@ -349,10 +355,14 @@ class Reader:
         quantity = QUANTITIES.get(name) or self._own(name)
         if len(self._x.flows) < quantity.flows:
             raise InputError(
-                f"'{comparison}' is about several flows; expected `beside CONTROLLER`, or a network of more"
+                f"'{comparison}' is about several flows; expected such as '{comparison} beside cubic', or 'flows 2' in "
+                "the network"
             )
         if quantity.windows and not self._model.windows:
-            raise InputError(f"'{comparison}' is about senders by a window; expected utilisation, queue, delay or loss")
+            raise InputError(
+                f"'{comparison}' is about controllers that send by a window, and this one sends at a rate; expected "
+                f"such as '{misread.EXAMPLES['rate']}' or '{misread.EXAMPLES['queue']}'"
+            )
         if name in _CONDITIONS:
             return quantity, "1"
         if name == "delay" and comparison.relation != "<=":
@@ -367,7 +377,8 @@ class Reader:
             return quantity, quantity.whole or "1"
         expected = {BYTES: "bdp, packets or kb", TIME: "rtt or ms"}.get(quantity.dimension, "a number, or %")
         expected = f"{expected}, or %" if quantity.whole and quantity.dimension else expected
-        raise InputError(f"the amount of '{comparison}' has another unit; expected {expected}")
+        example = f", such as '{misread.EXAMPLES[name]}'" if name in misread.EXAMPLES else ""
+        raise InputError(f"{name} has no amounts such as that of '{comparison}'; expected {expected}{example}")
 
     def _own(self, name):
         """The Quantity of what a controller keeps or believes."""
@@ -375,7 +386,7 @@ class Reader:
         declared = {column.name: str(column.unit) for column in (*self._model.beliefs, *flow.kept)}
         units = {own: declared[own] for own in (*flow.beliefs, *flow.state) if own in declared}
         if name not in units:
-            raise InputError(f"there is no quantity '{shown(name)}'; {suggest(name, [*QUANTITIES, *units])}")
+            raise misread.quantity(name, QUANTITIES, units)
         dimension, whole = _OF_UNIT.get(units[name], (NUMBER, "1"))
         return Quantity(f"{name}_f[n][t]", whole, name, dimension=dimension, per_flow=True)
 
@@ -409,7 +420,8 @@ class Reader:
         if not quantity.intervals:
             if expectation.interval is not None:
                 raise InputError(
-                    f"'{expectation}': {expectation.comparison.subject} is of every step; expected no 'over every'"
+                    f"'{expectation}' has an interval, and {expectation.comparison.subject} is about every step; "
+                    f"expected '{expectation.comparison}'"
                 )
             return None
         if expectation.interval is not None:
@@ -422,8 +434,8 @@ class Reader:
         if steps.denominator != 1:
             nearest = Fraction(-(-steps.numerator // steps.denominator), self._x.R)
             raise InputError(
-                f"{rounds} rtt is no whole number of the network's steps, of which an rtt has {self._x.R}; "
-                f"expected such as {nearest} rtt"
+                f"{rounds} rtt is no whole number of steps, and a step of this network is {Fraction(1, self._x.R)} "
+                f"rtt; expected such as {nearest} rtt"
             )
         return int(steps)
 
@@ -439,7 +451,8 @@ class Reader:
         quantity, scale = self._quantity(comparison)
         if quantity.intervals or comparison.subject == "delay":
             raise InputError(
-                f"'{comparison}' is no condition at a step; expected queue, window, rate, or a name of the controller"
+                f"'{comparison}' is no condition at a step; expected a condition on queue, window, rate or a name of "
+                "the controller"
             )
         return self._compared(comparison, quantity, scale, flow, t, t).condition
 

@@ -4,12 +4,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 
+from ccmatic.properties import misread
 from ccmatic.properties.avoids import SMALL_PACKETS, compares_packets
 from ccmatic.properties.expectations import UNITS, Reader, parse, parse_conditions
 from ccmatic.properties.expressions import LONGEST, Expressions
 from ccmatic.properties.repeating import exclusions, repeating
 
-from ccmatic.base import InputError, shown, suggest
+from ccmatic.base import InputError, shown
 from ccmatic.contracts import Bounds, Exclusion, Implied, Property, Stated, WayToFail
 from ccmatic.logic import every, no
 
@@ -103,8 +104,8 @@ class Expects(Property):
 
     @staticmethod
     def conditions(text, units):
-        """Return the conditions of a text in canonical units. Raises InputError."""
-        return " and ".join(map(str, parse_conditions(text, units)))
+        """Return the conditions of a start in canonical units. Raises InputError."""
+        return " and ".join(map(str, _conditions(text, units)))
 
     def edge(self, query, state):
         """Return the Quantity of the worst case of the expectation, and the conditions of the start.
@@ -163,14 +164,17 @@ class Expects(Property):
             def formula(x, expectation=expectation):
                 return no(Reader(model, x).reason(expectation).condition)
 
-            def premise(x, expectation=expectation):
-                return every(self._premise(model, x), Reader(model, x).premise(expectation))
+            def premises(x, expectation=expectation):
+                return self._premises(model, x, expectation)
+
+            def premise(x, premises=premises):
+                return every(list(premises(x).values()))
 
             def fails(x, formula=formula, premise=premise):
                 return every(premise(x), formula(x))
 
             reads = tuple(self.judges(model)) if self.repeats else self._beliefs(model, expectation)
-            yield WayToFail(str(expectation), fails, reads=reads, premise=premise, **more)
+            yield WayToFail(str(expectation), fails, reads=reads, premise=premise, premises=premises, **more)
 
     def judges(self, model):
         """The beliefs without which a trace cannot be judged."""
@@ -184,7 +188,7 @@ class Expects(Property):
 
     def reasons(self, model, x):
         """The same, with the numbers that decide."""
-        reader, premise = Reader(model, x), self._premise(model, x)
+        reader, premise = Reader(model, x), every(list(self._premises(model, x).values()))
         reasons = {str(each): reader.reason(each) for each in self.expectations}
         if premise is True:
             return reasons
@@ -216,11 +220,7 @@ class Expects(Property):
         return "; ".join([self.begins.says, *self._given(), *repeated])
 
     def _start_conditions(self):
-        try:
-            return parse_conditions(self.start)
-        except InputError as error:
-            names = suggest(self.start, [*STARTS]) if self.start.isidentifier() else f"one of {', '.join(STARTS)}"
-            raise InputError(f"the start is '{shown(self.start)}': {error.message}; or {names}") from None
+        return _conditions(self.start, UNITS)
 
     def _beliefs(self, model, expectation):
         """The model's beliefs that an expectation, or the start, names."""
@@ -228,17 +228,29 @@ class Expects(Property):
         named = {each.subject for each in (expectation.comparison, *expectation.conditions, *own)}
         return tuple(belief.name for belief in model.beliefs if belief.name in named)
 
-    def _premise(self, model, x):
-        """Of which executions it speaks."""
-        expressions = Expressions(x, model, Fraction(0))
-        texts = self._given()
-        parts = [Reader(model, x).at_first(self._start_conditions())] if self.start not in STARTS else []
+    def _premises(self, model, x, expectation=None):
+        """Of which executions it speaks: conditions, by what messages call them. expectation: with its own."""
+        expressions, reader = Expressions(x, model, Fraction(0)), Reader(model, x)
+        start = f"the start '{self.start}'"
         if self.start in STARTS:
-            texts += self._named_start(STARTS[self.start], model)
-        parts += [expressions.condition(text) for text in texts]
+            texts = self._named_start(STARTS[self.start], model)
+            parts = {start: every([expressions.condition(text) for text in texts])} if texts else {}
+        else:
+            parts = {start: reader.at_first(self._start_conditions())}
+        parts |= {f"the condition '{text}'": expressions.condition(text) for text in self._given()}
         if self.repeats:
-            parts.append(repeating(model, x, self.period))
-        return every(parts)
+            parts[f"the period of {self.repeats} steps"] = repeating(model, x, self.period)
+        if expectation is not None and expectation.conditions:
+            conditions = " and ".join(map(str, expectation.conditions))
+            parts[f"the condition 'while {conditions}'"] = reader.premise(expectation)
+        return parts
+
+
+def _conditions(start, units):
+    """The Comparisons of a start that has no name of its own."""
+    if not any(relation in start for relation in "<>="):
+        raise misread.start(start, STARTS)
+    return parse_conditions(start, units)
 
 
 PROPERTY = Expects

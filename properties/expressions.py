@@ -122,7 +122,7 @@ class Expressions:
                 count = len(column) if isinstance(column, list) else 0
                 begin = count if isinstance(index, ast.UnaryOp) else 0  # -1, written so, counts from the end
                 if not 0 <= begin + t < count:
-                    self._fail(node, f"a step or a flow that there is, from 0; it is {t}")
+                    self._fail(node, f"a step or a flow that there is, from 0 to {count - 1}; it is {t}")
                 return column[begin + t]
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self._number(operand, names)

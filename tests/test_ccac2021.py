@@ -92,9 +92,9 @@ def test_a_paced_aimd_and_a_given_number_of_bytes_are_asked(change):
 
 EXPRESSIONS = [
     ("__import__('os').system('true')", "numbers, columns such as S[t]"),
-    ("S[T] < 1", "a step or a flow that there is, from 0; it is 5"),
-    ("S[-6] < 1", "a step or a flow that there is, from 0; it is -6"),
-    ("S_f[1][0] < 1", "a step or a flow that there is, from 0; it is 1"),
+    ("S[T] < 1", "a step or a flow that there is, from 0 to 4; it is 5"),
+    ("S[-6] < 1", "a step or a flow that there is, from 0 to 4; it is -6"),
+    ("S_f[1][0] < 1", "a step or a flow that there is, from 0 to 0; it is 1"),
     ("Z[0] < 1", "a name that is known"),
     ("S[0]", "a condition"),
     ("S < 1", "a number"),

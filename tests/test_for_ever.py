@@ -170,7 +170,7 @@ def delays(columns, horizon, first):
 
 SETTLED = [
     ("rocc", 5, 2, "decides from step 4 on, .* a horizon of 6 at least"),
-    pytest.param("aimd_believing", 9, 4, "comes out otherwise after step 5.*of 10 at least", marks=pytest.mark.slow),
+    pytest.param("aimd_believing", 9, 4, "changes its outcome after step 5.*of 10 at least", marks=pytest.mark.slow),
 ]
 
 

@@ -56,7 +56,7 @@ def test_verify_refuses_a_model_that_contradicts_itself(tmp_path):
     network = ["--model", model(tmp_path, CONFLICT), "--buffer", "infinite", "--horizon", "4"]
     code, out, err = run("verify", QDEL, *network, "--out", tmp_path / "traces")
     assert (code, out) == (2, "")
-    assert "mine.too_much at t=2, " in err or ", mine.too_much at t=2" in err
+    assert " and mine.too_much at t=2" in err
     assert "mine.served_after_sent at t=2" in err and len(err.splitlines()) == 1
     assert "mine.origin" not in err
 
@@ -140,7 +140,7 @@ def test_a_state_in_which_no_window_begins_is_refused(tmp_path):
     known = {"utilisation": 0, "fall": 2, "rise": 2}
     answer = prover.ask(prover.lemmas["true: leads on"], known)
     assert answer.verdict == HOLDS
-    with pytest.raises(InputError, match="ccac.C_L_starts at t=0, .*'true: leads on'"):
+    with pytest.raises(InputError, match="'true: leads on'.*ccac.C_L_starts at t=0"):
         prover.confirm(answer, known)
 
 

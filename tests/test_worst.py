@@ -202,7 +202,7 @@ def test_steps_count_from_the_end_only_where_that_is_written():
     asked = cm.Query(network("ccac", horizon=5), "avoids", what="S[-1] > 100")
     assert cm.verify("cc_qdel", asked).holds
     asked = cm.Query(network("ccac", horizon=5), "avoids", what="ALLT(0, T, lambda t: S[t-1] > 100)")
-    with pytest.raises(cm.InputError, match="a step or a flow that there is, from 0; it is -1"):
+    with pytest.raises(cm.InputError, match="a step or a flow that there is, from 0 to .*; it is -1"):
         cm.verify("cc_qdel", asked)
 
 

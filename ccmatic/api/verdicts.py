@@ -206,17 +206,23 @@ def _worst_of(
     quantity, given = question.edge()
     also = () if among["at"] is not None else (question.amount,)
     period = question.query.property.period
-    return worst_case.search(
-        question.controller,
-        question.query.network,
-        quantity,
-        given="; ".join(given),
-        period=period,
-        also=also,
-        listener=listener,
-        options=solver,
-        **among,
-    )
+    try:
+        return worst_case.search(
+            question.controller,
+            question.query.network,
+            quantity,
+            given="; ".join(given),
+            period=period,
+            also=also,
+            listener=listener,
+            options=solver,
+            **among,
+        )
+    except worst_case.NoExecution:
+        where = f"{question.controller.name} {question.where}"
+        raise worst_case.NoExecution(
+            f"there is no execution of {where}, so that no value is the worst; expected another start or period"
+        ) from None
 
 
 @isolated

@@ -93,13 +93,13 @@ def question(command):
 
 
 def expectations(on, expect, most=None):
-    """Return the expectations of `--expect`. Raises InputError unless there is `--on` as well, and at most so many."""
+    """Return the expectations of `--expect`. Raises InputError unless there is `--on` as well, and at most `most`."""
     if not on or not expect:
         lacks, has = ("--on", "--expect") if not on else ("--expect", "--on")
         example = "--on 'ccac, buffer 1 bdp'" if not on else "--expect 'utilisation >= 80%'"
         raise base.InputError(f"{has} needs {lacks}; expected such as {example}")
     if most is not None and len(expect) > most:
-        raise base.InputError(f"{len(expect)} expectations are given; expected {most}")
+        raise base.InputError(f"--expect is given {len(expect)} times; expected it once for this command")
     return expect
 
 
@@ -107,7 +107,9 @@ def refuse(others, expected):
     """Raise InputError that names the options that have a value, of a dict by name."""
     given = [f"--{name.replace('_', '-')}" for name, value in others.items() if value]
     if given:
-        raise base.InputError(f"{', '.join(given)} does not fit here; expected {expected}")
+        raise base.InputError(
+            f"{', '.join(given)} {'do' if len(given) > 1 else 'does'} not fit here; expected {expected}"
+        )
 
 
 def whole(text, name):
@@ -117,7 +119,9 @@ def whole(text, name):
     try:
         return int(text)
     except ValueError:
-        raise base.InputError(f"the {name} is '{base.shown(text)}'; expected a whole number of steps") from None
+        raise base.InputError(
+            f"the {name} is '{base.shown(text)}'; expected a whole number of steps, such as 11"
+        ) from None
 
 
 jobs = click.option(

@@ -35,14 +35,14 @@ def prove(controller, proof, horizon, out, on, expect, start, certify, solver, a
     from ccmatic.cli import proof_reports as report
 
     if on or expect:
-        options.refuse({"proof": proof, "horizon": horizon}, "--on and --expect without it")
         (expectation,) = options.expectations(on, expect, most=1)
+        options.refuse({"proof": proof, "horizon": horizon}, "--on and --expect alone")
         question = api.ask(controller, on, expectation, start=start or "any")
         with report.Progress(as_json) as say:
             return _expected(
                 question, api.prove_expected(question, out, certify=certify, listener=say, solver=solver), say
             )
-    options.refuse({"from": start}, "--on and --expect beside it")
+    options.refuse({"from": start}, "--on and --expect as well")
     with report.Progress(as_json) as say:
         settings = {"horizon": horizon, "certify": certify, "listener": say}
         if proof is None:

@@ -77,11 +77,17 @@ def verify(controllers, query_file, solver, smt2, out, plot, verbose, as_json, t
     start, period, horizon = (network.pop(name) for name in ("start", "period", "horizon"))
     if on or expect:
         questions = _questions(
-            controllers, on, expect, start or "any", horizon, period, {**network, "query": query_file}
+            controllers,
+            on,
+            expect,
+            start or "any",
+            horizon,
+            period,
+            {**network, "query": query_file, "threshold": thresholds},
         )
         judgements = api.answer_all([question for _, question in questions], smt2=smt2, solver=solver)
     else:
-        options.refuse({"from": start, "period": period}, "--on and --expect beside it")
+        options.refuse({"from": start, "period": period}, "--on and --expect as well")
         query = _query(query_file, {**network, "horizon": horizon}, thresholds)
         loaded = [api.load_controller(name, query) for name in controllers]
         questions = [(name, None) for name in controllers]
@@ -127,11 +133,12 @@ def _questions(controllers, on, expectations, start, horizon, period, others):
     """(name, Question) for each controller and expectation."""
     from ccmatic import api
 
-    options.refuse(others, "--on and --expect without it")
+    expectations = options.expectations(on, expectations)
+    options.refuse(others, "--on and --expect alone")
     horizon = options.whole(horizon, "horizon")
     return [
         (name, api.ask(name, on, expect, start=start, horizon=horizon, period=period))
-        for expect in options.expectations(on, expectations)
+        for expect in expectations
         for name in controllers
     ]
 

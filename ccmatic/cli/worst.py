@@ -93,8 +93,8 @@ def _question(controllers, of, on, expect, network):
     from ccmatic import api
 
     start, given, period, horizon = (network.pop(name) for name in ("start", "given", "period", "horizon"))
-    options.refuse({**network, "of": of}, "--on and --expect without it")
     (expectation,) = options.expectations(on, expect, most=1)
+    options.refuse({**network, "of": of}, "--on and --expect alone")
     about = {"start": start or "any", "given": given, "period": period, "horizon": options.whole(horizon, "horizon")}
     return api.ask(list(controllers) if len(controllers) > 1 else controllers[0], on, expectation, **about)
 

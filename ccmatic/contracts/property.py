@@ -20,6 +20,7 @@ class WayToFail:
 
     formula(x): what is then true of the trace. premise(x): what the property speaks of only where it is true, and so
     what is true of the trace, too; where no trace of a controller has it, nothing is said of that one.
+    premises(x): the parts of the premise, by what messages call them.
     any_rates: it does not depend on the controller, so the rates may be anyone's. reads: names of the beliefs that the
     formula reads.
     bounds: STAY where it can only happen while no bound moves; HOLD where traces on which a bound turns false may be
@@ -32,6 +33,7 @@ class WayToFail:
     reads: tuple[str, ...] = ()
     bounds: Bounds = Bounds.MOVE
     premise: Callable[[NetworkView], Truth] | None = None
+    premises: Callable[[NetworkView], Mapping[str, Truth]] | None = None
 
 
 class Property:

@@ -128,8 +128,7 @@ class Prover:
         if existence == SAT:
             part.replays(self.query_of(lemma, constants))
         elif existence == UNSAT and not (lemma.empty or lemma.paper):
-            what = f"window of which '{lemma.name}' says anything"
-            raise part.contradiction(what, self.controller, given, f"a {what}")
+            raise part.contradiction("window", self.controller, {f"what '{lemma.name}' is about": given})
         verdict = UNDECIDED if existence == UNKNOWN else HOLDS
         return replace(answer, verdict=verdict, seconds=answer.seconds + monotonic() - begin, empty=existence == UNSAT)
 

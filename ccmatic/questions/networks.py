@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from ccmatic.base import InputError, definitions, exact, quantities, shown, suggest
+from ccmatic.base import InputError, definitions, exact, quantities, shown
 from ccmatic.contracts import Model, load_definition
 from ccmatic.query import Network
 
@@ -26,6 +27,7 @@ _KEYS = {
 }
 _PARAMETER = re.compile(r"\w+=\S+", re.ASCII)
 _RATE = re.compile(r"[\d./]+\s*[kmg]?bit", re.ASCII)
+_OTHER_RATE = re.compile(r"([\d./]+)\s*([kmg]?)(?:bps|bits?(?:/s|ps)?)", re.ASCII | re.IGNORECASE)
 _AMOUNT = re.compile(r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*(bdp|rtt)?", re.ASCII)
 
 
@@ -93,18 +95,20 @@ def describe(text: str) -> NetworkDescription:
     for item in others:
         key, _, value = item.partition(" ")
         if key not in _KEYS or not value.strip():
-            expected = suggest(key, _KEYS) if key not in _KEYS else f"expected such as '{_KEYS[key]}'"
-            raise InputError(f"cannot read '{shown(item)}' in '{shown(text)}'; {expected}")
+            raise InputError(f"cannot read '{shown(item)}' in '{shown(text)}'; {_expected(item)}")
         if key in values:
             raise InputError(f"'{shown(text)}' says {key} twice; expected it once")
         values[key] = value.strip()
     is_path = bool(_RATE.fullmatch(first))
+    if not is_path:
+        _require_model(first)
     if "buffer" not in values or (is_path and "rtt" not in values):
         missing = [key for key in ("rtt", "buffer") if key not in values and (is_path or key == "buffer")]
-        raise InputError(f"'{shown(text)}' lacks {' and '.join(missing)}; expected such as '{_example(is_path)}'")
-    rtt = quantities.duration(values["rtt"]) if "rtt" in values else None
-    if rtt == 0:
-        raise InputError(f"the rtt in '{shown(text)}' is 0; expected more")
+        raise InputError(f"'{shown(text)}' lacks its {' and '.join(missing)}; expected such as '{_example(is_path)}'")
+    rtt = _rtt(values["rtt"]) if "rtt" in values else None
+    if "jitter" in values:
+        _require_jitter(values["jitter"], rtt)
+    _require_buffer(values["buffer"], is_path)
     return NetworkDescription(
         text=text,
         model=None if is_path else first,
@@ -182,7 +186,9 @@ def _model(description: NetworkDescription, by_window: bool, flows: int) -> tupl
         name = f"{name}{',' if ':' in name else ':'}{parameters}"
         model = load_definition("models", "MODEL", name, allow_code=True)
     if model.flows != wanted and (flows > 1 or description.flows):
-        raise InputError(f"{name} has {model.flows} flow{'s' * (model.flows > 1)}; expected {wanted}")
+        found = f"{name} has {model.flows} flow{'s' * (model.flows > 1)}"
+        rates = "" if by_window else "; flows that share it send by a window, and this controller sends at a rate"
+        raise InputError(f"{found}; expected {wanted}{rates}")
     if by_window and not model.windows:
         names = ", ".join(definitions.chosen("models", "BY_WINDOW"))
         raise InputError(f"{name} is a network of rates, and the controller sends by a window; expected one of {names}")
@@ -199,12 +205,7 @@ def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int
     if seconds is not None and description.rtt is not None:
         rounds = seconds / description.rtt
     else:
-        match = _AMOUNT.fullmatch(description.jitter)
-        if not match or match[2] == "bdp":
-            raise InputError(
-                f"the jitter is '{shown(description.jitter)}'; expected such as '1 rtt', or ms beside an rtt"
-            )
-        rounds = exact(match[1])
+        rounds = exact(description.jitter.removesuffix("rtt"))
     whole = ceil(rounds * steps)
     if whole != rounds * steps:
         says = (
@@ -223,11 +224,8 @@ def _buffer(description: NetworkDescription, steps: Fraction | int) -> str:
     match = _AMOUNT.fullmatch(size)
     if match and match[2] == "bdp":
         return f"{sign}{exact(match[1]) * steps}"
-    if description.bdp is None:
-        raise InputError(
-            f"the buffer is '{shown(text)}'; expected infinite, any, or a size such as '1 bdp' or '>= 1 bdp'"
-        )
-    return f"{sign}{Fraction(quantities.size(size, description.bdp)) / description.bdp * steps}"
+    bdp = description.bdp or Fraction(1)  # without one, sizes are in bdp
+    return f"{sign}{Fraction(quantities.size(size, bdp)) / bdp * steps}"
 
 
 def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fraction(1)) -> dict[str, Any]:
@@ -255,6 +253,62 @@ def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fractio
     return units
 
 
+def _require_model(first: str) -> None:
+    """Raise InputError for a first part of a network that is neither a model nor a rate."""
+    if re.search(r"[<>=]\s", first):
+        raise InputError(f"'{shown(first)}' is an expectation; expected a network, such as '{_example(False)}'")
+    if ";" in first:
+        raise InputError(f"'{shown(first)}' has ';' between its parts; expected ',', as in '{_example(False)}'")
+    if first[:1].isdigit():
+        match = _OTHER_RATE.fullmatch(first)
+        meant = f"did you mean '{match[1]} {match[2].lower()}bit'?" if match else "expected such as '24 mbit'"
+        raise InputError(f"the rate is '{shown(first)}'; {meant}")
+
+
+def _rtt(text: str) -> Fraction:
+    """R_m in seconds."""
+    match = quantities.QUANTITY.fullmatch(text)
+    if not match or match[2] not in quantities.DURATIONS or not exact(match[1]):
+        raise InputError(f"the rtt is '{shown(text)}'; expected a time above 0 with its unit, such as '40 ms'")
+    return quantities.duration(text)
+
+
+def _require_jitter(text: str, rtt: Fraction | None) -> None:
+    """Raise InputError for what is no jitter. rtt: of the network, if it says one."""
+    match = _AMOUNT.fullmatch(text)
+    if match and (match[2] == "rtt" or (not match[2] and not exact(match[1]))):
+        return
+    match = quantities.QUANTITY.fullmatch(text)
+    is_time = bool(match and match[2] in quantities.DURATIONS)
+    if not is_time or rtt is None:
+        found = f"the jitter is '{shown(text)}'{', and the network has no rtt' if is_time else ''}"
+        path = ", or ms beside an rtt" if rtt is None else " or '4 ms'"
+        raise InputError(f"{found}; expected such as '1 rtt'{path}")
+
+
+def _require_buffer(text: str, is_path: bool) -> None:
+    """Raise InputError for what is no buffer."""
+    if text in ("infinite", "any"):
+        return
+    match = quantities.QUANTITY.fullmatch(text.removeprefix(">=").strip())
+    is_size = bool(match and match[2] in ("b", "kb", "mb"))
+    if not match or not exact(match[1]) or not (match[2] == "bdp" or (is_size and is_path)):
+        found = f"the buffer is '{shown(text)}'"
+        found += ", and the network has no rate and rtt" if is_size and not is_path else ""
+        sizes = "'1 bdp', '>= 1 bdp' or '100 kb'" if is_path else "'1 bdp' or '>= 1 bdp'"
+        raise InputError(f"{found}; expected infinite, any, or a size above 0 such as {sizes}")
+
+
+def _expected(item: str) -> str:
+    """What was expected in place of a part that cannot be read."""
+    key, *_ = re.split(r"\W", item.lower(), maxsplit=1)
+    near = get_close_matches(key, _KEYS, n=1)
+    if not near:
+        return f"expected parts such as {', '.join(_KEYS.values())}"
+    amount = re.search(r"\d.*|infinite|any", item)
+    return f"did you mean '{near[0]} {shown(amount[0].lower())}'?" if amount else f"expected such as '{_KEYS[near[0]]}'"
+
+
 def _items(text: str) -> list[str]:
     """The parts between commas; what stands behind a name as `parameter=value` belongs to that."""
     items: list[str] = []
@@ -264,7 +318,9 @@ def _items(text: str) -> list[str]:
         else:
             items.append(" ".join(part.split()))
     if not all(items):
-        raise InputError(f"'{shown(text)}' has an empty part; expected such as '{_example(False)}'")
+        raise InputError(
+            f"'{shown(text)}' has an empty part; expected the whole network in quotes: '{_example(False)}'"
+        )
     return items
 
 
@@ -274,5 +330,5 @@ def _example(is_path: bool) -> str:
 
 def _whole(text: str, what: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,5}", text):
-        raise InputError(f"'{what} {shown(text)}' is no whole number; expected such as '{_KEYS[what]}'")
+        raise InputError(f"found '{what} {shown(text)}'; expected a whole number above 0, such as '{_KEYS[what]}'")
     return int(text)

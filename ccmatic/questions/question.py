@@ -113,6 +113,8 @@ def ask(
     besides = beside([expect])
     senders = [*_each(controller), *besides]
     by_window = any(map(controllers.sends_by_window, senders)) or len(senders) > 1
+    if len(senders) > 1:
+        _require_windows(senders)
     placed = place(description, by_window, len(senders))
     expectation = kind.parse(expect, placed.units)
     given = "; ".join((*placed.given, *filter(None, [given.strip()])))
@@ -135,6 +137,17 @@ def beside(texts: Sequence[str]) -> list[str]:
 
 def _each(controller: Any) -> Sequence[Any]:
     return list(controller) if isinstance(controller, list | tuple) else [controller]
+
+
+def _require_windows(senders: Sequence[Any]) -> None:
+    """Raise InputError unless each of several controllers sends by a window."""
+    for each in senders:
+        if not controllers.sends_by_window(each):
+            name = shown(each) if isinstance(each, str) else "one of them"
+            with_state = f"{name}_sender"
+            known = any(with_state in definitions.shipped(folder) for folder in definitions.CONTROLLERS)
+            expected = f"did you mean {with_state}?" if known else "expected controllers with state (docs/stateful.md)"
+            raise InputError(f"{name} sends at a rate, and flows that share a network send by a window; {expected}")
 
 
 def _any_units(kind: Any) -> dict[str, Any]:
@@ -160,6 +173,6 @@ def _long_enough(network: Any, needed: int, horizon: int | None, period: int | N
         needed = max(needed, 2 * period + 1)
     least = max(needed, network.jitter + 2)
     if horizon is not None and horizon < least:
-        raise InputError(f"the horizon is {shown(horizon)}; the question needs {least} steps at least")
+        raise InputError(f"the horizon is {shown(horizon)}; the question needs at least {least} steps")
     usual = least if period is not None else max(least, ROUNDS * model.round_trip(1) + 1)
     return replace(network, horizon=horizon or usual)

@@ -1,12 +1,12 @@
 """The verifier: does a controller ensure the query's property on every trace of its network?"""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any
 
 from ccmatic import controllers
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
@@ -23,8 +23,8 @@ HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
 #: What is undecided where no execution of the network is known, and so whether "holds" says anything.
 EXECUTION = "any execution"
 
-#: What a property presupposes of an execution.
-Premise: TypeAlias = Callable[[NetworkView], Truth]
+#: The most laws that a message names.
+LAWS = 3
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,10 @@ class Verifier:
 
     def _empty(self, controller: Decides) -> str | None:
         """What is undecided of whether a controller has executions, of which each premise is true; None if it has."""
-        premises: list[Premise | None] = [part.way.premise for part in self._parts if part.way.premise]
-        if not premises and not self.query.model.windows:
+        ways: list[WayToFail | None] = [part.way for part in self._parts if part.way.premise]
+        if not ways and not self.query.model.windows:
             return self._without_execution()
-        exists = all(self._has_execution(controller, premise) for premise in premises or [None])
+        exists = all(self._has_execution(controller, way) for way in ways or [None])
         return None if exists else EXECUTION
 
     def _without_execution(self) -> str | None:
@@ -115,29 +115,28 @@ class Verifier:
         self._inhabited = self._inhabited or self._has_execution()
         return None if self._inhabited else EXECUTION
 
-    def _has_execution(self, controller: Decides | None = None, premise: Premise | None = None) -> bool:
+    def _has_execution(self, controller: Decides | None = None, way: WayToFail | None = None) -> bool:
         """Whether an execution was found in time, of any rates where there is no controller. Raises InputError if there
         is none."""
         try:
             with self._clock.question():
-                return self._find_execution(controller, premise)
+                return self._find_execution(controller, way)
         except OutOfTime:
             return False
 
-    def _find_execution(self, controller: Decides | None, premise: Premise | None) -> bool:
+    def _find_execution(self, controller: Decides | None, way: WayToFail | None) -> bool:
         """The network is at hand where a way to fail was asked; it is encoded anew only if no execution has bounds that
         stay as that way has them."""
         bounds = {bound.name for bound in self.query.model.bounds()}
         whole = Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds, self._state)
         for part in (*(part for part in self._parts if not part.way.any_rates), whole):
-            answer = part.execution(controller, premise)
+            answer = part.execution(controller, way.premise if way else None)
             if answer == SAT:
                 part.replays(self.query)
                 return True
         if answer == UNSAT:
             what = f"execution of {controller.name}" if controller else "execution"
-            what += " of which what is given is true" if premise else ""
-            raise whole.contradiction(what, controller, premise(whole.x) if premise else True, "what is given")
+            raise whole.contradiction(what, controller, _premises(way, whole.x) if way else {})
         return False
 
     def _ask_first(self, part: "Part") -> None:
@@ -219,7 +218,9 @@ class Part:
         self._checker = checker
         return checker
 
-    def execution(self, controller: Decides | None = None, premise: Premise | None = None) -> str:
+    def execution(
+        self, controller: Decides | None = None, premise: Callable[[NetworkView], Truth] | None = None
+    ) -> str:
         """Whether there is any trace at all, of this controller (of any rates, for None), that goes any way, of which a
         premise is true; `self.trace` then has it. Raises OutOfTime."""
         checker, self._checker = self.checker, None
@@ -241,15 +242,29 @@ class Part:
         if faults:
             raise InputError(f"an execution that a solver found breaks laws when it is replayed: {', '.join(faults)}")
 
-    def contradiction(self, what: str, controller: Decides | None, given: Truth, called: str) -> InputError:
-        """The InputError that names laws which conflict, none of which could be left out: no trace of the
-        controller is `what`, where `given`, which is called so, is true."""
-        sender = choices(self.x, controller)
-        named = [*((str(law), law.formula) for law in self._laws()), ("the controller", sender), (called, given)]
-        names = ", ".join(dict.fromkeys(named[index][0] for index in conflict([condition for _, condition in named])))
-        query = self.query
-        network = f"{query.model.name} with the buffer {query.buffer} and the horizon {query.horizon}"
-        return InputError(f"{network} has no {what}, so that anything would hold; in conflict are {names}")
+    def contradiction(self, what: str, controller: Decides | None, given: Mapping[str, Truth]) -> InputError:
+        """Return the InputError that no trace of the controller meets what is given.
+
+        It names conditions and laws that contradict each other, none of which could be left out.
+
+        Args:
+            what: A noun for the traces, in the singular.
+            controller: The controller, or None for any rates.
+            given: Conditions, by what the message calls them.
+        """
+        laws, sender = list(self._laws()), choices(self.x, controller)
+        indices = conflict([*(law.formula for law in laws), sender, *given.values()])
+        conditions = [name for index, name in enumerate(given, len(laws) + 1) if index in indices]
+        first = {laws[index].name: str(laws[index]) for index in reversed(indices) if index < len(laws)}
+        names = list(first.values())[::-1]
+        others = ["the controller"] if len(laws) in indices else []
+        others += [f"the network's law{'s' * (len(names) > 1)} {_listed(names)}"] if names else []
+        network = f"{self.query.model.name} with the buffer {self.query.buffer} and the horizon {self.query.horizon}"
+        meets = f" that meets {_listed(conditions)}" if conditions else ""
+        other = ("another condition" if len(conditions) == 1 else "other conditions") if conditions else ""
+        expected = f"; expected {other}" if conditions else ""
+        conflicting = f"in conflict{' with that' if conditions and others else ''}: {_listed(others or conditions)}"
+        return InputError(f"{network} has no {what}{meets}, so that anything would hold; {conflicting}{expected}")
 
     def ask(self, controller: Decides | None) -> str:
         """Whether a trace of this controller (of anyone, for None) goes this way; `self.trace` then has it. Raises
@@ -313,6 +328,20 @@ def choices(x: Execution, controller: Decides | None) -> Truth:
         for R in {flow.R for flow in x.flows}:
             require_bounds(each, R, x.D)
     return every([law.formula for law in replay.sender_laws(x, controller)])
+
+
+def _premises(way: WayToFail, x: Execution) -> Mapping[str, Truth]:
+    """The parts of the premise of a way to fail, by what messages call them."""
+    if way.premises:
+        return way.premises(x)
+    return {"what is given": way.premise(x)} if way.premise else {}
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = [f"{len(names) - LAWS} more"] if len(names) > LAWS else []
+    parts = [*names[:LAWS], *more]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def _true_bounds(model: Model, x: Execution, reads: Collection[str]) -> Iterator[Truth]:

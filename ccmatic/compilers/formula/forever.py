@@ -138,7 +138,7 @@ class _Onward(Step):
         difference = self.difference(tree).constant
         more = max(1, ceil(abs(difference / growth) * self.view.period))
         read = ", ".join(f"`{name}`" for name in sorted(names(tree)))
-        problem = f"a comparison of {read} comes out otherwise after step {self.t}, which is in the last period"
+        problem = f"a comparison of {read} changes its outcome after step {self.t}, which is in the last period"
         raise TooShort(problem, self.view.horizon + more, self.controller.file)
 
 

@@ -1,0 +1,155 @@
+"""What is wrong with a text that is no expectation, and the nearest one that is."""
+
+import re
+from difflib import get_close_matches
+
+from ccmatic.base import InputError, shown, suggest
+
+#: An expectation of each quantity.
+EXAMPLES = {
+    "utilisation": "utilisation >= 80%",
+    "share": "share >= 20% beside cubic",
+    "loss": "loss <= 1%",
+    "queue": "queue <= 2 bdp",
+    "delay": "delay <= 2 rtt",
+    "window": "window <= 2 bdp",
+    "rate": "rate <= 200%",
+    "timeout": "no timeout",
+}
+
+#: Other words for quantities.
+_QUANTITIES = {
+    **dict.fromkeys(("util", "throughput", "goodput", "bandwidth"), "utilisation"),
+    **dict.fromkeys(("latency", "rtt"), "delay"),
+    **dict.fromkeys(("drops", "losses"), "loss"),
+    "cwnd": "window",
+    "fairness": "share",
+    "backlog": "queue",
+}
+
+#: Other words for units.
+_UNITS = {
+    "percent": "%",
+    "bytes": "b",
+    "pkt": "packets",
+    "pkts": "packets",
+    "mss": "packets",
+    "sec": "s",
+    "kbps": "kbit",
+    "mbps": "mbit",
+    "gbps": "gbit",
+}
+
+#: Other words for relations.
+_RELATIONS = {"=<": "<=", "≤": "<=", "=>": ">=", "≥": ">="}
+
+_SUBJECT = r"(?P<subject>[A-Za-z_]\w*)"
+_NUMBER = r"\d+(?:\.\d+|/\d+)?"
+_HEAD = re.compile(rf"{_SUBJECT}\s*(?:<=|>=|<|>)\s*{_NUMBER}\s*[A-Za-z%]*", re.ASCII)
+_RELATION = re.compile(rf"{_SUBJECT}\s*(?P<relation>[<>=!≤≥]+)\s*(?P<amount>.*)")
+_NETWORK = re.compile(r"\b(buffer|jitter)\s+[\d>]|\bbuffer\s+(any|infinite)\b|\brtt\s+\d")
+
+
+def comparison(text: str) -> InputError:
+    """Return what is wrong with a text that is no comparison, and what was expected."""
+    found = f"'{shown(text)}'"
+    if not text:
+        return InputError("the expectation is empty; expected such as 'utilisation >= 80%' or 'queue <= 2 bdp'")
+    if _NETWORK.search(text):
+        return InputError(f"{found} is a network; expected an expectation, such as 'queue <= 2 bdp'")
+    if head := _HEAD.match(text):
+        return _after(found, text[: head.end()], text[head.end() :].strip())
+    if related := _RELATION.fullmatch(text):
+        return _related(found, **related.groupdict())
+    if text.isidentifier():
+        example = EXAMPLES.get(_QUANTITIES.get(text, text), EXAMPLES["queue"])
+        return InputError(f"{found} has no amount; expected the whole expectation in quotes, such as '{example}'")
+    return InputError(f"{found} is no expectation; expected QUANTITY <= AMOUNT, such as {_examples()}")
+
+
+def _after(found: str, head: str, rest: str) -> InputError:
+    """What is wrong with what stands behind a comparison."""
+    first = rest.split()[0] if rest else ""
+    if not rest:
+        return InputError(f"{found} has a unit in capitals; did you mean '{shown(_lower(head))}'?")
+    if first in ("and", "&", "&&", "or") or first.startswith((",", ";")):
+        return InputError(f"{found} says more than one thing; expected one expectation, such as '{shown(head)}'")
+    if first in ("when", "where", "if", "during", "whenever", "until", "for"):
+        return InputError(
+            f"cannot read '{shown(rest)}' in {found}; did you mean 'while {shown(rest[len(first) + 1 :])}'?"
+        )
+    if first in ("over", "every", "in", "per", "within"):
+        return InputError(f"cannot read '{shown(rest)}' in {found}; expected such as 'over every 10 rtt'")
+    expected = "'over every TIME', 'beside CONTROLLER' or 'while CONDITIONS'"
+    return InputError(f"cannot read '{shown(rest)}' in {found}; expected {expected} behind '{shown(head)}'")
+
+
+def _related(found: str, subject: str, relation: str, amount: str) -> InputError:
+    """What is wrong with a quantity, a relation and what should be an amount."""
+    if relation not in ("<=", "<", ">=", ">"):
+        near = _RELATIONS.get(relation)
+        meant = f"did you mean '{subject} {near} {shown(amount)}'?" if near else "expected one of <=, <, >=, >"
+        return InputError(f"{found} has the relation '{relation}'; {meant}")
+    example = EXAMPLES.get(subject, EXAMPLES["queue"])
+    if amount.startswith("-"):
+        return InputError(f"the amount in {found} is below 0; expected 0 or more, such as '{example}'")
+    return InputError(f"the amount in {found} is '{shown(amount)}'; expected a number and a unit, such as '{example}'")
+
+
+def unit(name: str, text: str, known) -> InputError:
+    """Return what is wrong with a unit that a network does not know, of a text. known: the units that it knows."""
+    if name in ("ns", "us", "ms", "s", "b", "kb", "mb", "bit", "kbit", "mbit", "gbit") and "ms" not in known:
+        path = "'24 mbit, rtt 40 ms, buffer 1 bdp'"
+        return InputError(
+            f"'{shown(text)}' counts in {name}, and the network has no rate and rtt; expected %, bdp, packets or rtt, "
+            f"or a path such as {path}"
+        )
+    near = _UNITS.get(name) or next(iter(get_close_matches(name, [*filter(None, known)], n=1)), None)
+    if near in known:
+        return InputError(f"unknown unit '{shown(name)}' in '{shown(text)}'; did you mean '{near}'?")
+    return InputError(
+        f"unknown unit '{shown(name)}' in '{shown(text)}'; expected %, bdp, packets or rtt, or on a path ms, kb or mbit"
+    )
+
+
+def interval(text: str) -> InputError:
+    """Return what is wrong with the interval of `over every`."""
+    is_number = re.fullmatch(r"[1-9]\d*", text)
+    expected = f"did you mean 'over every {text} rtt'?" if is_number else "expected a time above 0, such as 10 rtt"
+    return InputError(f"'over every {shown(text)}' is no interval; {expected}")
+
+
+def part(text: str, number: str) -> InputError:
+    """Return that the number of a part, which has no unit, is more than the whole."""
+    return InputError(f"the amount in '{shown(text)}' is more than the whole; did you mean '{number}%'?")
+
+
+def rate(text: str, subject: str) -> InputError:
+    """Return that the amount of a share or a loss is no rate."""
+    return InputError(f"the amount in '{shown(text)}' is a rate; expected a part, such as '{EXAMPLES[subject]}'")
+
+
+def quantity(name: str, quantities, own) -> InputError:
+    """Return that there is no quantity of a name. own: what the controller keeps or believes."""
+    if name in _QUANTITIES:
+        return InputError(f"there is no quantity '{name}'; did you mean '{_QUANTITIES[name]}'?")
+    if name.lower() in quantities:
+        return InputError(f"there is no quantity '{shown(name)}'; did you mean '{name.lower()}'?")
+    known = [*quantities, *(each for each in own if each not in quantities)]
+    return InputError(f"there is no quantity '{shown(name)}'; {suggest(name, known)}")
+
+
+def start(text: str, starts) -> InputError:
+    """Return that a text is no start."""
+    near = get_close_matches(text, starts, n=1)
+    expected = f"did you mean '{near[0]}'?" if near else f"expected {', '.join(starts)}, or such as 'queue <= 1 bdp'"
+    return InputError(f"the start is '{shown(text)}'; {expected}")
+
+
+def _lower(head: str) -> str:
+    """A comparison whose unit is in small letters."""
+    return re.sub(r"[A-Za-z%]*$", lambda mark: mark[0].lower(), head)
+
+
+def _examples() -> str:
+    return f"'{EXAMPLES['utilisation']} over every 10 rtt' or '{EXAMPLES['queue']}'"
