@@ -169,6 +169,16 @@ def test_with_two_jobs(begin):
     assert are_gone(workers)
 
 
+def test_while_verifying_with_two_jobs(begin):
+    process = begin("verify", "cc_probe_qdel", "cc_probe_qdel", "--model", "ccac", *SOLVING, "--jobs", "2")
+    while len(workers := workers_of(process.pid)) < 2:
+        time.sleep(0.05)
+    for worker in workers:
+        at_work(worker)
+    ends(process, everyone=True)
+    assert are_gone(workers)
+
+
 @pytest.mark.parametrize("everyone", [
     pytest.param(True, id="by a terminal"), pytest.param(False, id="by a signal", marks=pytest.mark.slow),
 ])  # fmt: skip

@@ -85,15 +85,19 @@ def widen(
     *,
     step: Fraction | int | str = "1/8",
     most: Fraction | int | str = 2,
+    jobs: int = 1,
+    cluster: str | None = None,
     told: Callable[[widening.Point, int], None] = lambda point, left: None,
     solver: SolverOptions = SolverOptions(),
 ) -> Widening:
     """All maximal envelopes around a controller that ensure a query's property: each of its rates is the least and the
     most of one to begin with; a least rate may be multiplied by 1, 1 - step, … 0, a most rate by 1, 1 + step, … most.
 
-    out: a folder for envelopes and traces, where the same call resumes; None: nothing is written. told: receives each
-    envelope before it is decided, and how many are undecided. The timeout of `solver` is for each. Where the controller
-    itself does not hold, none does. Raises InputError for what has no such envelopes, or too many; Disagreement.
+    out: a folder for envelopes and traces, where the same call resumes; None: nothing is written. jobs: how many
+    envelopes are decided at once, each on a process; cluster: on the Dask cluster at this address instead. told:
+    receives each envelope before it is decided, and how many are undecided. The timeout of `solver` is for each. Where
+    the controller itself does not hold, none does. Raises InputError for what has no such envelopes, or too many;
+    Disagreement.
 
         cm.widen("cc_qdel", cm.load_query("g1_t5"), step="1/4").maximal
     """
@@ -101,8 +105,8 @@ def widen(
     grid = widening.Grid(load_controller(controller, query), query.units(), exact(step), exact(most))
     controllers.require_order(grid.controller, query.jitter)
     if out is None:
-        return widening.widen(grid, query, told, options=solver)
-    written: Widening = widening.widen_to(out, grid, query, told, options=solver)
+        return widening.widen(grid, query, told, jobs=jobs, cluster=cluster, options=solver)
+    written: Widening = widening.widen_to(out, grid, query, told, jobs, cluster, options=solver)
     return written
 
 

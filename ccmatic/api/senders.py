@@ -146,7 +146,14 @@ def emulate(
     return measures
 
 
-def evaluate(senders: Sequence[str], out: str | Path = "evaluation", *, real: bool = False, jobs: int = 1) -> Any:
+def evaluate(
+    senders: Sequence[str],
+    out: str | Path = "evaluation",
+    *,
+    real: bool = False,
+    jobs: int = 1,
+    cluster: str | None = None,
+) -> Any:
     """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them.
 
     Args:
@@ -154,6 +161,7 @@ def evaluate(senders: Sequence[str], out: str | Path = "evaluation", *, real: bo
         out: The folder for results and figures; the same call resumes there.
         real: Run on this machine's stack, on a smaller grid. It needs root and Linux.
         jobs: Processes that simulate.
+        cluster: The address of a Dask cluster that simulates in place of processes.
 
     Returns:
         The Grid. Iterate over it for a ResultRecord of each run that was missing; then `draw` draws all of them.
@@ -163,7 +171,7 @@ def evaluate(senders: Sequence[str], out: str | Path = "evaluation", *, real: bo
     """
     from ccmatic.evaluation import Grid
 
-    return Grid(senders, out, real, jobs)
+    return Grid(senders, out, real, jobs, cluster)
 
 
 def fit(

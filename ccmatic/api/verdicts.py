@@ -10,12 +10,13 @@ from ccmatic.api.given import Asked, Given, asked, load_controller
 from ccmatic.base import InputError, quantities, shown, write_text
 from ccmatic.explanation import Explanation
 from ccmatic.logic import isolated
-from ccmatic.query import Network
+from ccmatic.query import Decides, Network, Query
 from ccmatic.questions import Question
 from ccmatic.records import ExpectationRecord
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
+from ccmatic.workers import Team
 
 if TYPE_CHECKING:
     from ccmatic.analysis.starvation import Starvation
@@ -48,6 +49,8 @@ def verify_all(
     query: Asked,
     *,
     smt2: str | Path | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Iterator[Judgement]:
     """Verify several controllers on one network, which is encoded once for all that read the same beliefs.
@@ -56,6 +59,8 @@ def verify_all(
         controllers: The controllers. All are read before the first is verified.
         query: The query; see `verify`.
         smt2: The file that receives the questions about all controllers as SMT-LIB 2, before the first is verified.
+        jobs: How many processes verify. The verdicts are the same with any number; a violation may have another trace.
+        cluster: The address of a Dask cluster that verifies in place of processes.
         solver: SolverOptions; the timeout is for each controller.
 
     Returns:
@@ -67,11 +72,36 @@ def verify_all(
         Disagreement: Two solvers disagree, while it is iterated over.
     """
     small = asked(query).of_small_packets()
-    judge, loaded = Judge(small, options=solver), [load_controller(each, small) for each in controllers]
+    pairs = [(small, load_controller(each, small)) for each in controllers]
+    return _judgements(pairs, smt2, jobs, cluster, solver)
+
+
+def _judgements(
+    pairs: Sequence[tuple[Query, Decides]],
+    smt2: str | Path | None,
+    jobs: int,
+    cluster: str | None,
+    solver: SolverOptions,
+) -> Iterator[Judgement]:
+    """An iterator over a Judgement for each query and controller, in order."""
+    judges = [Judge(query, options=solver) for query, _ in pairs]
+    for number in range(1, len(pairs)):
+        if pairs[number][0].record() == pairs[number - 1][0].record():
+            judges[number] = judges[number - 1]
     if smt2 is not None:
-        script = "".join(judge.script(controller) for controller in loaded)
+        script = "".join(judge.script(controller) for judge, (_, controller) in zip(judges, pairs, strict=True))
         write_text(smt2, f"; ccmatic {__version__}\n(set-logic QF_LRA)\n{script}")
-    return map(judge.judge, loaded)
+    if jobs == 1 and cluster is None:
+        return (judge.judge(controller) for judge, (_, controller) in zip(judges, pairs, strict=True))
+    return _side_by_side(pairs, min(jobs, len(pairs)), cluster, solver)
+
+
+def _side_by_side(
+    pairs: Sequence[tuple[Query, Decides]], jobs: int, cluster: str | None, solver: SolverOptions
+) -> Iterator[Judgement]:
+    """The same, on other processes or machines."""
+    with Team(jobs, cluster) as team:
+        yield from verification.judge_each(team, pairs, solver)
 
 
 def ask(
@@ -126,22 +156,27 @@ def answer(question: Question, *, smt2: str | Path | None = None, solver: Solver
 
 
 def answer_all(
-    asked: Sequence[Question], *, smt2: str | Path | None = None, solver: SolverOptions = SolverOptions()
+    asked: Sequence[Question],
+    *,
+    smt2: str | Path | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    solver: SolverOptions = SolverOptions(),
 ) -> Iterator[Judgement]:
     """Decide several questions; see `answer`. The same network is encoded once for all that follow each other.
+
+    Args:
+        asked: The Questions.
+        smt2: As in `verify_all`, as are the next ones.
+        jobs: How many processes decide.
+        cluster: The address of a Dask cluster.
+        solver: SolverOptions.
 
     Returns:
         An iterator over a Judgement for each question, in their order, which decides a question when it is advanced.
     """
     pairs = [(each.query.of_small_packets(), each.controller) for each in asked]
-    judges = [Judge(query, options=solver) for query, _ in pairs]
-    for number in range(1, len(pairs)):
-        if pairs[number][0].record() == pairs[number - 1][0].record():
-            judges[number] = judges[number - 1]
-    if smt2 is not None:
-        script = "".join(judge.script(controller) for judge, (_, controller) in zip(judges, pairs, strict=True))
-        write_text(smt2, f"; ccmatic {__version__}\n(set-logic QF_LRA)\n{script}")
-    return (judge.judge(controller) for judge, (_, controller) in zip(judges, pairs, strict=True))
+    return _judgements(pairs, smt2, jobs, cluster, solver)
 
 
 @isolated

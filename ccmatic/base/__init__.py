@@ -1,7 +1,7 @@
 """What every other package stands on: errors, files, units, quantities, and finding definitions."""
 
 from ccmatic.base import definitions, installed, markup, quantities
-from ccmatic.base.bisection import last_good, last_good_from_above
+from ccmatic.base.bisection import last_good, last_good_at_once, last_good_from_above
 from ccmatic.base.blame import blamed, blamed_files, place_of
 from ccmatic.base.catalogue import KINDS, entries
 from ccmatic.base.clock import Clock, OutOfTime
@@ -52,6 +52,7 @@ __all__ = [
     "exact",
     "installed",
     "last_good",
+    "last_good_at_once",
     "last_good_from_above",
     "line_of",
     "load_toml",

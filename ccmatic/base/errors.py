@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 
 class InputError(Exception):
@@ -74,4 +75,7 @@ class Disagreement(Exception):
     def __init__(self, answers: Mapping[str, str], script: str) -> None:
         verdicts = ", ".join(f"{name} says {answer}" for name, answer in answers.items())
         super().__init__(f"the solvers disagree: {verdicts}")
-        self.script = script
+        self.answers, self.script = answers, script
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self.answers), self.script)

@@ -19,16 +19,17 @@ from ccmatic.cli.command import command
     show_default=True,
     help="The folder for results and figures; the same command resumes there.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Simulate on so many processes.")
+@options.jobs
+@options.cluster
 @options.as_json
-def evaluate(senders, real, out, jobs, as_json):
+def evaluate(senders, real, out, jobs, cluster, as_json):
     """Run exported controllers on the paper's grid of links.
 
     The results are compared with the proved bounds of the controllers.
     """
     from ccmatic import api, evaluation, records
 
-    grid = api.evaluate(senders, out, real=real, jobs=jobs)
+    grid = api.evaluate(senders, out, real=real, jobs=jobs, cluster=cluster)
     for number, row in enumerate(grid, 1):
         said = evaluation.line(row, as_json)
         click.echo(said if as_json else f"{number:>{len(str(grid.count))}}/{grid.count}  {said}")

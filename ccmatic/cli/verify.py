@@ -61,9 +61,13 @@ ccmatic verify cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
     metavar="FILE",
     help="Draw the trace to this file (.png, .svg or .pdf). Several questions add a number to the name.",
 )
+@options.jobs
+@options.cluster
 @options.verbose
 @options.as_json
-def verify(controllers, query_file, solver, smt2, out, plot, verbose, as_json, thresholds, on, expect, **network):
+def verify(
+    controllers, query_file, solver, smt2, out, plot, jobs, cluster, verbose, as_json, thresholds, on, expect, **network
+):
     """Verify that controllers meet expectations on a network.
 
     Each expectation holds, or a trace shows how the network breaks it. A property takes the place of expectations.
@@ -74,6 +78,7 @@ def verify(controllers, query_file, solver, smt2, out, plot, verbose, as_json, t
 
     if plot is not None:
         require(plot or None)
+    how = {"smt2": smt2, "jobs": jobs, "cluster": cluster, "solver": solver}
     start, period, horizon = (network.pop(name) for name in ("start", "period", "horizon"))
     if on or expect:
         questions = _questions(
@@ -85,13 +90,13 @@ def verify(controllers, query_file, solver, smt2, out, plot, verbose, as_json, t
             period,
             {**network, "query": query_file, "threshold": thresholds},
         )
-        judgements = api.answer_all([question for _, question in questions], smt2=smt2, solver=solver)
+        judgements = api.answer_all([question for _, question in questions], **how)
     else:
         options.refuse({"from": start, "period": period}, "--on and --expect as well")
         query = _query(query_file, {**network, "horizon": horizon}, thresholds)
         loaded = [api.load_controller(name, query) for name in controllers]
         questions = [(name, None) for name in controllers]
-        judgements = api.verify_all(loaded, query, smt2=smt2, solver=solver)
+        judgements = api.verify_all(loaded, query, **how)
     outcomes = set()
     for number, (name, question) in enumerate(questions, 1):
         with options.Waiting(f"{name}, {number} of {len(questions)}"):

@@ -14,9 +14,11 @@ from ccmatic.cli.command import command
 @click.option(
     "--out", help="The folder for the envelopes; the same command resumes there.  [default: CONTROLLER-wider]"
 )
+@options.jobs
+@options.cluster
 @options.solver
 @options.as_json
-def widen(controller, query, step, most, out, solver, as_json):
+def widen(controller, query, step, most, out, jobs, cluster, solver, as_json):
     """Find all maximal envelopes around a controller.
 
     Each of the envelopes ensures the query's property.
@@ -32,7 +34,8 @@ def widen(controller, query, step, most, out, solver, as_json):
         def progress(point, left):
             waiting.what = f"widening {loaded.name}, {left:,} envelopes to decide"
 
-        result = api.widen(loaded, loaded_query, folder, step=step, most=most, told=progress, solver=solver)
+        how = {"jobs": jobs, "cluster": cluster, "told": progress, "solver": solver}
+        result = api.widen(loaded, loaded_query, folder, step=step, most=most, **how)
     lines = list(widening.lines(result, folder))
     summary = records.WideningLine(
         summary=True,

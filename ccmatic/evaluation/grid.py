@@ -15,22 +15,22 @@ class Grid:
     bounds. `count`: how many were missing when it was made.
     """
 
-    def __init__(self, senders, out, real=False, jobs=1):
-        if real and jobs > 1:
-            raise InputError("--real measures time; expected one job")
+    def __init__(self, senders, out, real=False, jobs=1, cluster=None):
+        if real and (jobs > 1 or cluster):
+            raise InputError("--real measures time on this machine; expected one job, and no cluster")
         flows = [] if real else [sender for sender in senders if is_flow(sender)]
         if flows:
             problem = f"'{flows[0]}' is a flow of `ccmatic emulate`, expected a controller"
             raise InputError(f"{problem}; did you mean --real?")
         traces.require()
         runs.require(senders, real)
-        self._senders, self._jobs = senders, jobs
+        self._senders, self._where = senders, (jobs, cluster)
         self._scenarios = list((runs.real_grid if real else runs.grid)())
         self._evaluation = runs.Evaluation(out)
         self.count = len(self._evaluation.missing(senders, self._scenarios))
 
     def __iter__(self):
-        for row in self._evaluation.complete(self._senders, self._scenarios, self._jobs):
+        for row in self._evaluation.complete(self._senders, self._scenarios, *self._where):
             yield replace(row, outside=list(bounds.broken(row)))
 
     @property

@@ -18,7 +18,7 @@ from ccmatic.emulation import RECORD, SECOND, Emulation, Link, emulate, of_texts
 from ccmatic.records import ResultRecord
 from ccmatic.runtime import Library, StatefulSender
 from ccmatic.simulation import NEVER, Path, Simulation, WindowFlow
-from ccmatic.synthesis import Team
+from ccmatic.workers import Team
 
 #: The bytes of a packet on the paper's grid.
 PACKET = 1500
@@ -196,19 +196,10 @@ class Evaluation:
             file.truncate(file.read().rfind(b"\n") + 1)
             file.write(records.line(row).encode() + b"\n")
 
-    def complete(self, senders, scenarios, jobs):
-        """Run what is missing, each row kept and yielded as it is known."""
-        todo = self.missing(senders, scenarios)
-        team = Team(jobs)
-        try:
-            while todo or team:
-                while todo and len(team) < jobs:
-                    team.submit(todo[0], run, *todo.pop(0))
-                for _, row in team.results():
-                    self.add(row)
-                    yield row
-        finally:
-            team.close()
+    def complete(self, senders, scenarios, jobs, cluster=None):
+        """Run what is missing. Each row is kept as soon as it is known, and yielded in order."""
+        with Team(jobs, cluster) as team:
+            yield from team.each(run, self.missing(senders, scenarios), self.add)
 
 
 @cache

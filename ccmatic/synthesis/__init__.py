@@ -6,7 +6,6 @@ from ccmatic.synthesis.cover import check_cover
 from ccmatic.synthesis.generators import generator
 from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Store, read_run
 from ccmatic.synthesis.solution_files import Folder, kin, written
-from ccmatic.synthesis.workers import Team
 
 __all__ = [
     "COUNTEREXAMPLE",
@@ -17,7 +16,6 @@ __all__ = [
     "Folder",
     "Progress",
     "Store",
-    "Team",
     "check_cover",
     "generator",
     "kin",

@@ -7,11 +7,11 @@ from time import monotonic
 from ccmatic import controllers
 from ccmatic.base import InputError, located
 from ccmatic.solving import SolverOptions
-from ccmatic.synthesis import evidence
-from ccmatic.synthesis import workers as work
+from ccmatic.synthesis import candidates, evidence
 from ccmatic.synthesis.generators import generator
 from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Event
 from ccmatic.verification import HOLDS, VIOLATED
+from ccmatic.workers import Team
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ def synthesise(query, jobs=1, cluster=None, store=None, options=SolverOptions())
     """Yield a Progress at first and whenever a candidate is decided. When it ends, none is left: each class of
     candidates (docs/encoding.md, section 9, "Counting") was a solution, broken or undecided.
 
-    query: a Query. jobs, cluster: where to verify, see `workers.Team`. store: the Store of a run that goes on, to
+    query: a Query. jobs, cluster: where to verify, as of `workers.Team`. store: the Store of a run that goes on, to
     which all that is learned is added; None: nothing is kept. options: SolverOptions.
     Raises InputError if the query has no template, or no execution at all, and Disagreement.
     """
     search = _Search(query, store, options)
     yield from search.recall()
-    team = work.Team(jobs, cluster)
+    team = Team(jobs, cluster)
     try:
         if search.generator.propose():
             search.prove(team)
@@ -88,7 +88,7 @@ class _Search:
 
     def prove(self, team):
         """Have the ways to fail that do not depend on the controller ruled out once."""
-        team.submit(None, work.prove, *self.question, self.options)
+        team.submit(None, candidates.prove, *self.question, self.options)
         while team:
             for _, ways in team.results():
                 self._proved(ways)
@@ -100,7 +100,7 @@ class _Search:
             while len(team) < ahead and (forms := self.generator.propose()):
                 self.generator.strike(forms)
                 name = f"the candidate {', '.join(map(str, forms))}"
-                team.submit(forms, work.verify, *self.question, self.options, proved, self._source(forms), name)
+                team.submit(forms, candidates.verify, *self.question, self.options, proved, self._source(forms), name)
             if not team:
                 return
             for forms, verdict in team.results():

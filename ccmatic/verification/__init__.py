@@ -3,6 +3,7 @@
 from ccmatic.verification.counterexample import Unsound, for_people
 from ccmatic.verification.executions import Executions
 from ccmatic.verification.judgement import Judge, Judgement
+from ccmatic.verification.judging import judge_each
 from ccmatic.verification.replayer import Outcome, Report, check_trace, complete, explained, replay
 from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Part, Verifier, choices
 
@@ -23,5 +24,6 @@ __all__ = [
     "complete",
     "explained",
     "for_people",
+    "judge_each",
     "replay",
 ]

@@ -12,9 +12,10 @@ from ccmatic.controllers import parse
 from ccmatic.logic import every, isolated, no, some
 from ccmatic.proving import Listener, attempts, shapes_on, windows_of
 from ccmatic.solving import UNSAT, SolverOptions
-from ccmatic.synthesis import COUNTEREXAMPLE, Team, generator
+from ccmatic.synthesis import COUNTEREXAMPLE, generator
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, UNDECIDED, Part, choices
+from ccmatic.workers import Team
 
 #: The largest factor by which the most that a controller sends is multiplied.
 MOST = Fraction(2)
@@ -106,24 +107,12 @@ def _freedom(grid, place):
 
 
 def prove_each(query, members, folder, jobs=1, cluster=None, options=SolverOptions()):
-    """Yield the Point of each of the Members as soon as it is known; the proofs go to a folder, in which the same call
-    goes on. jobs, cluster: as of `synthesise`. options: SolverOptions. Raises InputError where no shape is of the
+    """Yield the Point of each of the Members, in their order; the proofs go to a folder, in which the same call
+    resumes. jobs, cluster: as of `synthesise`. options: SolverOptions. Raises InputError where no shape is of the
     query's network, or of what a controller reads."""
     network = network_of(query)
-    team = Team(jobs, cluster)
-    try:
-        waiting = iter(members)
-        while True:
-            for member in waiting:
-                team.submit(member.name, point, member, str(folder), network, options)
-                if len(team) >= jobs:
-                    break
-            if not team:
-                return
-            for _, result in team.results():
-                yield result
-    finally:
-        team.close()
+    with Team(jobs, cluster) as team:
+        yield from team.each(point, [(member, str(folder), network, options) for member in members])
 
 
 @isolated

@@ -8,7 +8,7 @@ from ccmatic.records import EnvelopeLine
 from ccmatic.synthesis import Folder
 
 
-def widen_to(path, grid, query, listener, options):
+def widen_to(path, grid, query, listener, jobs, cluster, options):
     """Widen as `search.widen`, and write each trace and each maximal envelope to the folder at `path`.
 
     Args:
@@ -16,6 +16,8 @@ def widen_to(path, grid, query, listener, options):
         grid: The Grid of envelopes.
         query: The Query that each of them has to meet.
         listener: Receives each envelope that is decided next, and how many are left.
+        jobs: As of `search.widen`, as is the next one.
+        cluster: The address of a Dask cluster.
         options: SolverOptions.
 
     Returns:
@@ -31,7 +33,7 @@ def widen_to(path, grid, query, listener, options):
         kept = len(widening.breaking)
         folder.keep(ABOUT, to_json(widening))
 
-    widening = widen(grid, query, listener, keep, checkpoint, options)
+    widening = widen(grid, query, listener, keep, checkpoint, jobs, cluster, options)
     keep(widening)
     for number, point in enumerate(widening.maximal, start=1):
         folder.keep(f"{envelope_name(widening, number)}.py", grid.source(point, said_of(widening, number)))

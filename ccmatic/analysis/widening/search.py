@@ -8,11 +8,12 @@ from time import monotonic
 import numpy as np
 
 from ccmatic.analysis.widening.ends import End, Grid, Point
-from ccmatic.base import last_good
+from ccmatic.base import last_good_at_once
 from ccmatic.query import Query
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
-from ccmatic.verification import HOLDS, VIOLATED, Judge
+from ccmatic.verification import HOLDS, VIOLATED, Judge, judge_each
+from ccmatic.workers import Team
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,13 @@ def widen(
     listener=lambda point, left: None,
     keep=lambda widening: None,
     checkpoint=Checkpoint(),
+    jobs=1,
+    cluster=None,
     options=SolverOptions(),
 ) -> Widening:
     """Return the Widening of a controller.
+
+    The maximal envelopes are the same with any number of jobs; the traces that break others may differ.
 
     Args:
         grid: The Grid of envelopes.
@@ -73,25 +78,30 @@ def widen(
         listener: Receives each envelope before it is judged, and how many are undecided.
         keep: Receives the Widening so far after each answer.
         checkpoint: What an earlier search found.
+        jobs: How many envelopes are judged at once, each on a process.
+        cluster: The address of a Dask cluster that judges in place of processes.
         options: As of `verification.Judge`.
 
     Raises:
         InputError: The Judge refuses the query or a controller.
     """
-    search = _Search(grid, query, listener, keep, options)
-    search.take(checkpoint)
-    while (narrowest := search.narrowest()) is not None:
-        if search.holds(narrowest):
-            search.widen(narrowest)
-    return search.result()
+    with Team(jobs, cluster) as team:
+        search = _Search(grid, query, listener, keep, team if jobs > 1 or cluster else None, options)
+        search.take(checkpoint)
+        while narrowest := search.narrowest():
+            for point, holds in zip(narrowest, search.hold(narrowest), strict=True):
+                if holds:
+                    search.widen(point)
+        return search.result()
 
 
 class _Search:
     """What is known of a grid's envelopes: those of `good` hold, traces break those of `bad`."""
 
-    def __init__(self, grid, query, listener, keep, options):
+    def __init__(self, grid, query, listener, keep, team, options):
         self._grid, self._query, self._listener, self._keep = grid, query, listener, keep
-        self._judge = Judge(query, options)
+        self._team, self._options, self._judge = team, options, Judge(query, options)
+        self._at_once = team.size if team else 1
         self._breaking, self._questions, self._begun = [], 0, monotonic()
         self._good, self._bad, self._late = (np.zeros(grid.shape, bool) for _ in range(3))
 
@@ -121,26 +131,41 @@ class _Search:
             self._break(trace)
 
     def narrowest(self):
-        """One of the narrowest envelopes that have not been asked about, or None."""
+        """The narrowest envelopes that have not been judged, as many as are judged at once."""
         left = np.argwhere(self._unknown & ~self._late)
-        return tuple(left[left.sum(axis=1).argmin()].tolist()) if len(left) else None
+        order = left.sum(axis=1).argsort(kind="stable")[: self._at_once]
+        return [tuple(point) for point in left[order].tolist()]
 
     def widen(self, point):
         """Move each end of an envelope that holds until the next step breaks."""
         for end, size in enumerate(self._grid.shape):
             first = point[end]
-            steps = last_good(size - first, lambda i: self.holds(_moved(point, end, first + i)))  # noqa: B023
-            point = _moved(point, end, first + steps)
+            wider = [_moved(point, end, index) for index in range(first, size)]
+            steps = last_good_at_once(
+                size - first,
+                lambda indices: self.hold([wider[i] for i in indices]),  # noqa: B023
+                self._at_once,
+            )
+            point = wider[steps]
 
-    def holds(self, point):
-        """Whether an envelope holds, as far as is known; it is judged if need be."""
-        if not (self._good | self._bad | self._late)[point]:
-            self._ask(point)
-        return bool(self._good[point])
+    def hold(self, points):
+        """Whether each of some envelopes holds, as far as is known; they are judged if need be."""
+        known = self._good | self._bad | self._late
+        asked = [point for point in points if not known[point]]
+        for point in asked:
+            self._listener(point, int((self._unknown & ~self._late).sum()))
+        for point, judgement in zip(asked, self._judgements(asked), strict=True):
+            self._learn(point, judgement)
+        return [bool(self._good[point]) for point in points]
 
-    def _ask(self, point):
-        self._listener(point, int((self._unknown & ~self._late).sum()))
-        judgement = self._judge.judge(self._grid.envelope(point))
+    def _judgements(self, points):
+        """The Judgement on each of some envelopes."""
+        envelopes = map(self._grid.envelope, points)
+        if self._team is None:
+            return map(self._judge.judge, envelopes)
+        return judge_each(self._team, [(self._query, envelope) for envelope in envelopes], self._options)
+
+    def _learn(self, point, judgement):
         self._questions += 1
         if judgement.verdict == HOLDS:
             self._good[inside(point)] = True

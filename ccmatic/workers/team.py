@@ -1,5 +1,4 @@
-"""Verification of many candidates, here or side by side on other processes and machines, through
-`concurrent.futures.Executor`."""
+"""Tasks side by side on other processes and machines, through `concurrent.futures.Executor`."""
 
 import faulthandler
 import multiprocessing
@@ -10,49 +9,13 @@ import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import contextmanager
-from dataclasses import replace
+from itertools import islice
 from multiprocessing.connection import wait as wait_for_end
 
-from ccmatic import query as queries
 from ccmatic.base import InputError
-from ccmatic.logic import Environment
-from ccmatic.verification import Verifier
 
 #: How often in a row processes may die before any of them has done a thing.
 RESTARTS = 3
-
-_kept = threading.local()
-
-
-def verify(record, reads, sample, options, proved, source, name):
-    """The verdict on a controller's source, without the controller, which whoever asks has, and which may not travel
-    between processes. A thread keeps the verifier of a query for the next call.
-
-    record: of the query, see `Query.record`. reads, options, proved: of the Verifier. sample: the source of a
-    controller that remembers the same. name: what messages call it.
-    """
-    kept = _keep(record, reads, sample, options, proved)
-    with kept.environment:
-        return replace(kept.verifier.verify(kept.verifier.query.read_controller(source, name)), controller=None)
-
-
-def prove(record, reads, sample, options):
-    """The names of the ways to fail that no controller can go."""
-    kept = _keep(record, reads, sample, options)
-    with kept.environment:
-        return kept.verifier.prove()
-
-
-def _keep(record, reads, sample, options, proved=()):
-    """What this thread keeps: a verifier, and the environment of its formulas."""
-    key = record, reads, sample, options, proved
-    if getattr(_kept, "key", None) != key:
-        environment = Environment()
-        with environment:
-            query = queries.from_record(record, allow_code=True)
-            verifier = Verifier(query, reads, options, proved, query.read_controller(sample).state)
-        _kept.environment, _kept.verifier, _kept.key = environment, verifier, key
-    return _kept
 
 
 class Team:
@@ -63,6 +26,8 @@ class Team:
     """
 
     def __init__(self, jobs=1, cluster=None):
+        self.size = jobs
+        self._is_cluster = cluster is not None
         self._hire = (lambda: _cluster(cluster)) if cluster else (lambda: _processes(jobs))
         self._executor = self._hire()
         self._pending = {}
@@ -70,6 +35,39 @@ class Team:
 
     def __len__(self):
         return len(self._pending)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def each(self, function, tasks, listener=lambda result: None):
+        """Yield function(*task) for each task, in the order of the tasks.
+
+        A cluster gets all tasks at once. Processes get as many as there are, and work on while results are consumed. An
+        exception is raised in the place of the result.
+
+        Args:
+            function: A function that can be pickled, as can its arguments and results.
+            tasks: Tuples of arguments.
+            listener: Receives each result as soon as it is known, in any order.
+        """
+        tasks = list(tasks)
+        left, known = iter(enumerate(tasks)), {}
+        ahead = len(tasks) if self._is_cluster else self.size
+        for number in range(len(tasks)):
+            while number not in known:
+                for place, task in islice(left, ahead - len(self)):
+                    self.submit(place, _attempt, function, *task)
+                for place, (result, error) in self.results():
+                    known[place] = result, error
+                    if error is None:
+                        listener(result)
+            result, error = known.pop(number)
+            if error is not None:
+                raise error
+            yield result
 
     def submit(self, task, function, *arguments):
         """Have function(*arguments) done; `task`, anything, comes back with what it returns. Raises InputError if
@@ -116,6 +114,14 @@ class Team:
         lost, self._pending = self._pending, {}
         for task, function, arguments in lost.values():
             self.submit(task, function, *arguments)
+
+
+def _attempt(function, *arguments):
+    """What a function returns and None, or None and the exception that it raises."""
+    try:
+        return function(*arguments), None
+    except Exception as error:
+        return None, error
 
 
 class _Here(Executor):
