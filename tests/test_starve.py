@@ -2,12 +2,14 @@
 
 import json
 import re
+import sys
 from fractions import Fraction
 
 import pytest
 
 import ccmatic as cm
-from ccmatic.analysis.starvation import usual_network
+from ccmatic.analysis.starvation import Attempt, search, usual_network
+from ccmatic.analysis.worst_case import NoExecution
 from ccmatic.verification import Outcome
 from support import cli
 from support.json_schemas import validate
@@ -41,7 +43,7 @@ def send(window):
     return window
 """
 
-SLOWLY = "cbr_delay_own_jitter, buffer infinite, jitter 1 rtt"
+USUAL, IDEAL = "cbr_delay_own_jitter, buffer infinite, jitter 1 rtt", "ideal, buffer infinite"
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ def test_a_small_constant_window_starves_beside_a_large_one():
 
 
 def test_equal_constant_windows_on_an_ideal_link_have_equal_shares():
-    starvation = cm.starve("constant_window", on="ideal, buffer infinite", periods=(1, 2))
+    starvation = cm.starve("constant_window", on=IDEAL, periods=(1, 2))
     assert starvation.verdict == "does not starve" and starvation.trace is None
     assert [attempt.worst.none for attempt in starvation.attempts] == [Fraction(1, 2)] * 2
 
@@ -88,27 +90,31 @@ def test_json_has_the_answer_and_the_trace_replays(windows):
 def test_text_has_what_was_tried_and_the_network(windows):
     code, out, _ = cli.run("starve", "./one.py", "--beside", "./many.py", "--period", "1", cwd=windows)
     assert code == 1 and out.startswith("one+many")
-    assert f"--on '{SLOWLY}'" in out and "tried executions that repeat every step: never below" in out
+    assert f"--on '{USUAL}'" in out and "tried executions that repeat every step: never below" in out
 
 
-def test_windows_that_only_grow_never_repeat(tmp_path):
+def test_windows_that_only_grow_never_repeat(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[search.__module__], "ROUNDS", 1)
     (tmp_path / "grows.py").write_text(GROWS)
-    code, out, _ = cli.run("starve", "./grows.py", "--period", "1", cwd=tmp_path)
+    code, out, _ = cli.run("starve", "./grows.py", "--on", IDEAL, "--period", "1", cwd=tmp_path)
     assert code == 3 and "tried executions that repeat every step: no execution" in out
     assert re.search(r"tried one window of \d steps from a converged start: never below", out)
     assert "try --period 2, or more" in out and "try --on '…, buffer 1 bdp'" in out
 
 
-def test_state_that_comes_later_is_not_taken_for_none():
-    """No execution of a few steps repeats itself, but those that begin later do."""
-    starvation = cm.starve(GROWS_AT_FIRST, periods=(1,))
-    attempt = starvation.attempts[0]
-    assert (attempt.exists, attempt.everywhere, attempt.decided) == (False, False, False)
-    assert starvation.verdict == "unknown" and "as declared" in attempt.sentence()
+@pytest.mark.parametrize("sender, everywhere", [(GROWS, True), (GROWS_AT_FIRST, False)])
+def test_state_that_comes_later_is_not_taken_for_none(sender, everywhere):
+    """No execution of a few steps repeats itself; with GROWS_AT_FIRST those that begin later do."""
+    network = cm.Network("ideal_windows:flows=2,delay=own", "infinite", 3, delay="executions")
+    with pytest.raises(NoExecution) as caught:
+        cm.worst(sender, network, "share", period=1, at="1/2")
+    assert caught.value.everywhere is everywhere
+    attempt = Attempt(1, 3, 0, None, "no execution", False, caught.value.everywhere)
+    assert attempt.decided is everywhere and attempt.proves(Fraction(1, 20)) is everywhere
 
 
 def test_a_time_that_is_over_is_unknown():
-    starvation = cm.starve("vegas", solver=cm.SolverOptions(timeout=0.001))
+    starvation = cm.starve(ONE, on=IDEAL, solver=cm.SolverOptions(timeout=0.001))
     assert starvation.verdict == "unknown" and starvation.trace is None
     assert all(attempt.why == "timed out" for attempt in starvation.attempts)
     assert any("--timeout" in suggestion for suggestion in starvation.suggestions)
@@ -133,7 +139,7 @@ def test_the_buffer_is_small_if_only_losses_slow_a_sender_down(senders, buffer):
         (["cc_qdel"], "cc_qdel sends at rates"),
         (["vegas", "--beside", "cc_qdel"], "cc_qdel sends at rates"),
         (["vegas", "--on", "cbr_delay, buffer infinite, flows 1"], "has one flow"),
-        (["vegas", "--on", "cbr_delay"], "lacks buffer"),
+        (["vegas", "--on", "cbr_delay"], "lacks its buffer"),
         (["no_such_controller"], "no_such_controller"),
         (["vegas", "copa", "--plot", "x.png"], "one controller"),
         (["vegas", "--plot", "x.txt"], "cannot draw"),

@@ -22,7 +22,7 @@ PARTS = (Fraction(1, 500), Fraction(1, 50), THRESHOLD, Fraction(1, 2), Fraction(
 ROUNDS, WINDOW_TIME = 6, 4
 
 #: Senders that are not worth looking at are left out: those that could not send a packet.
-A_PACKET = "ALLT(0, N, lambda n: ALLT(0, T, lambda t: c_f[n][t] >= alpha))"
+A_PACKET = "ALLT(0, N, lambda n: ALLT(0, T, lambda t: And(c_f[n][t] >= alpha, R * r_f[n][t] >= alpha)))"
 
 #: Until it decides, a sender's window and rate are those of a converged start.
 UNDECIDED = (
@@ -136,7 +136,7 @@ class _Search:
         network, description = self._placed.network, self._description
         jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
         where = f"{self._model.flows} flows on {network.model_name}, buffer {description.buffer}, {jitter}; "
-        where += "each window is at least a packet"
+        where += "each window is at least a packet, each rate a packet per R_m"
         exclusions = [each.worst.left_out for each in attempts if each.worst]
         if not exclusions:
             period = next((each.period for each in attempts if each.period), None)
@@ -176,7 +176,7 @@ class _Search:
         """The Worst, and T, which is longer than asked where a sender tells the first steps of a trace apart."""
         xs = [part * self._fair for part in PARTS]
         network = place(self._description, True, self._description.flows or 2, horizon).network
-        given = [*self._placed.given, A_PACKET, *(self._converged() if period is None else ())]
+        given = [*self._placed.given, A_PACKET, *(self._converged() if period is None else self._periodic(period))]
         among = {"low": xs[0], "high": xs[-1], "resolution": 1, "also": xs, "first": THRESHOLD * self._fair}
         about = {"given": "; ".join(given), "period": period}
         try:
@@ -189,6 +189,21 @@ class _Search:
         name = definitions.chosen("properties", "EXPECTS")
         start = load_definition("properties", "PROPERTY", name).starts["converged"]
         return (*start.given, *start.windows, UNDECIDED.format(self._decides))
+
+    def _periodic(self, period: int) -> tuple[str, ...]:
+        """That bytes repeat from the first step on, as the laws of what was before the trace follow its first period;
+        and that duplicate acknowledgements find nothing for a flow that is not served."""
+        end = f"T-1-{period}"
+        repeat = ", ".join(
+            f"{name}[n][t] - {name}[n][t-{period}] == {name}[n][T-1] - {name}[n][{end}]"
+            for name in ("A_f", "S_f", "L_f")
+        )
+        found = [column.name for column in self._model.own_columns if column.name.startswith("found")]
+        finds = [
+            f"Implies(S_f[{number}][T-1] == S_f[{number}][{end}], {name}[T-1] == {name}[{end}])"
+            for number, name in enumerate(found)
+        ]
+        return (f"ALLT(0, N, lambda n: ALLT({period}, T, lambda t: And({repeat})))", *finds)
 
     def _horizon(self, period: int | None) -> int:
         """The least T that shows a period twice, and all of a sender's decisions in the last one."""
