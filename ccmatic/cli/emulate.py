@@ -68,8 +68,13 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
     The flows run in network namespaces of this machine, which needs Linux and root.
     """
     from ccmatic import api, records
+    from ccmatic.cli.reports import expectation_text
     from ccmatic.emulation import as_text
 
     measures = api.emulate(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
-    click.echo((records.line if as_json else as_text)(measures))
-    return options.expected(measures.expectations or ()) if measures.valid else options.UNKNOWN
+    judged = measures.expectations or ()
+    if as_json:
+        click.echo(records.line(measures))
+    else:
+        click.echo("\n".join([as_text(measures), *map(expectation_text, judged)]))
+    return options.expected(judged) if measures.valid else options.UNKNOWN

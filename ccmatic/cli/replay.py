@@ -43,7 +43,9 @@ def replay_command(trace, plot, html, csv_file, expect, allow_code, as_json):
     if as_json:
         shown = report.replay_json(trace, outcome, explanation, judged)
     else:
-        shown = "\n".join([report.replay_text(trace, loaded, outcome, explanation), *map(str, judged)])
+        shown = "\n".join(
+            [report.replay_text(trace, loaded, outcome, explanation), *map(report.expectation_text, judged)]
+        )
     click.echo(shown)
     if outcome.faults:
         return options.BROKEN

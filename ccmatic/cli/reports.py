@@ -234,6 +234,12 @@ def starve_text(answer, file):
     return "\n".join([*lines, *(file_lines(file) if answer.trace else ())])
 
 
+def expectation_text(judged):
+    """Return the line of an ExpectationRecord for a person."""
+    meaning = {"met": "holds", "not met": "violated", "not applicable": "unknown"}[judged.verdict]
+    return f"{shown_verdict(judged.verdict, meaning, 14)} {judged.sentence}"
+
+
 def replay_json(file, outcome, explanation, judged=()):
     """The line of `replay --json`; explanation: an Explanation; judged: the ExpectationRecords of `--expect`."""
     breaks = outcome.outcome is verification.Outcome.BREAKS

@@ -226,8 +226,7 @@ def as_text(result):
         *_over_time(result),
         *map(guarantees.sentence, result.guarantees or ()),
     ]
-    expectations = map(str, result.expectations or ())
-    return "\n".join([_heading(result), *table, *beside, *sentences, *expectations, _worth(result)])
+    return "\n".join([_heading(result), *table, *beside, *sentences, _worth(result)])
 
 
 def _cells(row):

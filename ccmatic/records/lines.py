@@ -47,8 +47,13 @@ class ExpectationRecord(Record):
     clock: Literal["s", "R_m"]
     measured: str
 
+    @property
+    def sentence(self):
+        """The expectation, with the worst value."""
+        return f"{self.expect}{f': {self.measured}' if self.measured else ''}"
+
     def __str__(self):
-        return f"{self.verdict:<14} {self.expect}{f': {self.measured}' if self.measured else ''}"
+        return f"{self.verdict}: {self.sentence}"
 
 
 class VerifyLine(Record):
