@@ -13,7 +13,7 @@ from support.cli import run
 #: Those that take minutes, or root; other tests run the like of them.
 COSTLY = (
     "synth", "widen", "check-widening", "prove", "front", "check", "check-cover", "runs", "emulate", "evaluate",
-    "tradeoff", "train", "attack",
+    "tradeoff", "train", "attack", "starve",
 )  # fmt: skip
 
 README = (ROOT / "README.md").read_text()
