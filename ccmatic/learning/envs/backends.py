@@ -1,17 +1,22 @@
 """What an episode runs on: the fluid simulator, or the packet simulator; the emulator is in `emulated`. One interface:
 `reset` gives Links, an EnvironmentState and an observation, `step` takes them and an action."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from math import ceil
+from random import Random
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
+from jax.typing import ArrayLike
 
 from ccmatic.base import InputError, definitions
+from ccmatic.contracts import Links
 from ccmatic.learning.envs import capacity
-from ccmatic.learning.envs.environment import EnvironmentState
+from ccmatic.learning.envs.environment import Environment, EnvironmentState
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.simulation import Path, Simulation
 
@@ -22,9 +27,9 @@ MULTIPLES = 12
 class Simulated:
     """What runs by itself: nothing is to be ended, nothing can be wrong with a run."""
 
-    faults = None
+    faults: list[str] | None = None
 
-    def close(self):
+    def close(self) -> None:
         """Nothing is open."""
 
 
@@ -32,25 +37,26 @@ class Fluid(Simulated):
     """n links of an Environment in the fluid simulator, compiled. device: `cpu`, `gpu` …; None: JAX's default. Raises
     InputError where there is no such device."""
 
-    def __init__(self, environment, n=1, device=None):
+    def __init__(self, environment: Environment, n: int = 1, device: str | None = None) -> None:
         self.environment, self.n = environment, n
         self._device = _found(device)
         self._reset = jax.jit(partial(environment.reset, n=n))
         self._step = jax.jit(environment.step, donate_argnums=1)
         self._observe = jax.jit(environment.observation)
 
-    def reset(self, seed):
+    def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
         """(Links, EnvironmentState, observation (n, f, size)) of an episode. seed: of all that is random in it."""
         key = jax.random.key(seed)
         links, state = self._reset(key if self._device is None else jax.device_put(key, self._device))
         return links, state, self._observe(state)
 
-    def step(self, links, state, action):
+    def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
         """One interval, as Environment.step; the EnvironmentState that is given is not to be used again."""
-        return self._step(links, state, jnp.asarray(action, jnp.float32))
+        after: tuple[EnvironmentState, Array, Array] = self._step(links, state, jnp.asarray(action, jnp.float32))
+        return after
 
 
-def _found(device):
+def _found(device: str | None) -> jax.Device | None:
     try:
         return None if device is None else jax.devices(device)[0]
     except RuntimeError:
@@ -64,7 +70,7 @@ class Packets(Simulated):
     on a changing link to multiples of a twelfth of the highest. Raises InputError for links of other kinds, and
     flows."""
 
-    def __init__(self, environment):
+    def __init__(self, environment: Environment) -> None:
         self.environment = environment
         if environment.options.flows != 1:
             raise InputError(f"{environment.options.flows} flows packet by packet; expected one")
@@ -76,7 +82,7 @@ class Packets(Simulated):
         self._act, self._learn = jax.jit(environment.acted), jax.jit(environment.learn)
         self._observe = jax.jit(environment.observation)
 
-    def reset(self, seed):
+    def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
         """As Fluid.reset."""
         links, state = self._reset(jax.random.key(seed))
         self._random = np.random.default_rng(seed)
@@ -84,7 +90,7 @@ class Packets(Simulated):
         state = state._replace(queues=None)
         return links, state, self._observe(state)
 
-    def step(self, links, state, action):
+    def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
         """As Fluid.step."""
         state = self._act(links, state, jnp.asarray(action, jnp.float32))
         now = self._send(float(state.rate[0, 0]), int(state.interval), state.knowledge.now)
@@ -92,7 +98,7 @@ class Packets(Simulated):
         state = EnvironmentState(state.interval + 1, state.rate, None, knowledge, history)
         return state, self._observe(state), reward
 
-    def _begin(self, links, seed):
+    def _begin(self, links: Links, seed: int) -> None:
         options = self.environment.options
         packet, slots = options.packet, options.slots
         self._seconds = float(links.slot[0]) * slots
@@ -102,17 +108,17 @@ class Packets(Simulated):
         rtt, held = float(links.rtt[0, 0]) / slots, float(links.jitter[0]) / slots
         self._path = Path(
             definitions.chosen("models", "EMULATED"),
-            rate=int(self._capacity[0]) * packet,
+            rate=Fraction(int(self._capacity[0]) * packet),
             packet=packet,
             jitter=ceil(rtt + held),
-            buffer=max(packet, int(links.buffer[0])),
+            buffer=Fraction(max(packet, int(links.buffer[0]))),
         )
         jitter = _holding(rtt, held, options.pattern)
         rates = {Fraction(int(count) * packet) for count in self._capacity}
         self._simulation = Simulation(self._path, seed, jitter=jitter, rates=rates)
         self._loss, self._carry, self._unlucky, self._totals = float(links.loss[0]), 0.0, [0], (0, 0)
 
-    def _send(self, rate, interval, before):
+    def _send(self, rate: float, interval: int, before: Interval) -> Interval:
         """Send at a rate, bytes per second, for an interval; the Interval that was measured."""
         simulation, packet = self._simulation, self.environment.options.packet
         if interval and self._capacity[interval] != self._capacity[interval - 1]:
@@ -129,14 +135,14 @@ class Packets(Simulated):
         self._totals = totals
         end = before.rtt_end if seen.delay is None or not acked else _one(float(seen.delay) * self._seconds)
         rtt = (before.rtt_end + end) / 2 if acked else before.rtt
-        counts = [_one(value) for value in (count * packet, acked, lost)]
-        return Interval(_one(self._seconds), *counts, rtt, end, before.out + counts[0] - counts[1] - counts[2])
+        sent, acked, lost = (_one(value) for value in (count * packet, acked, lost))
+        return Interval(_one(self._seconds), sent, acked, lost, rtt, end, before.out + sent - acked - lost)
 
 
-def _holding(rtt, held, pattern):
+def _holding(rtt: float, held: float, pattern: str) -> "Callable[[Random, int, int], Callable[[int], int]]":
     """A jitter pattern of the simulation: R_m, and of what D allows a random part or all; both in steps."""
 
-    def make(rng, bound, step):
+    def make(rng: Random, bound: int, step: int) -> Callable[[int], int]:
         least, most = int(rtt * step), int(held * step)
         if pattern == "latest":
             return lambda now: now + least + most
@@ -145,5 +151,5 @@ def _holding(rtt, held, pattern):
     return make
 
 
-def _one(value):
+def _one(value: float) -> Array:
     return jnp.full((1, 1), value, jnp.float32)

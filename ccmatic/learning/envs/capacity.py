@@ -1,20 +1,26 @@
 """Kinds of links: how many bytes a bottleneck may serve in each slot of an episode, by the name of the kind."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
+from numpy.typing import NDArray
 
 from ccmatic.base import InputError, located, suggest
 from ccmatic.trace_export import OPPORTUNITY, Opportunities, Schedule
+
+if TYPE_CHECKING:
+    from ccmatic.learning.envs.links import LinkOptions
 
 
 @dataclass(frozen=True)
 class Constant:
     """One rate for the whole episode."""
 
-    def rates(self, options, rate, slot, luck):
+    def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
         """(T, n) bytes per second in each slot. rate: (n) of each link; slot: (n) seconds; luck: (T, n) from 0 to 1."""
         return jnp.broadcast_to(rate, luck.shape)
 
@@ -27,13 +33,13 @@ class Changing:
 
     period: float
 
-    def rates(self, options, rate, slot, luck):
+    def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
         """As Constant.rates."""
         turn = jnp.floor(jnp.arange(len(luck))[:, None] * slot / self.period).astype(jnp.int32)
         return jnp.where(turn == 0, rate, options.rate.at(jnp.take_along_axis(luck, turn, axis=0)) * MBIT)
 
 
-def smoothed(rate, changes, wanted, budget):
+def smoothed(rate: Array, changes: Array, wanted: Array, budget: float) -> tuple[Array, Array]:
     """The rate nearest to the one wanted after which the mean of the last |change|s is within a budget (CCLab's Eq. 8),
     and these. rate: (n) the last one; changes: (window, n), the latest first."""
     room = jnp.maximum(0, len(changes) * budget - jnp.sum(changes[:-1], axis=0))
@@ -49,16 +55,18 @@ class Smooth:
     budget: float
     window: int
 
-    def rates(self, options, rate, slot, luck):
+    def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
         """As Constant.rates."""
         low, high = (end * MBIT for end in options.rate.ends)
 
-        def step(carry, luck):
-            after, changes = smoothed(*carry, low + luck * (high - low), self.budget * MBIT)
+        def step(carry: tuple[Array, Array], luck: Array) -> tuple[tuple[Array, Array], Array]:
+            last, changes = carry
+            after, changes = smoothed(last, changes, low + luck * (high - low), self.budget * MBIT)
             return (after, changes), after
 
         carry = rate, jnp.zeros((self.window, *rate.shape))
-        return jax.lax.scan(step, carry, luck)[1]
+        rates: Array = jax.lax.scan(step, carry, luck)[1]
+        return rates
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,7 @@ class Mahimahi:
     file: str
     opportunities: Opportunities
 
-    def rates(self, options, rate, slot, luck):
+    def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
         """As Constant.rates."""
         trace = self.opportunities
         by = jnp.array([trace.by(ms) for ms in range(trace.period + 1)], jnp.float32)
@@ -91,11 +99,11 @@ class Exported:
     file: str
     schedule: Schedule = field(compare=False)
 
-    def rates(self, options, rate, slot, luck):
+    def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
         """As Constant.rates."""
         return jnp.broadcast_to(self.tables(len(luck), options.per_rtt)[0][:, None] / slot, luck.shape)
 
-    def tables(self, slots, per_rtt):
+    def tables(self, slots: int, per_rtt: int) -> list[NDArray[np.int32]]:
         """Bytes admitted and released in each slot, of which there are so many in R_m: two (T) arrays of whole
         numbers. What a schedule admits at its very beginning is of the first slot."""
         times, *curves = np.array(self.schedule.points, float).T
@@ -105,12 +113,14 @@ class Exported:
         return [np.diff(curve, prepend=0).astype(np.int32) for curve in by]
 
 
+Kind: TypeAlias = Constant | Changing | Smooth | Mahimahi | Exported
+
 #: Kinds that need no file, and those that do, by their names.
 KINDS = ("constant", "changing", "smooth")
 OF_FILES = {"mahimahi": Mahimahi, "schedule": Exported}
 
 
-def kind(name, period, budget, window):
+def kind(name: str, period: float, budget: float, window: int) -> Kind:
     """The kind of link of this name, or KIND:FILE. Raises InputError."""
     word, colon, file = name.partition(":")
     if word in OF_FILES:

@@ -4,18 +4,25 @@ sender over UDP, which is told its rate and measures."""
 import os
 import time
 import weakref
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from select import select
+from typing import Any, cast
 
 import jax
 import numpy as np
+from jax import Array
+from jax.typing import ArrayLike
+from numpy.typing import NDArray
 
 from ccmatic import emulation, exporting
 from ccmatic.base import InputError
+from ccmatic.contracts import Links
 from ccmatic.emulation import MTU, SECOND, Commands, FlowRequest, Link, started
 from ccmatic.learning import policies
-from ccmatic.learning.envs.environment import EnvironmentState
+from ccmatic.learning.envs.environment import Environment, EnvironmentState
+from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.runtime import build_udp
 
@@ -32,17 +39,19 @@ class Emulated:
     Raises InputError where this machine or user cannot emulate, and for links that the emulator has not.
     """
 
-    def __init__(self, environment):
+    def __init__(self, environment: Environment) -> None:
         emulation.require()
         _check(environment.options)
-        self.environment, self.faults = environment, None
+        self.environment = environment
+        self.faults: list[str] | None = None
         self._reset = jax.jit(partial(environment.reset, n=1))
         self._act, self._learn = jax.jit(environment.acted), jax.jit(environment.learn)
         self._observe = jax.jit(environment.observation)
-        self._stack, self._run = ExitStack(), None
+        self._stack = ExitStack()
+        self._run: Any = None
         weakref.finalize(self, self._stack.close)
 
-    def reset(self, seed):
+    def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
         """As Fluid.reset. Nothing is sent before the first step."""
         self.close()
         links, state = self._reset(jax.random.key(seed))
@@ -51,7 +60,7 @@ class Emulated:
         self._learn(state.knowledge, state.history, state.knowledge.now)  # so that it is compiled before time counts
         return links, state, self._observe(state)
 
-    def step(self, links, state, action):
+    def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
         """As Fluid.step. Raises InputError if a process failed."""
         state = self._act(links, state, np.asarray(action, np.float32))
         if self._run is None:
@@ -59,18 +68,19 @@ class Emulated:
         self._flow.say(int(np.asarray(state.rate)[0, 0]))
         passed, now = self._flow.heard(self._run, state.knowledge.now)
         knowledge, history, reward = self._learn(state.knowledge, state.history, now)
-        state = EnvironmentState(np.int32(state.interval) + np.int32(passed), state.rate, None, knowledge, history)
+        interval = cast("Array", np.int32(state.interval) + np.int32(passed))
+        state = EnvironmentState(interval, state.rate, None, knowledge, history)
         if state.interval >= self.environment.options.steps:
             self.faults = self._run.finished().faults
             self.close()
         return state, self._observe(state), reward
 
-    def close(self):
+    def close(self) -> None:
         """End what is running."""
         self._stack.close()
         self._run = None
 
-    def _begin(self, links):
+    def _begin(self, links: Links) -> None:
         options = self.environment.options
         step = round(float(links.slot[0]) * options.slots * SECOND)
         self._flow = CommandedFlow(step)
@@ -79,7 +89,7 @@ class Emulated:
         self._run = self._stack.enter_context(started(_link(options, links, self._seed), flows, seconds))
 
 
-def _check(options):
+def _check(options: LinkOptions) -> None:
     kinds = [type(each).__name__.lower() for each in options.mix]
     wrong = [kind for kind in kinds if kind not in ("constant", "changing")]
     for problem, expected in (
@@ -93,7 +103,7 @@ def _check(options):
             raise InputError(f"{problem} over the emulator; expected {expected}")
 
 
-def _link(options, links, seed):
+def _link(options: LinkOptions, links: Links, seed: int) -> Link:
     """The Link to emulate."""
     slot = float(links.slot[0])
     bits = np.round(np.asarray(links.capacity)[:, 0] * 8 / slot).astype(int)
@@ -113,11 +123,13 @@ class CommandedFlow:
     """A flow whose sender sends at the rate that it is told, and tells what it measured in each interval of `step`
     ns."""
 
-    def __init__(self, step):
-        self._step, self._names, self._rows, self._rest = step, [], [], b""
+    def __init__(self, step: int) -> None:
+        self._step, self._rest = step, b""
+        self._names: list[str] = []
+        self._rows: list[dict[str, int]] = []
 
     @contextmanager
-    def prepare(self, context):
+    def prepare(self, context: Any) -> Iterator[Commands]:
         """As ccmatic.emulation.flows says."""
         folder = context.folder / "learner"
         exporting.write(policies.commanded(), "udp", folder)
@@ -134,11 +146,11 @@ class CommandedFlow:
             os.close(self._out)
             os.close(self._in)
 
-    def say(self, rate):
+    def say(self, rate: int) -> None:
         """Send at this rate, bytes per second."""
         os.write(self._out, b"%d\n" % rate)
 
-    def heard(self, run, before):
+    def heard(self, run: Any, before: Interval) -> tuple[int, Interval]:
         """(how many intervals are over since it was heard last, one at least; the Interval that they are). run: within
         which it sends; before: the Interval before. Raises InputError if it says nothing."""
         count, end = max(1, len(self._rows)), time.monotonic() + PATIENCE
@@ -153,10 +165,11 @@ class CommandedFlow:
         sent, acked, lost = (int(rows[name][-1] - rows[name][0]) for name in ("sent", "acked", "lost"))
         rtt = _one(np.average(rows["rtt_ns"][1:], weights=acknowledged) / SECOND) if acked else before.rtt
         rtt_end = _one(rows["rtt_end_ns"][-1] / SECOND) if acked else before.rtt_end
-        counts = map(_one, (passed * self._step / SECOND, sent, acked, lost))
-        return passed, Interval(*counts, rtt, rtt_end, _one(np.asarray(before.out) + sent - acked - lost))
+        seconds = _one(passed * self._step / SECOND)
+        out = _one(np.asarray(before.out) + sent - acked - lost)
+        return passed, Interval(seconds, _one(sent), _one(acked), _one(lost), rtt, rtt_end, out)
 
-    def _read(self):
+    def _read(self) -> None:
         """What it has told, a line for each interval, within a moment."""
         if not select([self._in], [], [], 0.02)[0]:
             return
@@ -169,5 +182,6 @@ class CommandedFlow:
                 self._rows.append(dict(zip(self._names, map(int, words), strict=True)))
 
 
-def _one(value):
-    return np.full((1, 1), value, np.float32)  # no JAX: what JAX compiles would cost time that counts
+def _one(value: float | NDArray[np.float32]) -> Array:
+    # no JAX: what JAX compiles would cost time that counts
+    return cast("Array", np.full((1, 1), value, np.float32))

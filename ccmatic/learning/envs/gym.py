@@ -1,30 +1,36 @@
 """Gymnasium's interface, an Env of one link and a VectorEnv of many that are simulated at once; and PettingZoo's, in
 which the flows of one link are agents that act at once."""
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, SupportsFloat, TypeAlias
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
 from pettingzoo import ParallelEnv
 
 from ccmatic.base import InputError, suggest
+from ccmatic.contracts import Links
 from ccmatic.learning.envs.backends import Fluid, Packets
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.emulated import Emulated
-from ccmatic.learning.envs.environment import Environment
+from ccmatic.learning.envs.environment import Environment, EnvironmentState
 from ccmatic.learning.envs.links import LinkOptions
+from ccmatic.learning.envs.signals import Knowledge
 
 #: On what an episode of a LinkEnv runs, by name.
 BACKENDS = {"fluid": Fluid, "packets": Packets, "emulator": Emulated}
+
+Floats: TypeAlias = NDArray[np.float32]
 
 #: Options that say what is learned; the others say on which links.
 LEARNED = ("observe", "act", "reward", "history", "delay")
 
 
-def make_environment(options):
+def make_environment(options: Mapping[str, Any]) -> Environment:
     """The Environment of options by name: those of Environment and of LinkOptions. Raises InputError."""
     fields = [name for name, field in LinkOptions.__dataclass_fields__.items() if field.init]
     for name in options:
@@ -34,20 +40,20 @@ def make_environment(options):
     return Environment(LinkOptions(**{name: options[name] for name in fields if name in options}), **learned)
 
 
-def spaces(environment):
+def spaces(environment: Environment) -> "tuple[Box[np.float32], Box[np.float32]]":
     """(observations, actions) of one flow."""
     low, high = environment.bounds
     return Box(-np.inf, np.inf, (environment.size,), np.float32), Box(low, high, (1,), np.float32)
 
 
-def measured(links, knowledge):
+def measured(links: Links, knowledge: Knowledge) -> dict[str, NDArray[Any]]:
     """What is measured in an interval, by name: arrays (n, f)."""
     throughput, loss = (knowledge.measure(name) for name in ("throughput", "loss_rate"))
     values = {"throughput_mbit": throughput / MBIT, "rtt_ms": knowledge.now.rtt * 1000, "loss": loss}
     return {name: np.asarray(value).T for name, value in values.items()}
 
 
-def whole(reward):
+def whole(reward: ArrayLike) -> NDArray[Any]:
     """The reward as NumPy has it. Raises InputError for one that is no number."""
     reward = np.asarray(reward)
     if not np.isfinite(reward).all():
@@ -55,13 +61,18 @@ def whole(reward):
     return reward
 
 
-class LinkEnv(gymnasium.Env):
+class LinkEnv(gymnasium.Env[Floats, Floats]):
     """One flow on one link, another one in each episode; docs/learning.md. backend: `fluid`, `packets` or
     `emulator`."""
 
-    metadata: ClassVar = {"render_modes": []}
+    # type: ignore: Gymnasium has it as a variable of instances
+    metadata: ClassVar = {"render_modes": []}  # type: ignore[misc]
+    _links: Links
+    _state: EnvironmentState
 
-    def __init__(self, render_mode=None, device=None, backend="fluid", **options):
+    def __init__(
+        self, render_mode: str | None = None, device: str | None = None, backend: str = "fluid", **options: Any
+    ) -> None:
         self.render_mode = render_mode
         self.environment = _alone(options)
         self.observation_space, self.action_space = spaces(self.environment)
@@ -69,37 +80,43 @@ class LinkEnv(gymnasium.Env):
             raise InputError(f"unknown back end '{backend}'; {suggest(backend, BACKENDS)}")
         given = {"device": device} if backend == "fluid" else {}
         self._backend = BACKENDS[backend](self.environment, **given)
-        self._links = self._state = None
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """As Gymnasium says."""
         super().reset(seed=seed)
         self._links, self._state, observation = self._backend.reset(_drawn(self))
         return np.asarray(observation)[0, 0], self._info()
 
-    def step(self, action):
+    def step(self, action: Floats) -> tuple[Floats, SupportsFloat, bool, bool, dict[str, Any]]:
         """As Gymnasium says; an episode is truncated after `steps` intervals."""
         action = np.asarray(action).reshape(1, 1)
         self._state, observation, reward = self._backend.step(self._links, self._state, action)
         truncated = bool(self._state.interval >= self.environment.options.steps)
         return np.asarray(observation)[0, 0], float(whole(reward)[0, 0]), False, truncated, self._info()
 
-    def close(self):
+    def close(self) -> None:
         """As Gymnasium says."""
         self._backend.close()
 
-    def _info(self):
+    def _info(self) -> dict[str, Any]:
         info = {name: float(value[0, 0]) for name, value in measured(self._links, self._state.knowledge).items()}
         return info if self._backend.faults is None else {**info, "faults": self._backend.faults}
 
 
-class LinkVectorEnv(VectorEnv):
+class LinkVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
     """So many such links, simulated at once. All episodes are as long; when they end the next begin in the same step,
     and `final_obs` has the last observations."""
 
-    metadata: ClassVar = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+    # type: ignore: Gymnasium has it as a variable of instances
+    metadata: ClassVar = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # type: ignore[misc]
+    _links: Links
+    _state: EnvironmentState
 
-    def __init__(self, num_envs=1, render_mode=None, device=None, **options):
+    def __init__(
+        self, num_envs: int = 1, render_mode: str | None = None, device: str | None = None, **options: Any
+    ) -> None:
         self.environment = _alone(options)
         if type(num_envs) is not int or num_envs < 1:
             raise InputError(f"{num_envs!r} links; expected a whole number, at least 1")
@@ -108,58 +125,60 @@ class LinkVectorEnv(VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._backend = Fluid(self.environment, num_envs, device)
-        self._links = self._state = None
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
         """As Gymnasium says."""
         super().reset(seed=seed)
         return self._begin(), self._info()
 
-    def step(self, actions):
+    def step(self, actions: Floats) -> tuple[Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """As Gymnasium says."""
-        self._state, observation, reward = self._backend.step(self._links, self._state, actions)
-        observation, info = np.asarray(observation)[:, 0], self._info()
+        self._state, seen, reward = self._backend.step(self._links, self._state, actions)
+        observation, info = np.asarray(seen)[:, 0], self._info()
         over = np.full(self.num_envs, int(self._state.interval) >= self.environment.options.steps)
         if over[0]:
             info |= {"final_obs": observation, "_final_obs": over}
             observation = self._begin()
         return observation, whole(reward)[:, 0], np.zeros(self.num_envs, bool), over, info
 
-    def _begin(self):
+    def _begin(self) -> Floats:
         self._links, self._state, observation = self._backend.reset(_drawn(self))
         return np.asarray(observation)[:, 0]
 
-    def _info(self):
+    def _info(self) -> dict[str, Any]:
         info = {name: value[:, 0] for name, value in measured(self._links, self._state.knowledge).items()}
         return info | {f"_{name}": np.ones(self.num_envs, bool) for name in info}
 
 
-class LinkParallelEnv(ParallelEnv):
+class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
     """Agents `flow_0`, `flow_1` …, each from the interval in which its flow comes until it goes; then it is terminated.
     At the end of the episode those that are there are truncated."""
 
     metadata: ClassVar = {"name": "ccmatic/Link-v0", "render_modes": []}
+    _links: Links
+    _state: EnvironmentState
 
-    def __init__(self, render_mode=None, device=None, **options):
+    def __init__(self, render_mode: str | None = None, device: str | None = None, **options: Any) -> None:
         self.environment, self.render_mode = make_environment(options), render_mode
         self.possible_agents = [f"flow_{number}" for number in range(self.environment.options.flows)]
         by_agent = {agent: spaces(self.environment) for agent in self.possible_agents}
         self.observation_spaces = {agent: observation for agent, (observation, _) in by_agent.items()}
         self.action_spaces = {agent: action for agent, (_, action) in by_agent.items()}
-        self.agents = []
+        self.agents: list[str] = []
         self._backend = Fluid(self.environment, device=device)
         self._random = np.random.default_rng()
-        self._links = self._state = None
 
-    def observation_space(self, agent):
+    def observation_space(self, agent: str) -> "Box[np.float32]":
         """As PettingZoo says."""
         return self.observation_spaces[agent]
 
-    def action_space(self, agent):
+    def action_space(self, agent: str) -> "Box[np.float32]":
         """As PettingZoo says."""
         return self.action_spaces[agent]
 
-    def reset(self, seed=None, options=None):
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Floats], dict[str, dict[str, Any]]]:
         """As PettingZoo says."""
         if seed is not None:
             self._random = np.random.default_rng(seed)
@@ -167,7 +186,9 @@ class LinkParallelEnv(ParallelEnv):
         self.agents = self._here()
         return self._each(np.asarray(observation)[0], self.agents), self._info(self.agents)
 
-    def step(self, actions):
+    def step(
+        self, actions: Mapping[str, Floats]
+    ) -> tuple[dict[str, Floats], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
         """As PettingZoo says. The actions of flows that are not there change nothing."""
         action = np.zeros((1, len(self.possible_agents)), np.float32)
         for agent, chosen in actions.items():
@@ -182,29 +203,29 @@ class LinkParallelEnv(ParallelEnv):
         rewards = {agent: float(value) for agent, value in self._each(whole(reward)[0], present).items()}
         return self._each(np.asarray(observation)[0], present), rewards, terminated, truncated, self._info(present)
 
-    def _here(self):
+    def _here(self) -> list[str]:
         """The agents whose flows send in the coming interval, or in the last one."""
         last = min(int(self._state.interval), self.environment.options.steps - 1)
         start, end = (number * self.environment.options.slots for number in (last, last + 1))
         come, gone = np.asarray(self._links.start)[:, 0] < end, np.asarray(self._links.stop)[:, 0] <= start
         return [agent for agent, here in zip(self.possible_agents, come & ~gone, strict=True) if here]
 
-    def _info(self, agents):
+    def _info(self, agents: Sequence[str]) -> dict[str, dict[str, Any]]:
         values = {name: value[0] for name, value in measured(self._links, self._state.knowledge).items()}
         by_agent = {name: self._each(value, agents) for name, value in values.items()}
         return {agent: {name: float(value[agent]) for name, value in by_agent.items()} for agent in agents}
 
-    def _each(self, values, agents):
+    def _each(self, values: NDArray[Any], agents: Sequence[str]) -> dict[str, Any]:
         return {agent: values[self.possible_agents.index(agent)] for agent in agents}
 
 
-def _alone(options):
+def _alone(options: Mapping[str, Any]) -> Environment:
     made = make_environment(options)
     if made.options.flows != 1:
         raise InputError(f"{made.options.flows} flows; expected one here: several are agents of a LinkParallelEnv")
     return made
 
 
-def _drawn(env):
+def _drawn(env: "LinkEnv | LinkVectorEnv") -> int:
     """A seed for what is random in an episode."""
     return int(env.np_random.integers(2**31))

@@ -2,16 +2,19 @@
 links drawn from it."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from math import ceil
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
 from ccmatic.base import InputError, exact, shown, suggest
 from ccmatic.contracts import MANY, Links
 from ccmatic.learning.envs import capacity
-from ccmatic.learning.envs.capacity import MBIT, Exported
+from ccmatic.learning.envs.capacity import MBIT, Exported, Kind
 from ccmatic.learning.envs.spread import spread
 
 #: The most slots of delay that are told apart.
@@ -39,27 +42,33 @@ class LinkOptions:
     link. Raises InputError.
     """
 
-    links: object = "constant"
-    rate: object = field(default_factory=lambda: [16, 64])
-    rtt: object = field(default_factory=lambda: [16, 64])
-    buffer: object = None
-    buffer_bdp: object = None
-    loss: object = 0
-    jitter: object = 0
+    links: str | dict[str, float] = "constant"
+    # Any: what is given, which becomes a Spread; of an interval, a Fraction
+    rate: Any = field(default_factory=lambda: [16, 64])
+    rtt: Any = field(default_factory=lambda: [16, 64])
+    buffer: Any = None
+    buffer_bdp: Any = None
+    loss: Any = 0
+    jitter: Any = 0
     pattern: str = "uniform"
     flows: int = 1
-    starts: object = 0
-    lasts: object = None
-    interval: object = 1
+    starts: Any = 0
+    lasts: Any = None
+    interval: Any = 1
     steps: int = 400
     packet: int = 1500
-    first: object = field(default_factory=lambda: {"low": 0.3, "high": 1.5})
+    first: Any = field(default_factory=lambda: {"low": 0.3, "high": 1.5})
     period: float = 5.0
     budget: float = 2.0
     window: int = 10
 
-    def __post_init__(self):
-        bounds = {"rate": {"above": True}, "rtt": {"above": True}, "loss": {"most": 1.0}, "first": {"above": True}}
+    def __post_init__(self) -> None:
+        bounds: dict[str, Any] = {
+            "rate": {"above": True},
+            "rtt": {"above": True},
+            "loss": {"most": 1.0},
+            "first": {"above": True},
+        }
         for name in ("rate", "rtt", "loss", "jitter", "starts", "first"):
             self._set(name, spread(getattr(self, name), name, **bounds.get(name, {})))
         if (self.buffer is None) == (self.buffer_bdp is None):
@@ -78,68 +87,73 @@ class LinkOptions:
         if self.pattern not in PATTERNS:
             raise InputError(f"unknown pattern '{self.pattern}'; {suggest(self.pattern, PATTERNS)}")
         self._set("interval", _interval(self.interval))
-        self._set("mix", _mix(self))
+
         if self.largest_slot * self.longest + self.largest_buffer > MANY:
             raise InputError(
                 f"up to {(self.largest_slot * self.longest + self.largest_buffer) / 1e9:g} GB may wait or be served in "
                 f"{self.longest} slots; expected at most {MANY / 1e9:g}: shorter intervals, or less rate, rtt or buffer"
             )
 
-    def _set(self, name, value):
+    def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    @property
-    def per_rtt(self):
-        """Slots in the least R_m of a link."""
-        return self.interval.denominator
+    @cached_property
+    def mix(self) -> dict[Kind, float]:
+        """The kinds of links and their ratios. Raises InputError."""
+        return _mix(self)
 
     @property
-    def slots(self):
+    def per_rtt(self) -> int:
+        """Slots in the least R_m of a link."""
+        return int(self.interval.denominator)
+
+    @property
+    def slots(self) -> int:
         """Slots in a monitor interval."""
-        return self.interval.numerator
+        return int(self.interval.numerator)
 
     @cached_property
-    def longest_rtt(self):
+    def longest_rtt(self) -> int:
         """The most slots in R_m."""
         low, high = self.rtt.ends
         return self.per_rtt if self.flows == 1 else ceil(self.per_rtt * high / low)
 
     @cached_property
-    def longest_jitter(self):
+    def longest_jitter(self) -> int:
         """The most whole slots in D, at least 1."""
         return max(1, int(self.jitter.ends[1] * self.per_rtt / self.rtt.ends[0]))
 
     @property
-    def longest_delay(self):
+    def longest_delay(self) -> float:
         """The most that R_m and jitter take, in intervals."""
-        return (self.longest_rtt + self.jitter.ends[1] / self.rtt.ends[0] * self.per_rtt) / self.slots
+        return float((self.longest_rtt + self.jitter.ends[1] / self.rtt.ends[0] * self.per_rtt) / self.slots)
 
     @cached_property
-    def largest_slot(self):
+    def largest_slot(self) -> float:
         """The most bytes that a link serves in a slot."""
-        ours = self.rate.ends[1] * MBIT * self.rtt.ends[1] / 1000 / self.per_rtt
-        files = [each for each in self.mix if hasattr(each, "schedule")]
+        ours: float = self.rate.ends[1] * MBIT * self.rtt.ends[1] / 1000 / self.per_rtt
+        files = [each for each in self.mix if isinstance(each, Exported)]
         tables = (int(each.tables(self.steps * self.slots, self.per_rtt)[0].max()) for each in files)
         return max(ours, 0, *tables)
 
     @cached_property
-    def largest_buffer(self):
+    def largest_buffer(self) -> float:
         """The most bytes that may wait."""
         if self.buffer is not None:
-            return self.buffer.ends[1]
-        return self.buffer_bdp.ends[1] * self.largest_slot * self.per_rtt
+            return float(self.buffer.ends[1])
+        return float(self.buffer_bdp.ends[1] * self.largest_slot * self.per_rtt)
 
     @cached_property
-    def longest(self):
+    def longest(self) -> int:
         """H: the most slots of queueing delay that are told apart."""
         if any(not isinstance(each, capacity.Constant) for each in self.mix) or self.buffer is not None:
             least = self.rate.ends[0] * MBIT * self.rtt.ends[0] / 1000 / self.per_rtt
-            drains = self.largest_buffer / least
+            drains: float = self.largest_buffer / least
         else:
             drains = self.buffer_bdp.ends[1] * self.per_rtt
         return min(LONGEST, ceil(drains) + self.longest_jitter + 2)
 
-    def draw(self, key, links):
+    def draw(self, key: Array, links: int) -> tuple[Links, Array]:
         """So many Links, and the rates at which their senders begin, (f, n) bytes a second."""
         if type(links) is not int or links < 1:
             raise InputError(f"{links!r} links; expected a whole number, at least 1")
@@ -156,8 +170,8 @@ class LinkOptions:
                 rtt = jnp.where(which == number, slot * self.per_rtt, rtt)
         lossy, shaky = bool(self.loss.ends[1]), bool(self.jitter.ends[1])
         tables = jax.random.uniform(often, (total, len(self.mix) + shaky + lossy * self.flows, links))
-        rates = [each.rates(self, rate, slot, tables[:, number]) for number, each in enumerate(self.mix)]
-        rates = rates[0] if len(rates) == 1 else jnp.select([which == i for i in range(len(rates))], rates)
+        kinds = [each.rates(self, rate, slot, tables[:, number]) for number, each in enumerate(self.mix)]
+        rates = kinds[0] if len(kinds) == 1 else jnp.select([which == i for i in range(len(kinds))], kinds)
         mean = jnp.mean(rates, axis=0)
         buffer = (self.buffer or self.buffer_bdp).at(luck["buffer"][0])
         if self.buffer is None:
@@ -180,7 +194,7 @@ class LinkOptions:
         )
         return self._exported(drawn, which), self.first.at(luck["first"]) * mean / self.flows
 
-    def _stays(self, luck, slot, total):
+    def _stays(self, luck: dict[str, Array], slot: Array, total: int) -> dict[str, Array]:
         """When flows come and go, in slots."""
         others = jnp.arange(self.flows)[:, None] > 0
         start = jnp.where(others, self.starts.at(luck["starts"]) / slot, 0)
@@ -190,7 +204,7 @@ class LinkOptions:
             "stop": jnp.where(others, stop, total).astype(jnp.int32),
         }
 
-    def _exported(self, links, which):
+    def _exported(self, links: Links, which: Array) -> Links:
         """The links with what exported schedules say of those that follow one."""
         for number, each in enumerate(self.mix):
             if not isinstance(each, Exported):
@@ -216,17 +230,17 @@ class LinkOptions:
 _DRAWN = ("links", "rate", "rtt", "buffer", "jitter", "loss", "starts", "lasts", "first")
 
 
-def _interval(given):
+def _interval(given: object) -> Fraction:
     try:
         interval = exact(str(given))
     except InputError:
-        interval = 0
+        interval = Fraction(0)
     if interval <= 0 or max(interval.as_integer_ratio()) > 64:
         raise InputError(f"interval is {shown(given)}; expected such as 1, 2 or 1/2, of whole numbers up to 64")
     return interval
 
 
-def _mix(options):
+def _mix(options: LinkOptions) -> dict[Kind, float]:
     """The kinds of links and their ratios."""
     given = options.links if isinstance(options.links, dict) else {options.links: 1}
     if not given:

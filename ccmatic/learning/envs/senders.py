@@ -2,25 +2,30 @@
 constant rate, and one that knows the link), and those that were trained."""
 
 import operator
+from collections.abc import Iterator
 from functools import partial
 from math import ceil
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
 from ccmatic.base import CONDITION, InputError, definitions
 from ccmatic.compilers.arrays import Counted, Values, rates, to_float, where
-from ccmatic.controllers import load, signal
-from ccmatic.language import Past, as_sent, find_program, is_stateful, parts
+from ccmatic.contracts import Links
+from ccmatic.controllers import Controller, Stateful, load, signal
+from ccmatic.language import Past, Tree, as_sent, find_program, is_stateful, parts
 from ccmatic.learning import policies
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.capacity import MBIT
-from ccmatic.learning.envs.environment import Environment, window
-from ccmatic.learning.envs.rollout import RolloutPolicy, stateless
+from ccmatic.learning.envs.environment import Environment, EnvironmentState, window
+from ccmatic.learning.envs.links import LinkOptions
+from ccmatic.learning.envs.rollout import Act, RolloutPolicy, stateless
 from ccmatic.learning.estimation import beliefs
 
 
-def sender(name, environment):
+def sender(name: str, environment: Environment) -> RolloutPolicy:
     """The RolloutPolicy of a sender: `constant:MBIT`, in Mbit/s; `oracle`, which sends at the rate of the link, a share
     of it if it has several flows; `cubic`, RFC 9438's; or a controller, by its path or the name of one that ccmatic
     ships. Raises InputError."""
@@ -39,19 +44,19 @@ def sender(name, environment):
     return _believing(load(name), environment.options)
 
 
-def trained(policy, options):
+def trained(policy: policies.Policy, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
     """The Environment in which a policies.Policy observes, acts and is rewarded as in its training, with the links of
     `options`; and its RolloutPolicy there, whose actions are clipped as there."""
     learned = {each: getattr(policy.file, each) for each in ("observe", "act", "reward", "history", "delay")}
     environment = Environment(options, **learned)
 
-    def action(seen):
+    def action(seen: Array) -> Array:
         return jnp.clip(policies.outputs(policy.layers, seen)[..., 0], *environment.bounds)
 
     return environment, stateless(action)
 
 
-def _constant(name, number):
+def _constant(name: str, number: str) -> RolloutPolicy:
     try:
         rate = float(number) * MBIT
     except ValueError:
@@ -61,8 +66,8 @@ def _constant(name, number):
     return RolloutPolicy(lambda links: (), lambda memory, links, state, seen: (memory, jnp.full(seen.shape[:2], rate)))
 
 
-def _knows_the_link(options):
-    def act(memory, links, state, seen):
+def _knows_the_link(options: LinkOptions) -> Act:
+    def act(memory: Any, links: Links, state: EnvironmentState, seen: Array) -> tuple[Any, Array]:
         start = state.interval * options.slots
         bytes_ = jnp.sum(jax.lax.dynamic_slice_in_dim(links.capacity, start, options.slots), axis=0)
         return memory, jnp.broadcast_to((bytes_ / options.slots / links.slot / options.flows)[:, None], seen.shape[:2])
@@ -70,15 +75,17 @@ def _knows_the_link(options):
     return act
 
 
-def _untouched(formula):
+def _untouched(formula: signal.Signal) -> RolloutPolicy:
     """The RolloutPolicy that sends as an action of 0 does: of a formula with registers of its own, which go on by
     themselves, and of what its environment remembers."""
     own = formula.memory[-1]
 
-    def begin(links):
+    def begin(links: Links) -> dict[str, Array]:
         return signals.first_values(own, links.rtt * links.slot, links.packet)
 
-    def act(memory, links, state, seen):
+    def act(
+        memory: dict[str, Array], links: Links, state: EnvironmentState, seen: Array
+    ) -> tuple[dict[str, Array], Array]:
         knowledge = state.knowledge._replace(registers=state.knowledge.registers | memory, action=0.0)
         memory = knowledge.next_values(own)
         knowledge = knowledge._replace(registers=knowledge.registers | memory)
@@ -87,13 +94,15 @@ def _untouched(formula):
     return RolloutPolicy(begin, act)
 
 
-def _believing(controller, options):
+def _believing(controller: Controller, options: LinkOptions) -> RolloutPolicy:
     """A controller of beliefs: a step is an interval. It has no other controller at first, whatever it says.
 
     An envelope sends the least that it leaves.
     """
 
-    def act(bounds, links, state, seen):
+    def act(
+        bounds: beliefs.Beliefs, links: Links, state: EnvironmentState, seen: Array
+    ) -> tuple[beliefs.Beliefs, Array]:
         after = bounds.learned(state.knowledge)
         bounds = jax.tree.map(lambda new, old: jnp.where(state.interval > 0, new, old), after, bounds)
         low, _ = rates(controller, bounds)
@@ -102,7 +111,7 @@ def _believing(controller, options):
     return RolloutPolicy(lambda links: beliefs.of_links(links, options.slots, window(controller.is_envelope)), act)
 
 
-def remembering(controller, options):
+def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
     """The RolloutPolicy of a controller with state, which it remembers first: a step is an interval. It sends its
     window in the RTT that it measured last, or at its rate where that is less; no timeout fires. Raises InputError
     where R_m is no whole number of intervals."""
@@ -116,14 +125,16 @@ def remembering(controller, options):
     kept = max([0, *past]) + rtt + 1
     conditions = {memory.name for memory in controller.state if memory.unit == CONDITION}
 
-    def begin(links):
+    def begin(links: Links) -> tuple[dict[str, Any], dict[str, Any]]:
         values, none = Values(fixed), jnp.zeros(links.rtt.shape, jnp.float32)
         state = {memory.name: none + values.of(memory.chosen) for memory in controller.state}
         state = {name: value > 0 if name in conditions else Counted.of(value) for name, value in state.items()}
         column = jnp.zeros((kept, *none.shape))
         return state, {name: Counted.of(column) if name in _COUNTED else column for name in _KEPT}
 
-    def act(memory, links, state, seen):
+    def act(
+        memory: tuple[dict[str, Any], dict[str, Any]], links: Links, state: EnvironmentState, seen: Array
+    ) -> tuple[tuple[dict[str, Any], dict[str, Any]], Array]:
         now, (remembered, counted) = state.knowledge.now, memory
         wrong = 1.0 if state.wrong is None else state.wrong
         waited = jnp.maximum(0, (now.rtt_end - links.rtt * links.slot * wrong) / now.seconds)
@@ -149,16 +160,16 @@ _COUNTED = ("acked", "lost", "sent")
 _KEPT = (*_COUNTED, "delay", "waited", "measured")
 
 
-def _back(column, steps):
+def _back(column: Any, steps: int) -> Any:
     """What stands in a column so many steps before the latest."""
     return jax.tree.map(operator.itemgetter(steps), column)
 
 
-def _then(column, latest):
+def _then(column: Array, latest: Array) -> Array:
     return jnp.concatenate([jnp.broadcast_to(latest, column.shape[1:])[None], column[:-1]])
 
 
-def _observed(counted, now, interval, rtt):
+def _observed(counted: dict[str, Any], now: signals.Interval, interval: Array, rtt: int) -> dict[str, Any]:
     """What such a controller observes, by name: arrays, or functions from steps back to arrays. What is served it
     takes to be what is acknowledged, as a sender does."""
     no = jnp.zeros(now.sent.shape, bool)
@@ -174,7 +185,7 @@ def _observed(counted, now, interval, rtt):
     }
 
 
-def _pasts(tree):
+def _pasts(tree: Tree) -> Iterator[Past]:
     """The Pasts in a tree."""
     if isinstance(tree, Past):
         yield tree

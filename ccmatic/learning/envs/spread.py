@@ -2,8 +2,10 @@
 
 import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import jax.numpy as jnp
+from jax import Array
 
 from ccmatic.base import InputError
 
@@ -12,15 +14,15 @@ from ccmatic.base import InputError
 class OneOf:
     """Each of the values is as likely."""
 
-    values: tuple
+    values: tuple[float, ...]
 
-    def at(self, luck):
+    def at(self, luck: Array) -> Array:
         """Such numbers, of an array of numbers from 0 to 1 that are uniform."""
         number = jnp.minimum(jnp.floor(luck * len(self.values)), len(self.values) - 1)
         return jnp.array(self.values, jnp.float32)[number.astype(jnp.int32)]
 
     @property
-    def ends(self):
+    def ends(self) -> tuple[float, float]:
         """The least and the most."""
         return min(self.values), max(self.values)
 
@@ -33,29 +35,33 @@ class Range:
     high: float
     log: bool = False
 
-    def at(self, luck):
+    def at(self, luck: Array) -> Array:
         """As OneOf.at."""
         if self.log:
             return jnp.exp(math.log(self.low) + luck * math.log(self.high / self.low))
         return self.low + luck * (self.high - self.low)
 
     @property
-    def ends(self):
+    def ends(self) -> tuple[float, float]:
         """The least and the most."""
         return self.low, self.high
 
 
-def spread(given, name, least=0.0, most=math.inf, above=False):
+Spread: TypeAlias = OneOf | Range
+
+
+def spread(given: object, name: str, least: float = 0.0, most: float = math.inf, above: bool = False) -> Spread:
     """What is given: a number, a list of numbers, or a dict with `low`, `high` and maybe `log`. Raises InputError that
     names it, also for what is below `least`, above `most`, or is `least` where `above`."""
     if isinstance(given, OneOf | Range):
-        made = given
+        made: Spread = given
     elif isinstance(given, dict):
         if not {"low", "high"} <= given.keys() <= {"low", "high", "log"}:
             raise InputError(
                 f"{name} has {', '.join(map(str, given)) or 'nothing'}; expected low and high, and maybe log"
             )
-        made = Range(*(_number(given[end], name) for end in ("low", "high")), bool(given.get("log", False)))
+        low, high = (_number(given[end], name) for end in ("low", "high"))
+        made = Range(low, high, bool(given.get("log", False)))
     elif isinstance(given, list | tuple):
         made = OneOf(tuple(_number(value, name) for value in given))
     else:
@@ -72,7 +78,7 @@ def spread(given, name, least=0.0, most=math.inf, above=False):
     return made
 
 
-def _number(value, name):
+def _number(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise InputError(f"{name} is {value!r}; expected a number, a list of numbers, or low and high")
     return float(value)
