@@ -1,6 +1,7 @@
 """The network as an agent: CCLab's adversary ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based
 Congestion Controllers"), which acts once an interval, against one sender."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -9,11 +10,13 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.base import InputError, definitions, shown, suggest
+from ccmatic.contracts import Links
 from ccmatic.controllers import signal
 from ccmatic.learning.adversaries.levels import Bandwidth, Chosen, Jitter, LeastRtt
 from ccmatic.learning.adversaries.target import Target
-from ccmatic.learning.envs import EnvironmentState
+from ccmatic.learning.envs import EnvironmentState, LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
+from ccmatic.learning.envs.signals import Knowledge
 
 #: Over how many of the last intervals the two mean delays are that CCLab's Eq. 5 compares with its threshold.
 LONG, SHORT = 10, 2
@@ -33,12 +36,12 @@ class AttackState(NamedTuple):
     history: Array
 
     @property
-    def interval(self):
+    def interval(self) -> Array:
         """How many are over."""
         return self.target.interval
 
     @property
-    def links(self):
+    def links(self) -> Links:
         """With the capacity that was chosen so far."""
         return self.chosen.links
 
@@ -64,7 +67,7 @@ class Attack:
 
     bounds = (-1.0, 1.0)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.reward not in REWARDS:
             raise InputError(f"unknown reward '{self.reward}' of an adversary; {suggest(self.reward, REWARDS)}")
         for name in ("history", "runs"):
@@ -78,21 +81,21 @@ class Attack:
             raise InputError(f"penalty is {shown(self.penalty)}; expected a number, at least 0, such as 10")
 
     @property
-    def options(self):
+    def options(self) -> LinkOptions:
         """The LinkOptions."""
         return self.target.options
 
     @property
-    def features(self):
+    def features(self) -> int:
         """How many numbers a vector of the history has."""
         return self.level.features + 5
 
     @property
-    def size(self):
+    def size(self) -> int:
         """How many numbers an observation has."""
         return self.history * self.features
 
-    def reset(self, key, n):
+    def reset(self, key: Array, n: int) -> tuple[Links, AttackState]:
         """n links and their first AttackState, (Links, AttackState), as Environment.reset; the Links are those at
         first."""
         links, target = self.target.environment.reset(key, n)
@@ -104,17 +107,17 @@ class Attack:
             history=jnp.zeros((n, 1, self.history, self.features)),
         )
 
-    def observation(self, state):
+    def observation(self, state: AttackState) -> Array:
         """(n, 1, size): of each of the last intervals, the oldest first, what the level tells, what was acknowledged
         and what was out, of the most that was asked for; delays in R_m; losses."""
         return state.history.reshape(*state.history.shape[:2], self.size)
 
-    def step(self, links, state, action):
+    def step(self, links: Links, state: AttackState, action: Array) -> tuple[AttackState, Array, Array]:
         """One interval: (AttackState, observation, reward (n, 1)). action: (n, 1)."""
         state, reward, _ = self.watched(state, action)
         return state, self.observation(state), reward
 
-    def watched(self, state, action):
+    def watched(self, state: AttackState, action: Array) -> tuple[AttackState, Array, Array]:
         """One interval: (AttackState, reward (n, 1), bytes served (n))."""
         chosen = self.level.choose(self.options, state.chosen, state.interval, jnp.clip(action[:, 0], -1, 1))
         links = chosen.links
@@ -131,21 +134,22 @@ class Attack:
         history = jnp.concatenate([state.history[:, :, 1:], vector[:, None, None]], axis=2)
         return AttackState(chosen, target, memory, delays, history), reward[:, None], served
 
-    def rewarded(self, used, delays, knowledge):
+    def rewarded(self, used: Array, delays: Array, knowledge: Knowledge) -> Array:
         """(n), of the share of the link that was used, (n), the last queueing delays, (LONG, n) the latest first, and
         the target's Knowledge."""
         return REWARDS[self.reward](self, used, delays, knowledge)
 
-    def wanting(self, rates):
+    def wanting(self, rates: Array) -> Array:
         """The actions that want these rates, Mbit/s."""
         low, high = self.options.rate.ends
-        return (rates - low) / (high - low) * 2 - 1
+        actions: Array = (rates - low) / (high - low) * 2 - 1
+        return actions
 
-    def totals(self, links, state):
+    def totals(self, links: Links, state: AttackState) -> tuple[Array, Array, Array]:
         """As Environment.totals, of the target."""
         return self.target.environment.totals(state.links, state.target)
 
-    def _network(self, links, knowledge, delay):
+    def _network(self, links: Links, knowledge: Knowledge, delay: Array) -> list[Array]:
         now, high = knowledge.now, self.options.rate.ends[1] * MBIT
         rtt = links.rtt[0] * links.slot
         throughput, loss, least_rtt = (knowledge.measure(name)[0] for name in ("throughput", "loss_rate", "least_rtt"))
@@ -153,16 +157,16 @@ class Attack:
         return [throughput / high, now.out[0] / (high * rtt), delay / rtt, late, loss]
 
 
-def _utilisation(attack, used, delays, knowledge):
+def _utilisation(attack: Attack, used: Array, delays: Array, knowledge: Knowledge) -> Array:
     """CCLab's Eq. 7: less the share that is used, and less a penalty (Eq. 6) for what the long mean of the queueing
     delay is below the threshold, or the short one (Eq. 5)."""
     least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
     return -used - attack.penalty * jnp.maximum(0, 1 - least / jnp.maximum(attack.threshold, 1e-6))
 
 
-def _naive(attack, used, delays, knowledge):
+def _naive(attack: Attack, used: Array, delays: Array, knowledge: Knowledge) -> Array:
     """CCLab's Eq. 3: less the reward of Orca's training."""
     return -knowledge.value(signal.load("reward", definitions.chosen("models.signals", "ORCA")).term)[0]
 
 
-REWARDS = {"utilisation": _utilisation, "naive": _naive}
+REWARDS: dict[str, Callable[[Attack, Array, Array, Knowledge], Array]] = {"utilisation": _utilisation, "naive": _naive}

@@ -10,6 +10,7 @@ from jax import Array
 
 from ccmatic.base import InputError, shown
 from ccmatic.contracts import Links
+from ccmatic.learning.envs import LinkOptions
 from ccmatic.learning.envs.capacity import MBIT, smoothed
 
 
@@ -31,15 +32,15 @@ class Bandwidth:
 
     features, follows_links = 2, False
 
-    def begin(self, options, links):
+    def begin(self, options: LinkOptions, links: Links) -> Chosen:
         """The Chosen before the first interval; kept: changes of the rate, (window, n) the latest first."""
         return Chosen(links, links.capacity[0] / links.slot, jnp.zeros((options.window, len(links.slot))))
 
-    def unharmed(self, key, n):
+    def unharmed(self, key: Array, n: int) -> Array:
         """Actions, (n, 1), of those that a sender has without an adversary: any rate is as likely to be wanted."""
         return anything(key, n)
 
-    def choose(self, options, before, interval, action):
+    def choose(self, options: LinkOptions, before: Chosen, interval: Array, action: Array) -> Chosen:
         """The Chosen of an action, (n). before: the Chosen of the interval before."""
         low, high = options.rate.ends
         wanted = MBIT * (low + (action + 1) / 2 * (high - low))
@@ -49,7 +50,7 @@ class Bandwidth:
         capacity = jax.lax.dynamic_update_slice_in_dim(links.capacity, rows, interval * slots, 0)
         return Chosen(links._replace(capacity=capacity), rate, changes)
 
-    def observed(self, options, chosen):
+    def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
         """Return what an adversary observes of a Chosen, (n) each: the rate, and how much it may still grow, as shares
         of the largest rate of the options."""
         high = options.rate.ends[1]
@@ -65,26 +66,26 @@ class LeastRtt:
     within: float
     features, follows_links = 1, True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if isinstance(self.within, bool) or not isinstance(self.within, int | float) or not 0 < self.within < 1:
             raise InputError(f"within is {shown(self.within)}; expected a number between 0 and 1, such as 0.05")
 
-    def begin(self, options, links):
+    def begin(self, options: LinkOptions, links: Links) -> Chosen:
         """As Bandwidth.begin; kept: the last action, (n)."""
         none = jnp.zeros(len(links.slot))
         return Chosen(links, links.capacity[0] / links.slot, none, none + 1)
 
-    def unharmed(self, key, n):
+    def unharmed(self, key: Array, n: int) -> Array:
         """As Bandwidth.unharmed: nothing is wrong."""
         return jnp.zeros((n, 1))
 
-    def choose(self, options, before, interval, action):
+    def choose(self, options: LinkOptions, before: Chosen, interval: Array, action: Array) -> Chosen:
         """As Bandwidth.choose."""
         links = before.links
         served = jax.lax.dynamic_slice_in_dim(links.capacity, interval * options.slots, options.slots)
         return Chosen(links, served.mean(0) / links.slot, action, 1 + self.within * action)
 
-    def observed(self, options, chosen):
+    def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
         """As Bandwidth.observed: the action."""
         return [chosen.kept]
 
@@ -96,26 +97,26 @@ class Jitter:
 
     features, follows_links = 1, True
 
-    def begin(self, options, links):
+    def begin(self, options: LinkOptions, links: Links) -> Chosen:
         """As Bandwidth.begin; kept: the share that is held, (n)."""
         return Chosen(links, links.capacity[0] / links.slot, jnp.zeros(len(links.slot)))
 
-    def unharmed(self, key, n):
+    def unharmed(self, key: Array, n: int) -> Array:
         """As Bandwidth.unharmed: any share is as likely."""
         return anything(key, n)
 
-    def choose(self, options, before, interval, action):
+    def choose(self, options: LinkOptions, before: Chosen, interval: Array, action: Array) -> Chosen:
         """As Bandwidth.choose."""
         links, share, slots = before.links, (action + 1) / 2, options.slots
         rows = jnp.broadcast_to(share, (slots, *share.shape))
         held = jax.lax.dynamic_update_slice_in_dim(links.held, rows, interval * slots, 0)
         return Chosen(links._replace(held=held), before.rate, share)
 
-    def observed(self, options, chosen):
+    def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
         """As Bandwidth.observed: the share."""
         return [chosen.kept]
 
 
-def anything(key, n):
+def anything(key: Array, n: int) -> Array:
     """Actions, (n, 1), any as likely."""
     return jax.random.uniform(key, (n, 1), minval=-1, maxval=1)

@@ -1,10 +1,14 @@
 """Who is attacked: a sender in the fluid simulator, alone on its link."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from jax import Array
 
 from ccmatic.base import InputError, definitions
+from ccmatic.contracts import Links, SlotOutcome
 from ccmatic.learning import policies
-from ccmatic.learning.envs import Environment, RolloutPolicy, sender, trained
+from ccmatic.learning.envs import Environment, EnvironmentState, LinkOptions, RolloutPolicy, sender, trained
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,11 +20,13 @@ class Target:
     policy: RolloutPolicy
 
     @property
-    def options(self):
+    def options(self) -> LinkOptions:
         """The LinkOptions."""
         return self.environment.options
 
-    def step(self, links, memory, state, wrong=None):
+    def step(
+        self, links: Links, memory: Any, state: EnvironmentState, wrong: Array | None = None
+    ) -> tuple[Any, EnvironmentState, SlotOutcome]:
         """One interval: what it remembers next, the EnvironmentState after it, and the SlotOutcome of each slot. wrong:
         as of Environment.misled; what it observes once it goes on observing."""
         shown = state if wrong is None else self.environment.misled(state, wrong)
@@ -30,7 +36,7 @@ class Target:
         return memory, state, seen
 
 
-def target(name, options):
+def target(name: str, options: LinkOptions) -> Target:
     """Return the Target of this name on the links of `options`: `policy:FILE` for a trained policy, else a name as of
     `learning.sender`. Raises InputError."""
     if options.flows != 1:

@@ -1,7 +1,12 @@
 """Attacks that are asked for by name, and adversaries that were trained in them, each one file of numbers."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
 
 from ccmatic import records
 from ccmatic.base import InputError, located, read_text, shown, suggest
@@ -16,14 +21,18 @@ from ccmatic.learning.envs import LinkOptions
 OPTIONS = ("target", "reward", "penalty", "history", "runs", "level", "within")
 
 #: What an adversary chooses: by CCLab's names, and what the laws of a link with jitter leave open.
-LEVELS = {"environment": Bandwidth, "feature": LeastRtt, "jitter": Jitter}
+LEVELS: dict[str, Callable[..., Bandwidth | LeastRtt | Jitter]] = {
+    "environment": Bandwidth,
+    "feature": LeastRtt,
+    "jitter": Jitter,
+}
 
 #: What the links of an attack are unless it is said otherwise: CCLab's range and R_m. Its buffer is a BDP, here that of
 #: the middle of the range.
 LINKS = {"rate": {"low": 1, "high": 96}, "rtt": 20, "buffer": 121_250}
 
 
-def attack(options, links, threshold=0.0):
+def attack(options: Mapping[str, Any], links: Mapping[str, Any], threshold: float = 0.0) -> Attack:
     """The Attack that two sections of a query ask for: [adversary], and [environment] with options of LinkOptions.
     threshold: seconds. Raises InputError."""
     level = _level(options)
@@ -41,7 +50,7 @@ def attack(options, links, threshold=0.0):
     return Attack(target(options["target"], link_options), threshold=threshold, level=level, **given)
 
 
-def _level(options):
+def _level(options: Mapping[str, Any]) -> Bandwidth | LeastRtt | Jitter:
     name = options.get("level", "environment")
     if name not in LEVELS:
         raise InputError(f"unknown level '{shown(name)}'; {suggest(str(name), LEVELS)}")
@@ -53,7 +62,7 @@ def _level(options):
     return LEVELS[name](**given)
 
 
-def constrained(attack):
+def constrained(attack: Attack) -> Attack:
     """An Attack with CCLab's threshold: the mean queueing delay unharmed."""
     return replace(attack, threshold=float(baseline(attack).delay.mean()))
 
@@ -66,7 +75,7 @@ class Adversary:
     attack: Attack
 
     @cached_property
-    def layers(self):
+    def layers(self) -> policies.Layers:
         """As of `policies.arrays`."""
         return policies.arrays(self.file.layers)
 
@@ -74,14 +83,14 @@ class Adversary:
         """What it does in as many episodes as its baseline has, on the same links or from the same rates on."""
         return play(self.attack, lambda state, seen, key: policies.outputs(self.layers, seen)[..., 0], self.attack.runs)
 
-    def trace(self):
+    def trace(self) -> tuple[NDArray[Any], bool]:
         """The rates of the `worst` episode, (steps) Mbit/s, and whether there is one with the threshold's delay."""
         episodes = self.played()
         number, constrained = worst(episodes, self.attack.threshold)
         return episodes.rates[:, number], constrained
 
 
-def load(path):
+def load(path: str | Path) -> Adversary:
     """The Adversary in a file. Raises InputError, which names it, for what is none."""
     file = records.read_record(read_text(path), records.AdversaryFile, str(path))
     with located(str(path)):

@@ -5,6 +5,7 @@ from ccmatic.learning.policies.formulas import exportable
 from ccmatic.learning.policies.onnx_file import write_onnx
 from ccmatic.learning.policies.policy import (
     PROVED_HORIZON,
+    Layers,
     Policy,
     arrays,
     check_layers,
@@ -17,6 +18,7 @@ from ccmatic.learning.policies.program import outputs, program
 __all__ = [
     "PROVED_HORIZON",
     "GuidedExport",
+    "Layers",
     "Policy",
     "PolicyExport",
     "arrays",
