@@ -88,7 +88,7 @@ def test_a_place_is_told_in_seconds_of_the_run():
         ({"on": PATH, "expect": ["no timeout"]}, "is about timeout, which a run does not show"),
         ({"on": PATH, "expect": ["C_L <= 1"]}, "is about C_L, which a run does not show"),
         ({"on": PATH, "expect": ["loss <= 1% while window <= 1 bdp"]}, "is about window, which a run does not show"),
-        ({"on": PATH, "expect": ["queue <= 1"]}, "has another unit"),
+        ({"on": PATH, "expect": ["queue <= 1"]}, "queue <= 1.*expected"),
         ({"on": PATH, "expect": ["delay <= 41 ms"]}, "such as 11/10 rtt"),
         ({"on": PATH, "expect": ["loss <= 1% over every 9 s"]}, "needs a horizon"),
         ({"on": PATH, "expect": ["share >= 10%"]}, "is about several flows"),
