@@ -49,7 +49,7 @@ def test_where_there_is_no_answer_in_time_a_smaller_question_is_advised():
 def test_commands_print_it_for_people_and_as_json(command, tmp_path):
     name, *more = command
     asked = [name, "vegas", "--model", "ccac_windows", "--buffer", "1", "--horizon", "3", *more]
-    asked += ["--save", str(tmp_path)] + (["--at", "1/2"] if name == "worst" else [])
+    asked += ["--out", str(tmp_path)] + (["--at", "1/2"] if name == "worst" else [])
     assert "    try: --model ccac_windows:R=4 with" in CliRunner().invoke(cli, asked).stdout
     line = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout.splitlines()[0])
     assert line["advice"][0].startswith("--model ccac_windows:R=4 with")
