@@ -10,12 +10,12 @@ from ccmatic.learning.agents.contract import Agent
 DEFAULT = "ppo"
 
 
-def shipped():
+def shipped() -> list[str]:
     """The names of the algorithms in this package, sorted."""
     return sorted(module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg)
 
 
-def find(name) -> type[Agent]:
+def find(name: str) -> type[Agent]:
     """Return the Agent class of an algorithm.
 
     Args:
@@ -27,7 +27,8 @@ def find(name) -> type[Agent]:
     """
     ours = shipped()
     if name in ours:
-        return import_module(f"ccmatic.learning.agents.{name}.train").AGENT
+        own: type[Agent] = import_module(f"ccmatic.learning.agents.{name}.train").AGENT
+        return own
     if isinstance(name, str) and "/" in name:
         agent = definitions.load_from_folder(name, "train", "AGENT")
     else:

@@ -3,7 +3,9 @@
 import io
 import json
 import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -11,9 +13,10 @@ from flax import serialization
 
 from ccmatic import records
 from ccmatic.base import InputError, opened, write_bytes
+from ccmatic.learning.agents.contract import Agent
 
 
-def write(path, agent, about, curve):
+def write(path: str | Path, agent: Agent, about: Mapping[str, Any], curve: Sequence[records.TrainingLine]) -> None:
     """Write the state of an Agent, each part of it as Flax writes it (msgpack). about: what is trained, as
     JSON has it; curve: TrainingLines so far."""
     content = io.BytesIO()
@@ -24,7 +27,7 @@ def write(path, agent, about, curve):
     write_bytes(path, content.getvalue())
 
 
-def restore(path, agent, about):
+def restore(path: str | Path, agent: Agent, about: Mapping[str, Any]) -> list[records.TrainingLine]:
     """Restore an agent from a checkpoint, and return the TrainingLines so far: none if there is no file.
 
     Raises InputError if the file is no checkpoint of this training."""
@@ -46,7 +49,7 @@ def restore(path, agent, about):
     return [records.convert(line, records.TrainingLine, str(path)) for line in contents["curve"]]
 
 
-def _check_shapes(expected, stored):
+def _check_shapes(expected: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
     shapes = [[np.shape(leaf) for leaf in jax.tree.leaves(tree)] for tree in (expected, stored)]
     if shapes[0] != shapes[1]:
         raise ValueError("its networks have other sizes")

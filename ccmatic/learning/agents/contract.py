@@ -2,9 +2,13 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccmatic.base import InputError, shown
+
+if TYPE_CHECKING:
+    from ccmatic.learning.agents.links import Links
+    from ccmatic.learning.agents.query import Training
 
 
 @dataclass(frozen=True)
@@ -20,15 +24,15 @@ class Agent(ABC):
             Its `__post_init__` raises InputError for values that will not do, see `require_whole`.
     """
 
-    Options: ClassVar[type] = NoOptions
+    Options: ClassVar[type[Any]] = NoOptions
 
     @classmethod
-    def check(cls, training) -> None:
+    def check(cls, training: "Training") -> None:
         """Raise InputError for a Training from which this algorithm cannot learn."""
         return
 
     @abstractmethod
-    def __init__(self, training, links, seed: int):
+    def __init__(self, training: "Training", links: "Links", seed: int) -> None:
         """Begin at random.
 
         Args:
@@ -63,13 +67,13 @@ class Agent(ABC):
         """Take over what `state` returned in an earlier process."""
 
 
-def require_whole(options, *names):
+def require_whole(options: object, *names: str) -> None:
     """Raise InputError unless these fields of a dataclass are whole numbers of at least 1."""
     for name in names:
         if not is_whole(getattr(options, name)):
             raise InputError(f"{name} is {shown(getattr(options, name))}; expected a whole number, at least 1")
 
 
-def is_whole(value):
+def is_whole(value: object) -> bool:
     """Whether a value is an int of at least 1."""
     return type(value) is int and value >= 1

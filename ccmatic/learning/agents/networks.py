@@ -1,8 +1,12 @@
 """What the networks of all agents are made of, and what of them is kept in a policy's file."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+from jax import Array
 from skrl.models.jax import DeterministicMixin, Model
 
 from ccmatic.learning import policies
@@ -11,18 +15,18 @@ from ccmatic.learning import policies
 LAYER = "Dense_{}"
 
 
-class Critic(DeterministicMixin, Model):
+class Critic(DeterministicMixin, Model):  # type: ignore[misc]  # skrl has no types
     """The value of an observation, or, but in the role of `value`, of an action where it was taken."""
 
-    layers: tuple = ()
+    layers: tuple[int, ...] = ()
 
-    def __init__(self, layers, **spaces):
+    def __init__(self, layers: tuple[int, ...], **spaces: Any) -> None:
         Model.__init__(self, **spaces)
         self.layers = layers
         DeterministicMixin.__init__(self)
 
     @nn.compact
-    def __call__(self, inputs, role):
+    def __call__(self, inputs: Mapping[str, Array], role: str) -> tuple[Array, dict[str, Any]]:
         """It, and nothing else."""
         taken = [] if role == "value" else [inputs["taken_actions"]]
         x = jnp.concatenate([inputs["observations"], *taken], axis=-1)
@@ -37,13 +41,15 @@ class Dense(nn.Module):
     first: nn.initializers.Initializer
 
     @nn.compact
-    def __call__(self):
+    def __call__(self) -> tuple[Array, Array]:
         """(weights (inputs, outputs), bias (outputs))."""
         weights = self.param("kernel", self.first, (self.inputs, self.outputs))
         return weights, self.param("bias", nn.initializers.zeros, (self.outputs,))
 
 
-def network(x, layers, outputs, last, *fixed):
+def network(
+    x: Array, layers: Sequence[int], outputs: int, last: nn.initializers.Initializer, *fixed: tuple[Array, Array]
+) -> Array:
     """The outputs for observations `x`; last: by which the last layer begins; fixed: layers after it that are not
     learned."""
     widths, firsts = [x.shape[-1], *layers, outputs], [*[nn.initializers.lecun_normal()] * len(layers), last]
@@ -51,7 +57,7 @@ def network(x, layers, outputs, last, *fixed):
     return policies.outputs([*learned, *fixed], x)
 
 
-def give(model, layers):
+def give(model: Any, layers: Iterable[tuple[Any, Any]]) -> None:
     """A Model's network gets such layers."""
     params, numbers = model.state_dict.params, {}
     for number, (weights, bias) in enumerate(layers):
@@ -60,10 +66,11 @@ def give(model, layers):
     model.state_dict = model.state_dict.replace(params=given)
 
 
-def layers(model):
+def layers(model: Any) -> list[tuple[Any, Any]]:
     """(weights, bias) of each layer of a policy's network, first to last; weights have a column for each output. All
     but the last are followed by a tanh."""
-    params, numbered = model.state_dict.params["params"], []
+    params = model.state_dict.params["params"]
+    numbered: list[tuple[Any, Any]] = []
     while LAYER.format(len(numbered)) in params:
         layer = params[LAYER.format(len(numbered))]
         numbered.append((layer["kernel"], layer["bias"]))

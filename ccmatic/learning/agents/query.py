@@ -1,6 +1,7 @@
 """What is to be trained, from a TOML file: its sections [environment] and [agent], and of an adversary [adversary]."""
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,8 @@ class AgentSection:
     """
 
     algorithm: str
-    options: object
-    layers: tuple = (32, 16)
+    options: Any
+    layers: tuple[int, ...] = (32, 16)
     gamma: float = 0.9
     parallel: int = 256
     episodes: int = 50
@@ -39,7 +40,7 @@ class AgentSection:
     deviation: float = 1.0
     device: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_whole(self, "parallel", "episodes")
         if not isinstance(self.layers, list | tuple) or not all(map(is_whole, self.layers)):
             raise InputError(f"layers is {shown(self.layers)}; expected whole numbers, such as [32, 16]")
@@ -62,12 +63,12 @@ class Training:
     agent: AgentSection
 
     @property
-    def attacks(self):
+    def attacks(self) -> bool:
         """Whether it is an adversary that is trained."""
         return isinstance(self.environment, adversaries.Attack)
 
     @property
-    def lag(self):
+    def lag(self) -> int:
         """After how many intervals that of an action is heard of: those in R_m; what a link does is felt at once."""
         return 0 if self.attacks else int(1 / self.environment.options.interval)
 
@@ -82,7 +83,7 @@ KNOWN = {
 }
 
 
-def load(file):
+def load(file: str | Path) -> Training:
     """The Training of a TOML file. Raises InputError, which names the file and, where it can, the line."""
     sections, text = load_toml(file)
     for section, keys in sections.items():
@@ -95,7 +96,7 @@ def load(file):
         try:
             algorithm, agent = _agent(sections.get("agent", {}), file, text)
             training = Training(Path(file).stem, sections, _made(sections), algorithm, agent)
-            if not training.attacks:
+            if isinstance(training.environment, Environment):
                 _check_exported(training.environment)
             _check_length(training)
             algorithm.check(training)
@@ -103,17 +104,17 @@ def load(file):
             if error.file is None:
                 error.line = _line(text, error.message, sections)
             raise
-    if training.attacks:
+    if isinstance(training.environment, adversaries.Attack):
         return replace(training, environment=adversaries.constrained(training.environment))
     return training
 
 
-def _require_known(section, key, names, file, text):
+def _require_known(section: str, key: str, names: Collection[str], file: str | Path, text: str) -> None:
     if key not in names:
         raise InputError(f"unknown key '{key}' in [{section}]; {suggest(key, names)}", str(file), line_of(text, key))
 
 
-def _agent(section, file, text):
+def _agent(section: Mapping[str, Any], file: str | Path, text: str) -> tuple[type[Agent], AgentSection]:
     """The class of the algorithm, and the AgentSection, of the section [agent]."""
     name = section.get("algorithm", algorithms.DEFAULT)
     algorithm = algorithms.find(name)
@@ -129,19 +130,21 @@ def _agent(section, file, text):
     return algorithm, AgentSection(**{**common, "algorithm": name}, options=options)
 
 
-def _options(algorithm):
+def _options(algorithm: type[Agent]) -> list[str]:
     return [field.name for field in fields(algorithm.Options)]
 
 
-def _made(sections):
+def _made(sections: Mapping[str, Any]) -> Environment | adversaries.Attack:
     if "adversary" not in sections:
         return make_environment(sections.get("environment", {}))
     return adversaries.attack(sections["adversary"], sections.get("environment", {}))
 
 
-def _check_exported(environment):
+def _check_exported(environment: Environment) -> None:
     """What is learned can be sent by: `ccmatic.learning.policies` has all that it observes and does."""
-    policies.exportable(environment.observe, environment.reward, None if environment.envelope else environment.act)
+    reward = environment.reward
+    assert isinstance(reward, str)  # a file has no functions
+    policies.exportable(environment.observe, reward, None if environment.envelope else environment.act)
     options = environment.options
     if environment.envelope and options.longest_delay > 1:
         length = f"interval is {options.interval} R_m, and R_m with jitter takes up to {options.longest_delay:g} of it"
@@ -149,7 +152,7 @@ def _check_exported(environment):
     controllers.require_order(environment.envelope, jitter=1)
 
 
-def _check_length(training):
+def _check_length(training: Training) -> None:
     """Something is recorded of an episode."""
     steps = training.environment.options.steps
     if steps <= training.lag:
@@ -157,7 +160,7 @@ def _check_length(training):
         raise InputError(f"steps is {steps}; expected {expected}, such as {4 + training.lag}")
 
 
-def _line(text, message, sections):
+def _line(text: str, message: str, sections: Mapping[str, Mapping[str, Any]]) -> int | None:
     """That of the first key that a message speaks of."""
     keys = {key for section in sections.values() for key in section}
     named = [word for word in re.findall(r"\w+", message) if word in keys]

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections import deque
+from typing import Any
 
 import jax
 import numpy as np
@@ -12,6 +13,8 @@ from skrl.trainers.jax import SequentialTrainer
 
 from ccmatic.learning.agents import networks
 from ccmatic.learning.agents.contract import Agent
+from ccmatic.learning.agents.links import Links
+from ccmatic.learning.agents.query import AgentSection, Training
 
 skrl.logger.setLevel("ERROR")
 
@@ -24,17 +27,20 @@ class Late:
     heard of in it: as Custard's statistics of an interval are of the packets sent in it. Without that a discount of
     γ = 0 could learn nothing. NOTED: what it knows of an action beside."""
 
-    NOTED: tuple = ()
+    NOTED: tuple[str, ...] = ()
 
-    def __init__(self, lag, **options):
-        self._lag, self._waiting = lag, deque()
+    def __init__(self, lag: int, **options: Any) -> None:
+        self._lag = lag
+        self._waiting: deque[tuple[jax.Array, jax.Array, jax.Array, dict[str, Any]]] = deque()
         super().__init__(**options)
 
-    def begin(self, key):
+    def begin(self, key: jax.Array) -> None:
         """An episode begins: what the last one still waits for never comes. key: by which actions deviate in it."""
         self._waiting.clear()
 
-    def record_transition(self, *, observations, actions, next_observations, **others):
+    def record_transition(
+        self, *, observations: jax.Array, actions: jax.Array, next_observations: jax.Array, **others: Any
+    ) -> None:
         """As skrl says, of the action whose reward this is."""
         noted = {name: getattr(self, name) for name in self.NOTED}
         self._waiting.append((observations, actions, next_observations, noted))
@@ -42,10 +48,11 @@ class Late:
             observations, actions, following, noted = self._waiting.popleft()
             vars(self).update(noted)
             transition = {"observations": observations, "actions": actions, "next_observations": following}
-            super().record_transition(**transition, **others)
-            super().post_interaction(timestep=others["timestep"], timesteps=others["timesteps"])
+            agent: Any = super()  # skrl's
+            agent.record_transition(**transition, **others)
+            agent.post_interaction(timestep=others["timestep"], timesteps=others["timesteps"])
 
-    def post_interaction(self, **when):
+    def post_interaction(self, **when: Any) -> None:
         """Nothing: `record_transition` has done it, where there was something to record."""
 
 
@@ -57,10 +64,10 @@ class SkrlAgent(Agent):
         KEPT: What it learns, by the names of its attributes.
     """
 
-    KIND: type
+    KIND: type[Any]
     KEPT: tuple[str, ...]
 
-    def __init__(self, training, links, seed):
+    def __init__(self, training: Training, links: Links, seed: int) -> None:
         config.jax.key = seed
         spaces = {name: getattr(links, name) for name in ("observation_space", "action_space", "device")}
         models, options, kept = self.make(links, training.agent, spaces)
@@ -74,40 +81,41 @@ class SkrlAgent(Agent):
         )
 
     @abstractmethod
-    def make(self, links, section, spaces):
+    def make(self, links: Links, section: AgentSection, spaces: dict[str, Any]) -> tuple[dict[str, Any], Any, int]:
         """Return (models by role, options of skrl's agent, how many intervals its memory has)."""
 
     @property
-    def deviation(self):
+    def deviation(self) -> float:
         """As Agent says."""
-        return self.agent.deviation
+        deviation: float = self.agent.deviation
+        return deviation
 
-    def learn(self, seed):
+    def learn(self, seed: int) -> None:
         """As Agent says."""
         np.random.seed(seed)  # by which skrl chooses batches
         self.agent.begin(jax.random.key_data(jax.random.key(seed)))
         self._trainer.train()
 
-    def layers(self):
+    def layers(self) -> list[tuple[Any, Any]]:
         """As Agent says."""
         return networks.layers(self.agent.policy)
 
-    def state(self):
+    def state(self) -> dict[str, Any]:
         """As Agent says."""
         return {name: self._state(name) for name in self.KEPT}
 
-    def _state(self, name):
+    def _state(self, name: str) -> Any:
         module = getattr(self.agent, name)
         if name == "memory":
             return {"tensors": module.tensors, "place": (module.memory_index, module.filled)}
         return module.state if name.endswith("optimizer") else module.state_dict.params
 
-    def restore(self, state):
+    def restore(self, state: dict[str, Any]) -> None:
         """As Agent says."""
         for name in self.KEPT:
             self._restore(name, jax.tree.map(lambda leaf: jax.device_put(leaf, self.agent.device), state[name]))
 
-    def _restore(self, name, state):
+    def _restore(self, name: str, state: Any) -> None:
         module = getattr(self.agent, name)
         if name == "memory":
             module.tensors, (module.memory_index, module.filled) = state["tensors"], map(int, state["place"])

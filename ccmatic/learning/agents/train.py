@@ -2,21 +2,29 @@
 that was cut off goes on as if it had not been."""
 
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from ccmatic import records
 from ccmatic.base import InputError
-from ccmatic.learning import policies
+from ccmatic.learning import adversaries, policies
 from ccmatic.learning.agents import checkpoint
+from ccmatic.learning.agents.contract import Agent
 from ccmatic.learning.agents.links import Links
+from ccmatic.learning.agents.query import Training
 
 #: After how many seconds what was learned is written again.
 EVERY = 5
 
 
-def train(training, seed, out, listener=lambda line: None):
+def train(
+    training: Training,
+    seed: int,
+    out: str | Path,
+    listener: Callable[[records.TrainingLine], object] = lambda line: None,
+) -> None:
     """Train the agent of a Training, and write its policy, or adversary, to the file `out`.
 
     Until the training ends, OUT.checkpoint keeps what the agent has learned; the same call resumes from there.
@@ -48,28 +56,30 @@ def train(training, seed, out, listener=lambda line: None):
     kept.unlink(missing_ok=True)
 
 
-def _seeds(seed, episode):
+def _seeds(seed: int, episode: int) -> Iterator[int]:
     """All that is random in an episode is of the seed and its number: (of the links, of the agent)."""
     return (int(drawn) for drawn in np.random.SeedSequence([seed, episode]).generate_state(2))
 
 
-def _line(links, agent, episode, episodes, seconds):
+def _line(links: Links, agent: Agent, episode: int, episodes: int, seconds: float) -> records.TrainingLine:
     reward, utilisation, rtt = links.measures()
     deviation = agent.deviation
     if not np.isfinite([reward, deviation]).all():
         what = f"reward is {reward:g}, and the deviation of its actions {deviation:g}"
         raise InputError(f"in episode {episode + 1} the mean {what}; expected numbers: choose another reward or rate")
     intervals = (episode + 1) * links.environment.options.steps * links.num_envs
-    rounded = (round(value, 4) for value in (seconds, reward, utilisation, rtt, deviation))
+    rounded = [round(value, 4) for value in (seconds, reward, utilisation, rtt, deviation)]
     return records.TrainingLine(episode + 1, episodes, intervals, *rounded)
 
 
-def _file(training, seed, agent, curve):
+def _file(
+    training: Training, seed: int, agent: Agent, curve: list[records.TrainingLine]
+) -> records.PolicyFile | records.AdversaryFile:
     layers = [
         records.LayerRecord(np.asarray(weights).tolist(), np.asarray(bias).tolist()) for weights, bias in agent.layers()
     ]
     environment = training.environment
-    if training.attacks:
+    if isinstance(environment, adversaries.Attack):
         return records.AdversaryFile(
             query=training.sections, seed=seed, threshold=environment.threshold, layers=layers, curve=curve
         )

@@ -13,7 +13,7 @@ except ImportError as error:
     raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
 
 from ccmatic.learning.envs.backends import Fluid
-from ccmatic.learning.envs.environment import Environment, EnvironmentState
+from ccmatic.learning.envs.environment import Environment, EnvironmentState, Learnable
 from ccmatic.learning.envs.gym import LEARNED, LinkEnv, LinkParallelEnv, LinkVectorEnv, make_environment, spaces
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.rollout import Episode, Lawful, RolloutPolicy, lawful, rollout, stateless
@@ -26,6 +26,7 @@ __all__ = [
     "Episode",
     "Fluid",
     "Lawful",
+    "Learnable",
     "LinkEnv",
     "LinkOptions",
     "LinkParallelEnv",

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 from math import ceil
 from random import Random
+from typing import Generic
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +17,7 @@ from jax.typing import ArrayLike
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import Links
 from ccmatic.learning.envs import capacity
-from ccmatic.learning.envs.environment import Environment, EnvironmentState
+from ccmatic.learning.envs.environment import Environment, EnvironmentState, Learnable, State
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.simulation import Path, Simulation
 
@@ -33,26 +34,26 @@ class Simulated:
         """Nothing is open."""
 
 
-class Fluid(Simulated):
+class Fluid(Simulated, Generic[State]):
     """n links of an Environment in the fluid simulator, compiled. device: `cpu`, `gpu` …; None: JAX's default. Raises
     InputError where there is no such device."""
 
-    def __init__(self, environment: Environment, n: int = 1, device: str | None = None) -> None:
+    def __init__(self, environment: Learnable[State], n: int = 1, device: str | None = None) -> None:
         self.environment, self.n = environment, n
         self._device = _found(device)
         self._reset = jax.jit(partial(environment.reset, n=n))
         self._step = jax.jit(environment.step, donate_argnums=1)
         self._observe = jax.jit(environment.observation)
 
-    def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
+    def reset(self, seed: int) -> tuple[Links, State, Array]:
         """(Links, EnvironmentState, observation (n, f, size)) of an episode. seed: of all that is random in it."""
         key = jax.random.key(seed)
         links, state = self._reset(key if self._device is None else jax.device_put(key, self._device))
         return links, state, self._observe(state)
 
-    def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
+    def step(self, links: Links, state: State, action: ArrayLike) -> tuple[State, Array, Array]:
         """One interval, as Environment.step; the EnvironmentState that is given is not to be used again."""
-        after: tuple[EnvironmentState, Array, Array] = self._step(links, state, jnp.asarray(action, jnp.float32))
+        after: tuple[State, Array, Array] = self._step(links, state, jnp.asarray(action, jnp.float32))
         return after
 
 

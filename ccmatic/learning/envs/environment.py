@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -35,6 +35,44 @@ class EnvironmentState(NamedTuple):
     knowledge: signals.Knowledge
     history: Array
     wrong: Array | None = None
+
+
+State = TypeVar("State")
+
+
+class Learnable(Protocol[State]):
+    """An Environment, or what else `Fluid` plays: an attack on a sender. State: of an episode."""
+
+    @property
+    def options(self) -> LinkOptions:
+        """The LinkOptions of its links."""
+        ...
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest action."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many numbers an observation of one flow has."""
+        ...
+
+    def reset(self, key: Array, n: int) -> tuple[Links, State]:
+        """As Environment.reset."""
+        ...
+
+    def observation(self, state: State) -> Array:
+        """As Environment.observation."""
+        ...
+
+    def step(self, links: Links, state: State, action: Array) -> tuple[State, Array, Array]:
+        """As Environment.step."""
+        ...
+
+    def totals(self, links: Links, state: State) -> tuple[Array, Array, Array]:
+        """As Environment.totals."""
+        ...
 
 
 def window(of_envelope: bool) -> int:

@@ -17,7 +17,7 @@ from ccmatic.contracts import Links
 from ccmatic.learning.envs.backends import Fluid, Packets
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.emulated import Emulated
-from ccmatic.learning.envs.environment import Environment, EnvironmentState
+from ccmatic.learning.envs.environment import Environment, EnvironmentState, Learnable
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Knowledge
 
@@ -40,7 +40,7 @@ def make_environment(options: Mapping[str, Any]) -> Environment:
     return Environment(LinkOptions(**{name: options[name] for name in fields if name in options}), **learned)
 
 
-def spaces(environment: Environment) -> "tuple[Box[np.float32], Box[np.float32]]":
+def spaces(environment: Learnable[Any]) -> "tuple[Box[np.float32], Box[np.float32]]":
     """(observations, actions) of one flow."""
     low, high = environment.bounds
     return Box(-np.inf, np.inf, (environment.size,), np.float32), Box(low, high, (1,), np.float32)

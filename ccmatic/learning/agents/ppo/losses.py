@@ -1,12 +1,15 @@
 """What an update of PPO minimises: skrl's clipped loss, with these options."""
 
+from typing import Any
+
 from skrl.agents.jax.ppo import PPO_CFG
 from skrl.resources.preprocessors.jax import RunningStandardScaler
 
+from ccmatic.learning.agents.query import AgentSection
 from ccmatic.learning.agents.skrl_agents import QUIET
 
 
-def settings(section, device):
+def settings(section: AgentSection, device: Any) -> Any:
     """Return skrl's options for the section [agent] of a query; values are scaled by their running deviation."""
     own = section.options
     return PPO_CFG(

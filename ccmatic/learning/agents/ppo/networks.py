@@ -1,26 +1,29 @@
 """The policy of PPO."""
 
+from collections.abc import Mapping
 from math import log
+from typing import Any
 
 import flax.linen as nn
+from jax import Array
 from skrl.models.jax import GaussianMixin, Model
 
 from ccmatic.learning.agents.networks import network
 
 
-class Actor(GaussianMixin, Model):
+class Actor(GaussianMixin, Model):  # type: ignore[misc]  # skrl has no types
     """The policy of PPO: the mean of an action, with a deviation that is learned."""
 
-    layers: tuple = ()
+    layers: tuple[int, ...] = ()
     deviation: float = 1.0
 
-    def __init__(self, layers, deviation, **spaces):
+    def __init__(self, layers: tuple[int, ...], deviation: float, **spaces: Any) -> None:
         Model.__init__(self, **spaces)
         self.layers, self.deviation = layers, deviation
         GaussianMixin.__init__(self)
 
     @nn.compact
-    def __call__(self, inputs, role):
+    def __call__(self, inputs: Mapping[str, Array], role: str) -> tuple[Array, dict[str, Any]]:
         """The mean, and the logarithm of the deviation."""
         mean = network(inputs["observations"], self.layers, self.num_actions, nn.initializers.normal(0.01))
         deviation = nn.initializers.constant(log(self.deviation))

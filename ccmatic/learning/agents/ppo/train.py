@@ -1,16 +1,20 @@
 """PPO: an agent that learns from each rollout and then forgets it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import jax.numpy as jnp
+from jax import Array
 from skrl.agents.jax.ppo import PPO
 
 from ccmatic.base import InputError, shown
 from ccmatic.learning import policies
 from ccmatic.learning.agents.contract import require_whole
+from ccmatic.learning.agents.links import Links
 from ccmatic.learning.agents.networks import Critic, give
 from ccmatic.learning.agents.ppo.losses import settings
 from ccmatic.learning.agents.ppo.networks import Actor
+from ccmatic.learning.agents.query import AgentSection, Training
 from ccmatic.learning.agents.skrl_agents import Late, SkrlAgent
 
 
@@ -30,33 +34,33 @@ class Options:
     batches: int = 4
     initial: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_whole(self, "rollout", "epochs", "batches")
         if self.initial is not None and not isinstance(self.initial, str):
             raise InputError(f"initial is {shown(self.initial)}; expected the name of a policy's file")
 
 
-class LatePPO(Late, PPO):
+class LatePPO(Late, PPO):  # type: ignore[misc]  # skrl has no types
     """skrl's PPO: at the end of an episode there is no rollout."""
 
     NOTED = ("_current_log_prob", "_current_values")
 
     @property
-    def value_preprocessor(self):
+    def value_preprocessor(self) -> Any:
         """By which values are scaled."""
         return self._value_preprocessor
 
     @property
-    def deviation(self):
+    def deviation(self) -> float:
         """Of actions, learned."""
         return float(jnp.exp(self.policy.state_dict.params["params"]["log_std"]).mean())
 
-    def begin(self, key):
+    def begin(self, key: Array) -> None:
         """As Late says."""
         super().begin(key)
         self.policy._g_key, self._rollout = key, 0
 
-    def pre_interaction(self, *, timestep, timesteps):
+    def pre_interaction(self, *, timestep: int, timesteps: int) -> None:
         """The deviation of an action is of the key and of its number: skrl counts what it compiles, too."""
         self.policy._g_i = timestep
 
@@ -68,7 +72,7 @@ class Agent(SkrlAgent):
     KEPT = ("policy", "value", "policy_optimizer", "value_optimizer", "value_preprocessor")
 
     @classmethod
-    def check(cls, training):
+    def check(cls, training: Training) -> None:
         """Updates are of whole rollouts, all that is recorded counts, and the policy to begin with fits."""
         section, own, steps = training.agent, training.agent.options, training.environment.options.steps
         recorded = steps - training.lag
@@ -80,12 +84,12 @@ class Agent(SkrlAgent):
         if own.initial is not None:
             _initial(training)
 
-    def __init__(self, training, links, seed):
+    def __init__(self, training: Training, links: Links, seed: int) -> None:
         super().__init__(training, links, seed)
         if training.agent.options.initial is not None:
             give(self.agent.policy, _initial(training).layers)
 
-    def make(self, links, section, spaces):
+    def make(self, links: Links, section: AgentSection, spaces: dict[str, Any]) -> tuple[dict[str, Any], Any, int]:
         """As SkrlAgent says."""
         models = {
             "policy": Actor(section.layers, section.deviation, **spaces),
@@ -94,7 +98,7 @@ class Agent(SkrlAgent):
         return models, settings(section, links.device), section.options.rollout
 
 
-def _initial(training):
+def _initial(training: Training) -> policies.Policy:
     """The policy that a training begins with. Raises InputError if it observes or acts otherwise."""
     if training.attacks:
         raise InputError("initial is of policies; expected none, as an adversary begins at random")

@@ -1,8 +1,11 @@
 """What an update of TD3 minimises: skrl's losses of two critics and a policy, with these options."""
 
+from typing import Any
+
 from skrl.agents.jax.td3 import TD3_CFG
 from skrl.resources.noises.jax import GaussianNoise
 
+from ccmatic.learning.agents.query import AgentSection
 from ccmatic.learning.agents.skrl_agents import QUIET
 
 #: Of the target's actions, as shares of the largest action: how they deviate, and at most (its authors').
@@ -12,7 +15,7 @@ SMOOTHING = 0.2, 0.5
 SLOWER = 0.1
 
 
-def settings(section, steps, most, device):
+def settings(section: AgentSection, steps: int, most: float, device: Any) -> Any:
     """Return skrl's options for the section [agent] of a query. steps: of an episode; most: the largest action."""
     own = section.options
     return TD3_CFG(

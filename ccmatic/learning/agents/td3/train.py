@@ -1,12 +1,15 @@
 """TD3: an agent that learns at the end of an episode from its memory, which outlasts the episode."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 from skrl.agents.jax.td3 import TD3
 
 from ccmatic.learning.agents.contract import require_whole
+from ccmatic.learning.agents.links import Links
 from ccmatic.learning.agents.networks import Critic
+from ccmatic.learning.agents.query import AgentSection
 from ccmatic.learning.agents.skrl_agents import Late, SkrlAgent
 from ccmatic.learning.agents.td3.losses import settings
 from ccmatic.learning.agents.td3.networks import BoundedActor, scale
@@ -26,19 +29,20 @@ class Options:
     batch: int = 256
     memory: int = 500
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_whole(self, "updates", "batch", "memory")
 
 
-class LateTD3(Late, TD3):
+class LateTD3(Late, TD3):  # type: ignore[misc]  # skrl has no types
     """skrl's TD3."""
 
     @property
-    def deviation(self):
+    def deviation(self) -> float:
         """Of actions, as asked for."""
-        return self._exploration_noise.std
+        std: float = self._exploration_noise.std
+        return std
 
-    def begin(self, key):
+    def begin(self, key: jax.Array) -> None:
         """As Late says."""
         super().begin(key)
         self._update_counter = 0
@@ -55,7 +59,7 @@ class Agent(SkrlAgent):
         *("policy_optimizer", "critic_1_optimizer", "critic_2_optimizer", "memory"),
     )
 
-    def make(self, links, section, spaces):
+    def make(self, links: Links, section: AgentSection, spaces: dict[str, Any]) -> tuple[dict[str, Any], Any, int]:
         """As SkrlAgent says."""
         most, steps = links.environment.bounds[1], links.environment.options.steps
         models = {role: BoundedActor(section.layers, most, **spaces) for role in ("policy", "target_policy")}
@@ -63,7 +67,7 @@ class Agent(SkrlAgent):
         models |= {role: Critic(section.layers, **spaces) for role in critics}
         return models, settings(section, steps, most, links.device), section.options.memory
 
-    def layers(self):
+    def layers(self) -> list[tuple[Any, Any]]:
         """As Agent says, with the last layer, which is not learned."""
         return [*super().layers(), scale(self.agent.policy.most, 1)]
 
