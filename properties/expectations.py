@@ -261,10 +261,11 @@ class Reader:
     Args:
         model: The network's Model.
         x: The execution, a NetworkView.
+        period: After how many steps it repeats itself; None: it need not.
     """
 
-    def __init__(self, model, x):
-        self._model, self._x = model, x
+    def __init__(self, model, x, period=None):
+        self._model, self._x, self._period = model, x, period
         self._expressions = Expressions(x, model, Fraction(0))
 
     def reason(self, expectation):
@@ -405,10 +406,15 @@ class Reader:
             return [(t, t + later) for t in range(end - later)]
         steps = self._length(expectation, quantity)
         if steps is None:
-            return [(0, end - 1)] if quantity.intervals else [(t, t) for t in range(end)]
+            return [(self._begin, end - 1)] if quantity.intervals else [(t, t) for t in range(end)]
         if steps >= end:
             raise InputError(f"'{expectation}' needs a horizon of {steps + 1} steps at least; found {end}")
         return [(t, t + steps) for t in range(end - steps)]
+
+    @property
+    def _begin(self):
+        """The first step of the interval that lasts to the end: of executions that repeat themselves a period."""
+        return self._x.horizon - 1 - self._period if self._period else 0
 
     @property
     def _half(self):
@@ -521,7 +527,7 @@ class Reader:
         conditions = self._avoided_conditions(expectation, quantity, end if steps is None else f"a+{steps}")
         text = f"And({conditions}, {text})" if conditions else text
         if steps is None and quantity.intervals:
-            text = _named(text, a="0", b="T-1")
+            text = _named(text, a=f"(T-1-{self._period})" if self._period else "0", b="T-1")
         elif quantity.intervals:
             text = f"ANYT(0, T-{steps}, lambda a: {_named(text, b=f'a+{steps}')})"
         else:

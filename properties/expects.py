@@ -118,7 +118,7 @@ class Expects(Property):
             InputError: The expectation is about no amount.
         """
         (expectation,), model = self.expectations, query.model
-        reader = Reader(model, query.execution(state=state))
+        reader = Reader(model, query.execution(state=state), self.period)
         start = STARTS.get(self.start)
         given = reader.given(self._start_conditions()) if start is None else self._named_start(start, model)
         return reader.edge(expectation), [*given, *self._given()]
@@ -127,9 +127,14 @@ class Expects(Property):
     def _named_start(start, model):
         return [*start.given, *(start.windows if model.windows else start.rates)]
 
+    @staticmethod
+    def named_at_start(start):
+        """Return the quantities that a start, a name or conditions in canonical units, names."""
+        return [] if start in STARTS else [each.subject for each in parse_conditions(start)]
+
     def least_horizon(self, query, state):
         """Return the least horizon that shows what is expected, on the network of a query. state: of its controller."""
-        reader = Reader(query.model, query.execution(state=state))
+        reader = Reader(query.model, query.execution(state=state), self.period)
         return max(reader.needed(expectation) for expectation in self.expectations)
 
     @property
@@ -142,10 +147,9 @@ class Expects(Property):
         """Where executions begin: the Start."""
         return STARTS.get(self.start) or Start(f"from {self.start}")
 
-    @staticmethod
-    def measured(model, x, expectation):
+    def measured(self, model, x, expectation, clock=None):
         """Return the worst value of an expectation in an execution of numbers, in words."""
-        return Reader(model, x).measured(expectation)
+        return Reader(model, x, self.period).measured(expectation, clock)
 
     @staticmethod
     def worst(model, x, expectation, clock=None):
@@ -162,7 +166,7 @@ class Expects(Property):
         for expectation in self.expectations:
 
             def formula(x, expectation=expectation):
-                return no(Reader(model, x).reason(expectation).condition)
+                return no(Reader(model, x, self.period).reason(expectation).condition)
 
             def premises(x, expectation=expectation):
                 return self._premises(model, x, expectation)
@@ -188,7 +192,7 @@ class Expects(Property):
 
     def reasons(self, model, x):
         """The same, with the numbers that decide."""
-        reader, premise = Reader(model, x), every(list(self._premises(model, x).values()))
+        reader, premise = Reader(model, x, self.period), every(list(self._premises(model, x).values()))
         reasons = {str(each): reader.reason(each) for each in self.expectations}
         if premise is True:
             return reasons

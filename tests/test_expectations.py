@@ -74,7 +74,7 @@ def test_a_trace_that_begins_elsewhere_breaks_nothing():
     "text, edge",
     [
         ("queue <= 3 bdp", (3, Fraction(299, 100))),
-        ("utilisation >= 30% over every 4 rtt", (0, Fraction(1, 100))),
+        ("utilisation >= 30% over every 4 rtt", (0, 1)),
         ("delay <= 3 rtt", (3, 2)),
     ],
 )
@@ -99,3 +99,44 @@ def test_the_page_says_what_an_expectation_compiles_to(text, condition):
     network = load_definition("models", "MODEL", "two_flows" if expectation.beside else "ccac_windows")
     horizon = 11 if expectation.interval else 5
     assert Reader(network, execution(network, horizon, Buffer.parse("2"), 1)).avoided(expectation) == condition
+
+
+def test_an_edge_is_in_the_units_of_the_question():
+    """A step of the network of a path is R_m + D, so its units are not the path's."""
+    path = "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 40 ms"
+    for unit, edge in (("bdp", 3), ("ms", 120), ("kb", 360)):
+        worst = cm.worst(
+            cm.ask("cc_qdel", path, f"queue <= 400 {unit}"), at=None, low=edge - 1, high=edge, resolution=1
+        )
+        assert (worst.none, worst.some) == (edge, edge - 1)
+        assert cm.answer(cm.ask("cc_qdel", path, f"queue <= {worst.none} {unit}")).verdict == "holds"
+        assert cm.answer(cm.ask("cc_qdel", path, f"queue <= {worst.some} {unit}")).verdict == "violated"
+
+
+@pytest.mark.parametrize(
+    "controller, text, message",
+    [
+        ("constant_window", "rate >= 1000%", "constant_window sends by a window alone, so it has no rate"),
+        ("constant_window", "queue <= 1 bdp while rate <= 200%", "constant_window sends by a window alone"),
+    ],
+)
+def test_what_a_controller_does_not_send_by_is_refused(controller, text, message):
+    with pytest.raises(cm.InputError, match=message):
+        cm.ask(controller, "ccac, buffer 1 bdp", text)
+
+
+def test_the_round_trip_of_a_path_is_never_left_out():
+    """Where nothing propagates a link without jitter would serve at once."""
+    assert cm.ask("cc_qdel", "24 mbit, rtt 40 ms, buffer 2 bdp", "queue <= 2 bdp").query.jitter == 1
+    with pytest.raises(cm.InputError, match="the round trip itself is jitter"):
+        cm.ask("cc_qdel", "ideal, rtt 40 ms, buffer 2 bdp, jitter 40 ms", "queue <= 2 bdp")
+    with pytest.raises(cm.InputError, match="would leave executions out"):
+        cm.ask("cc_qdel", "24 mbit, rtt 40 ms, buffer 2 bdp", "queue <= 2 bdp", start="queue <= 1 bdp")
+
+
+def test_for_ever_does_not_depend_on_the_horizon():
+    verdicts = [
+        cm.answer(cm.ask("cc_qdel", "ccac, buffer 1 bdp", "utilisation >= 99%", period=2, horizon=T)).verdict
+        for T in (5, 6, 7)
+    ]
+    assert len(set(verdicts)) == 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccmatic import __version__, explanation, questions, verification
 from ccmatic.api.given import Asked, Given, asked, load_controller
-from ccmatic.base import InputError, quantities, shown, write_text
+from ccmatic.base import InputError, exact, quantities, shown, write_text
 from ccmatic.explanation import Explanation
 from ccmatic.logic import isolated
 from ccmatic.query import Decides, Network, Query
@@ -239,10 +239,11 @@ def _worst_of(
     from ccmatic.analysis import worst_case
 
     quantity, given = question.edge()
-    also = () if among["at"] is not None else (question.amount,)
+    also = () if among["at"] is not None else (question.amount * question.scale,)
+    among = {name: None if text is None else exact(text) * question.scale for name, text in among.items()}
     period = question.query.property.period
     try:
-        return worst_case.search(
+        worst = worst_case.search(
             question.controller,
             question.query.network,
             quantity,
@@ -253,6 +254,7 @@ def _worst_of(
             options=solver,
             **among,
         )
+        return worst.in_units(question.scale, question.expectation.comparison.written[0])
     except worst_case.NoExecution:
         where = f"{question.controller.name} {question.where}"
         raise worst_case.NoExecution(

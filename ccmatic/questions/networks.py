@@ -80,12 +80,16 @@ class Placed:
         units: The units of expectations there, as the expectations' own UNITS.
         given: Conditions that the description adds, in the language of `avoids`.
         notes: What the Network rounds or counts otherwise than the path, in sentences.
+        steps: How many steps of the Network an R_m has.
+        counts_flight: The Network's queue counts bytes in flight as well, which the path's does not.
     """
 
     network: Network
     units: Mapping[str, Any]
     given: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    steps: Fraction = Fraction(1)
+    counts_flight: bool = False
 
 
 def describe(text: str) -> NetworkDescription:
@@ -99,7 +103,10 @@ def describe(text: str) -> NetworkDescription:
         if key in values:
             raise InputError(f"'{shown(text)}' says {key} twice; expected it once")
         values[key] = value.strip()
-    is_path = bool(_RATE.fullmatch(first))
+    rate, _, parameters = first.partition(":")
+    is_path = bool(_RATE.fullmatch(rate))
+    if is_path and parameters:
+        raise InputError(f"'{shown(parameters)}' is of a model, and {rate} is a path; expected such as 'ccac, R=4, …'")
     if not is_path:
         _require_model(first)
     if "buffer" not in values or (is_path and "rtt" not in values):
@@ -134,6 +141,9 @@ def place(description: NetworkDescription, by_window: bool, flows: int, horizon:
         InputError: The network cannot be so.
     """
     name, model = _model(description, by_window, flows)
+    if not model.windows and description.rtt is not None and not model.default_jitter:
+        message = f"{name} has no jitter, and where nothing propagates the round trip itself is jitter"
+        raise InputError(f"{message}; expected such as '{_example(True)}', or no rtt")
     if model.windows:
         return _placed(description, name, model, model.round_trip(1), horizon)
     if description.rtt is None:
@@ -167,18 +177,22 @@ def _placed(
             f"a step of {name} is R_m + D, {float(step):.4g} ms; queue and delay count bytes in flight as well"
         )
     network = Network(name, buffer, horizon or jitter + 2, jitter, delay="executions")
-    return Placed(network, units(description.rate, description.rtt, scale), tuple(given), tuple(notes))
+    counts_flight = not model.windows and description.rtt is not None
+    known = units(description.rate, description.rtt, scale)
+    return Placed(network, known, tuple(given), tuple(notes), Fraction(steps), counts_flight)
 
 
 def _model(description: NetworkDescription, by_window: bool, flows: int) -> tuple[str, Model]:
     """The name and the Model of the network."""
     if description.model is None:
-        role = "WITH_JITTER" if description.jitter_seconds else "WITHOUT_JITTER"
+        # Where nothing propagates, the round trip itself is jitter.
+        role = "WITH_JITTER" if description.jitter_seconds or not by_window else "WITHOUT_JITTER"
         name = definitions.chosen("models", role)
     else:
         name = description.model
     if by_window:
-        name = definitions.chosen("models", "BY_WINDOW").get(name, name)
+        base, colon, parameters = name.partition(":")
+        name = f"{definitions.chosen('models', 'BY_WINDOW').get(base, base)}{colon}{parameters}"
     model = load_definition("models", "MODEL", name, allow_code=True)
     wanted = description.flows or flows
     if wanted > 1 and model.flows == 1 and "flows" in model.parameters:
@@ -200,7 +214,7 @@ def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int
     if description.jitter is None:
         return model.default_jitter
     if not model.windows and description.rtt is not None:
-        return 1 if model.default_jitter else 0  # R_m + D is a step
+        return 1  # R_m + D is a step
     seconds = description.jitter_seconds
     if seconds is not None and description.rtt is not None:
         rounds = seconds / description.rtt
@@ -211,7 +225,7 @@ def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int
         says = (
             f"the jitter of {description.jitter} is rounded up to {Fraction(whole, steps)} rtt, a step of {model.name}"
         )
-        notes.append(f"{says}: a violation may need all of it")
+        notes.append(f"{says}, and the controller is told so: a violation may need all of it")
     return whole
 
 
@@ -310,11 +324,11 @@ def _expected(item: str) -> str:
 
 
 def _items(text: str) -> list[str]:
-    """The parts between commas; what stands behind a name as `parameter=value` belongs to that."""
+    """The parts between commas; `parameter=value` belongs to the model's name."""
     items: list[str] = []
     for part in text.split(","):
         if items and _PARAMETER.fullmatch(part.strip()):
-            items[-1] += f",{part.strip()}"
+            items[0] += f"{',' if ':' in items[0] else ':'}{part.strip()}"
         else:
             items.append(" ".join(part.split()))
     if not all(items):

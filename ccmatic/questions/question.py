@@ -28,6 +28,7 @@ class Question:
         expectation: As the property reads it, in the network's units.
         description: The network as a person described it.
         notes: What the network rounds, in sentences.
+        steps: How many steps of the network an R_m has.
     """
 
     query: Query
@@ -36,13 +37,14 @@ class Question:
     expectation: Any
     description: NetworkDescription
     notes: tuple[str, ...] = ()
+    steps: Fraction = Fraction(1)
 
     @property
     def where(self) -> str:
         """The network, the length of executions and where they begin, in words."""
         network, expects = self.query.network, self._expects
         period, begins = expects.period, expects.begins
-        rounds = Fraction(network.horizon - 1, self.query.model.round_trip(1))
+        rounds = (network.horizon - 1) / self.steps
         long = f"for ever, repeated every {period} steps" if period else f"for {float(rounds):.4g} R_m"
         jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
         means = f" ({begins.means})" if begins.means else ""
@@ -52,7 +54,8 @@ class Question:
         """Return the worst value that a trace of this question shows, in words."""
         reads = trace.columns.keys() & self.query.units().keys()
         x = self.query.observed(trace, reads, self.controller.state)
-        return str(self._expects.measured(self.query.model, x, self.expectation))
+        clock = "R_m", lambda t: t / self.steps
+        return str(self._expects.measured(self.query.model, x, self.expectation, clock))
 
     def edge(self) -> tuple[Any, list[str]]:
         """Return the quantity whose worst case decides the question, and the conditions of its start.
@@ -62,11 +65,17 @@ class Question:
         return quantity, given
 
     @property
-    def amount(self) -> Fraction:
-        """The expectation's amount, as the quantity of `edge` counts it: delays in steps."""
+    def scale(self) -> Fraction:
+        """How many of the quantity of `edge`, which counts delays in steps, the unit of the text is."""
         comparison = self.expectation.comparison
         steps = self.query.model.round_trip(1) if comparison.subject == "delay" else 1
-        return Fraction(comparison.amount * steps)
+        return Fraction(comparison.written[1] * steps)
+
+    @property
+    def amount(self) -> Fraction:
+        """The expectation's amount in the unit of the text."""
+        comparison = self.expectation.comparison
+        return Fraction(comparison.amount / comparison.written[1])
 
     def met(self, worst: Any) -> str:
         """Return the verdict on the expectation that a Worst of its quantity gives."""
@@ -125,7 +134,31 @@ def ask(
     needed = expects.least_horizon(shortest, decides.state)
     network = _long_enough(placed.network, needed, horizon, period)
     query = Query(network, name, what=str(expectation), start=begins, given=given, repeats=period or 0)
-    return Question(query, query.controller(decides), expect.strip(), expectation, description, placed.notes)
+    _require_sent(expectation, kind.named_at_start(begins), decides)
+    if placed.counts_flight:
+        _require_no_queue([*(each.subject for each in expectation.conditions), *kind.named_at_start(begins)])
+    return Question(
+        query, query.controller(decides), expect.strip(), expectation, description, placed.notes, placed.steps
+    )
+
+
+def _require_sent(expectation: Any, at_first: Sequence[str], decides: Decides) -> None:
+    """Raise InputError for the window, or the rate, of a controller whose `send` returns none."""
+    named = {expectation.comparison.subject, *(each.subject for each in expectation.conditions), *at_first}
+    flows = controllers.each_of(decides)[: 1 if expectation.beside and not at_first else None]
+    for each in flows:
+        sent = each.sent() if isinstance(each, controllers.Stateful) else {}
+        for name in {"window", "rate"} & named if sent else ():
+            if name not in sent:
+                message = f"{each.name} sends by a {' and a '.join(sent)} alone, so it has no {name}"
+                raise InputError(f"{message}; expected an expectation about {' or '.join(sent)}")
+
+
+def _require_no_queue(named: Sequence[str]) -> None:
+    """Raise InputError for conditions on a queue that counts bytes in flight: they would leave executions out."""
+    if "queue" in named:
+        message = "a condition on the queue of a path, where the network counts bytes in flight as well"
+        raise InputError(f"{message}, would leave executions out; expected a relative network, or no such condition")
 
 
 def beside(texts: Sequence[str]) -> list[str]:
@@ -170,7 +203,8 @@ def _long_enough(network: Any, needed: int, horizon: int | None, period: int | N
     """The network with as many steps as the question needs."""
     model = network.model
     if period is not None:
-        needed = max(needed, 2 * period + 1)
+        back = max(model.looks_back, network.jitter, model.round_trip(1))
+        needed = max(needed, 2 * period + 1, period + back + 1)
     least = max(needed, network.jitter + 2)
     if horizon is not None and horizon < least:
         raise InputError(f"the horizon is {shown(horizon)}; the question needs at least {least} steps")

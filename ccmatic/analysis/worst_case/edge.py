@@ -56,6 +56,12 @@ class Worst:
     elsewhere: bool = False
     advice: tuple[str, ...] = ()
 
+    def in_units(self, scale: Fraction, unit: str) -> "Worst":
+        """Return the same with x in another unit. scale: how many of today's one is. unit: its name, or empty."""
+        none, some = (None if x is None else x / scale for x in (self.none, self.some))
+        quantity = replace(self.quantity, unit=unit or self.quantity.unit)
+        return replace(self, quantity=quantity, none=none, some=some)
+
     @property
     def index(self) -> tuple[Fraction | None, Fraction | None] | None:
         """The quantity's index, at `none` and at `some`; None if it has no index."""
