@@ -243,7 +243,7 @@ class Expects(Property):
             parts = {start: reader.at_first(self._start_conditions())}
         parts |= {f"the condition '{text}'": expressions.condition(text) for text in self._given()}
         if self.repeats:
-            parts[f"the period of {self.repeats} steps"] = repeating(model, x, self.period)
+            parts[f"the period of {self.repeats} step{'s' * (self.period > 1)}"] = repeating(model, x, self.period)
         if expectation is not None and expectation.conditions:
             conditions = " and ".join(map(str, expectation.conditions))
             parts[f"the condition 'while {conditions}'"] = reader.premise(expectation)
