@@ -65,7 +65,7 @@ class LinkEnv(gymnasium.Env[Floats, Floats]):
     """One flow on one link, another one in each episode; docs/learning.md. backend: `fluid`, `packets` or
     `emulator`."""
 
-    # type: ignore: Gymnasium has it as a variable of instances
+    # Gymnasium declares it for instances, hence the ignore
     metadata: ClassVar = {"render_modes": []}  # type: ignore[misc]
     _links: Links
     _state: EnvironmentState
@@ -109,7 +109,7 @@ class LinkVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
     """So many such links, simulated at once. All episodes are as long; when they end the next begin in the same step,
     and `final_obs` has the last observations."""
 
-    # type: ignore: Gymnasium has it as a variable of instances
+    # Gymnasium declares it for instances, hence the ignore
     metadata: ClassVar = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # type: ignore[misc]
     _links: Links
     _state: EnvironmentState
