@@ -17,6 +17,7 @@ from ccmatic.evaluation.runs import Evaluation, Scenario
 from ccmatic.traces.trace import Trace
 from support.json_schemas import validate
 from support.machine import needs_bpf, needs_compiler, on_time
+from support.sampling import each_nth
 
 SHALLOW = Scenario((24,), 20, Fraction(1, 16), "aggregation")
 DEEP = Scenario((24,), 20, Fraction(16), "none")
@@ -98,7 +99,7 @@ def test_the_link_rate_changes():
     assert at[119] == pytest.approx(96, abs=0.1)
 
 
-@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+@pytest.mark.parametrize("method", each_nth(3, ["forkserver", "fork", "spawn"]))
 def test_flows_are_known_to_the_evaluation_alone(method, tmp_path):
     """As a library, without the command line, and however a process that runs a flow was started."""
     (tmp_path / "alone.py").write_text(
@@ -124,27 +125,27 @@ def lateness_ms(found):
 
 
 @needs_bpf
-@pytest.mark.parametrize("rate, flows", [(24, OURS), pytest.param(96, (*OURS, "bbr", "cubic"), marks=pytest.mark.slow)])
-def test_cc_qdel_in_the_kernel(rate, flows, iperf3, capsys):
+@pytest.mark.parametrize("jitter", each_nth(2, [None, "40ms"]))
+@pytest.mark.parametrize("rate, flows", each_nth(2, [(24, OURS), (96, (*OURS, "bbr", "cubic"))]))
+def test_cc_qdel_in_the_kernel(rate, flows, jitter, iperf3, capsys):
     """R_m 40 ms, 2 BDP, with and without jitter: it carries iperf3, and fills the link. (At 96 Mbit/s a machine that is
     late by a few ms says that the link is slower: only a run that is valid is held against it.)"""
     rows = []
-    for jitter in (None, "40ms"):
-        for flow in flows:
-            link = {"rate": f"{rate}mbit", "rtt": "40ms", "buffer": "2bdp", "jitter": jitter, "schedule": None}
-            found = on_time(lambda link=link, flow=flow: pipeline.measure_flows(link, [flow], 5, 3.5), lateness_ms)
-            false = [fault for fault in found.faults if "believed falsely" in fault]
-            # With a D of R_m nothing is left for delays of the sender's own, which a busy machine has.
-            assert jitter or not false or len(found.faults) > len(false), false
-            delay = found.queueing_delay_rm.mean
-            rows.append(
-                f"{flow:<12} {rate:>3} Mbit/s  jitter {jitter or 'none':<5} {found.utilisation:7.1%}  "
-                f"queue {delay:5.2f} R_m  lost in R_m {found.lost_max_in_rm:4d}  "
-                f"{'' if found.valid else 'not valid'}"
-            )
-            if flow in OURS:
-                assert found.utilisation > (0.5 if rate == 24 or found.valid else 0.1), rows[-1]
-                assert delay <= 2.01
+    for flow in flows:
+        link = {"rate": f"{rate}mbit", "rtt": "40ms", "buffer": "2bdp", "jitter": jitter, "schedule": None}
+        found = on_time(lambda link=link, flow=flow: pipeline.measure_flows(link, [flow], 5, 3.5), lateness_ms)
+        false = [fault for fault in found.faults if "believed falsely" in fault]
+        # With a D of R_m nothing is left for delays of the sender's own, which a busy machine has.
+        assert jitter or not false or len(found.faults) > len(false), false
+        delay = found.queueing_delay_rm.mean
+        rows.append(
+            f"{flow:<12} {rate:>3} Mbit/s  jitter {jitter or 'none':<5} {found.utilisation:7.1%}  "
+            f"queue {delay:5.2f} R_m  lost in R_m {found.lost_max_in_rm:4d}  "
+            f"{'' if found.valid else 'not valid'}"
+        )
+        if flow in OURS:
+            assert found.utilisation > (0.5 if rate == 24 or found.valid else 0.1), rows[-1]
+            assert delay <= 2.01
     with capsys.disabled():
         print("\n" + "\n".join(rows))
 
