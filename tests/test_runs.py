@@ -97,6 +97,7 @@ def test_a_run_in_use_is_refused(tmp_path):
     assert code == 2 and "another process is using it" in err
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_does_not_matter(finished, tmp_path):
     code, _, _ = run("synth", "g1_t5", "--run", "two.db", "--jobs", "2", "--json", cwd=tmp_path)
     assert code == 0
@@ -143,7 +144,7 @@ def kill_at_random(arguments, folder, kills, longest, seed):
 
 
 def test_a_killed_run_goes_on(finished, tmp_path):
-    code, out, _ = kill_at_random(["synth", "g1_t5", "--run", "run.db", "--json"], tmp_path, 4, 1.5, seed=1)
+    code, out, _ = kill_at_random(["synth", "g1_t5", "--run", "run.db", "--json"], tmp_path, 2, 1.5, seed=1)
     assert (code, lines(out)[-1]["solutions"]) == (0, 4)
     assert classes(tmp_path / "run.db") == classes(finished)
     assert cover.check_cover(tmp_path / "run.db").covered
