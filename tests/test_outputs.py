@@ -97,14 +97,14 @@ def test_shipped_solutions_are_not_overwritten(tmp_path):
 
 
 def test_a_killed_synthesis_leaves_nothing_that_looks_complete(tmp_path):
-    command = [sys.executable, "-m", "ccmatic", "synth", "g5_infinite", "--json"]
+    command = [sys.executable, "-m", "ccmatic", "synth", "g1_t5", "--json"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         first = json.loads(process.stdout.readline())
         process.kill()
-    assert not (tmp_path / "g5_infinite-solutions").exists()
+    assert not (tmp_path / "g1_t5-solutions").exists()
     assert (tmp_path / first["file"].replace("-solutions", "-solutions.partial")).exists()
-    assert run("synth", "g5_infinite", "--timeout", "100", cwd=tmp_path)[0] == 0
-    assert names(tmp_path) == ["g5_infinite-solutions"]
+    assert run("synth", "g1_t5", "--timeout", "100", cwd=tmp_path)[0] == 0
+    assert names(tmp_path) == ["g1_t5-solutions"]
 
 
 @pytest.mark.parametrize("arguments", [
