@@ -11,6 +11,7 @@ import ccmatic
 from support import ROOT
 from support.benchmarks import run_benchmark
 from support.cli import run
+from support.sampling import each_nth
 
 TINY = {
     "bounds": ("--runs", "1", ROOT / "results" / "proofs" / "cc_qdel_T10.json"),
@@ -30,7 +31,7 @@ def test_python_m_ccmatic_is_the_program(tmp_path):
     assert refused.returncode == 2 and "Traceback" not in refused.stderr
 
 
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", each_nth(2, TINY))
 def test_a_benchmark_runs(name, tmp_path):
     if name == "export" and not shutil.which("cc"):
         pytest.skip("no cc on this machine")
@@ -39,6 +40,7 @@ def test_a_benchmark_runs(name, tmp_path):
     assert {"table2": "| g1_t5 | 4 | 4 |", "export": "ns a decision"}.get(name, "") in done.stdout != ""
 
 
+@pytest.mark.slow
 def test_scaling_measures_what_is_missing(tmp_path):
     """Of the results that the documentation shows, a point that is quick to find again; and draws them all."""
     results = json.loads((ROOT / "results" / "tables" / "scaling.json").read_text())
