@@ -53,7 +53,7 @@ def real_question():
 @pytest.mark.parametrize(
     ("model", "buffer", "horizon", "controller"),
     each_nth(
-        2,
+        4,
         [
             ("ccac", "infinite", 6, "cc_qdel"),
             ("ideal", ">=3", 5, "cc_probe_drain"),

@@ -107,7 +107,10 @@ BAD_SOURCES = [
     (R + "    return C_L +", 2, "not Python: invalid syntax"),
     (R + "  return C_L\n     return C_L", 3, "not Python: unexpected indent"),
     ("def rate(C_L): return 1" + "0" * 5000 + " * C_L", 1, "not Python"),
-    (R + "    if C_L > 0:\n        if C_U > 0: return 0\n" * 40 + "    return 0", None, "more than 100"),
+    pytest.param(
+        *(R + "    if C_L > 0:\n        if C_U > 0: return 0\n" * 40 + "    return 0", None, "more than 100"),
+        marks=pytest.mark.slow,
+    ),
     (R + "    return " + "C_L + " * 5000 + "C_L", None, "nested too deeply"),
 ]
 

@@ -56,7 +56,7 @@ def within(found, low=0, high=inf):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_truth_is_possible_and_what_is_possible_is_believed(model):
-    @settings(derandomize=True, deadline=None, max_examples=5)
+    @settings(derandomize=True, deadline=None, max_examples=3)
     @given(seen_on_a_link(model, 6))
     def try_one(case):
         network, trace = case
@@ -98,7 +98,7 @@ def find_false_beliefs(model, examples):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_no_execution_of_ten_steps_makes_beliefs_false(model):
-    find_false_beliefs(model, 15)
+    find_false_beliefs(model, 8)
 
 
 @pytest.mark.slow

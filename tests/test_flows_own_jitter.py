@@ -35,12 +35,12 @@ STARVATION = ROOT / "results" / "gallery" / "starvation"
 @pytest.mark.parametrize(
     "name, x",
     each_nth(
-        3,
+        5,
         [
+            ("vegas_400", "1/40"),
             ("copa", "1/1000"),
             ("vegas", "1/1000"),
             ("copa_exported_100", "1/20"),
-            ("vegas_400", "1/40"),
             ("copa_exported_400", "1/100"),
         ],
     ),

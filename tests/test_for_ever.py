@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
@@ -9,6 +10,7 @@ import ccmatic as cm
 from ccmatic import query as queries
 from ccmatic.verification import Outcome, check_trace
 from support import ROOT
+from support.sampling import each_nth
 
 #: Reno, whose receiver lets it have so many packets in flight: where nothing is lost `recover` is never set.
 RENO = (ROOT / "examples/controllers/reno.py").read_text("utf-8")
@@ -77,12 +79,7 @@ def edge(controller, asked, of="utilisation", **more):
 
 @pytest.mark.parametrize(
     "buffer, packets, least",
-    [
-        ("infinite", 8, "1"),
-        ("1", 1, "1/4"),
-        pytest.param("infinite", 1, "1/4", marks=pytest.mark.slow),
-        pytest.param("1", 8, "1", marks=pytest.mark.slow),
-    ],
+    each_nth(4, [("infinite", 8, "1"), ("1", 1, "1/4"), ("infinite", 1, "1/4"), ("1", 8, "1")]),
 )
 def test_a_place_that_no_loss_sets_may_stay(tmp_path, buffer, packets, least):
     """Where nothing is lost a window of one packet uses a quarter of the link."""
@@ -104,8 +101,9 @@ def test_what_is_counted_for_ever_repeats_once_nothing_turns_on_it(tmp_path):
     assert edge(written(tmp_path, COUNTED), network(), period=2) == (1, None)
 
 
-@pytest.mark.parametrize("model", ["ideal_windows", "ccac2021", "cbr_delay_windows"])
-@pytest.mark.parametrize("period", [1, 2])
+@pytest.mark.parametrize(
+    "model, period", each_nth(4, product(("ideal_windows", "cbr_delay_windows", "ccac2021"), (1, 2)))
+)
 def test_a_delay_that_is_longer_than_the_trace_is_observed(tmp_path, model, period):
     """Four C·R_m wait for ever, each byte for four steps or so."""
     sends = written(tmp_path, KEEPS.format(20, 3))
