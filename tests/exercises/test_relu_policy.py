@@ -101,9 +101,10 @@ def test_it_reads_all_of_its_inputs(policy):
     assert controller.rate(calm) > 1.5 * 10**6 > controller.rate(queued) > 0.75 * 10**6
 
 
-def test_it_is_decided(policy, tmp_path, monkeypatch):
+@pytest.mark.parametrize("horizon", ["4", pytest.param("5", marks=pytest.mark.slow)])
+def test_it_is_decided(policy, horizon, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    on = ("--model", "cbr_delay", "--buffer", "infinite", "--horizon", "4")
+    on = ("--model", "cbr_delay", "--buffer", "infinite", "--horizon", horizon)
     code, told, _ = run("verify", policy, *on)
     assert code == 1 and "relu" in told and "violated" in told
     (file,) = tmp_path.glob("ccmatic-traces/relu-*.json")
