@@ -242,7 +242,7 @@ def test_a_candidate_of_whom_nothing_is_said_is_named(monkeypatch):
     monkeypatch.setattr(aimd, "TEMPLATE", Sketch(TEXT, {"patience": (1,), "stride": (1,)}))
     asked = {"what": "S[T-1] < 1/10", "given": "L[0] == 0", "periodic": "1"}
     asked = queries.make("ccac2021", "infinite", 4, property="avoids", thresholds=asked, template="aimd")
-    with pytest.raises(InputError, match="no execution of the candidate patience = 1, stride = 1 of which"):
+    with pytest.raises(InputError, match="no execution of the candidate patience = 1, stride = 1 that meets"):
         list(synthesise(asked))
 
 

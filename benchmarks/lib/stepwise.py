@@ -148,4 +148,6 @@ def _number(encoder, memory):
 
 
 def _first(options):
-    return Fraction(options[0] if isinstance(options, tuple) and not hasattr(options, "low") else sum(options) / 2)
+    """The middle of the first of the ranges in which a piece of state may be."""
+    ends = [Fraction(end) for end in options.ranges[0] if end is not None]
+    return sum(ends) / len(ends) if ends else Fraction(0)
