@@ -214,3 +214,21 @@ def are_gone(workers):
                 return False
             time.sleep(0.01)
     return True
+
+
+def test_an_interrupt_within_a_call_of_a_solver_is_one():
+    """ctypes turns it into an error of its own."""
+    from ctypes import CDLL, ArgumentError
+
+    from ccmatic.cli.commands import _is_interrupt
+
+    class Interrupted:
+        @classmethod
+        def from_param(cls, value):
+            raise KeyboardInterrupt
+
+    function = CDLL(None).abs
+    function.argtypes = [Interrupted]
+    with pytest.raises(ArgumentError) as error:
+        function(1)
+    assert _is_interrupt(error.value) and not _is_interrupt(ArgumentError("argument 1: TypeError: wrong type"))

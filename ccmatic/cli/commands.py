@@ -118,6 +118,8 @@ def main():
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = options.GOOD
     except Exception as error:
+        if _is_interrupt(error):
+            sys.exit(options.complain("interrupted", options.INTERRUPTED))
         if os.environ.get("CCMATIC_TRACEBACK"):
             raise
         message = f"{type(error).__name__}: {error}"
@@ -129,3 +131,8 @@ def main():
             whose = "a fault of ccmatic itself, please report it"
             code = options.complain(f"{whose}: {message} (CCMATIC_TRACEBACK=1 shows where)", options.UNKNOWN)
     sys.exit(code)
+
+
+def _is_interrupt(error):
+    """Whether an error is a KeyboardInterrupt that ctypes met while it converted an argument of a solver's function."""
+    return type(error).__name__ == "ArgumentError" and "KeyboardInterrupt" in str(error)
