@@ -15,9 +15,6 @@ SHARED = "flows={flows},delay=own"
 #: The network of two flows by a window on which one may starve the other: each has jitter of its own.
 OWN_JITTER = "cbr_delay_own_jitter"
 
-#: Models whose senders send at rates, and the same networks under senders by a window.
-BY_WINDOWS = {"ccac": "ccac_windows", "cbr_delay": "cbr_delay_windows", "ideal": "ideal_windows"}
-
 #: Names of models with parameters.
 ALIASES = {
     "ccac2021_two_flows": Alias(

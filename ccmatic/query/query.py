@@ -184,7 +184,7 @@ class Query:
         try:
             yield
         except controllers.OtherKind as error:
-            pairs = definitions.chosen("models", "BY_WINDOWS")
+            pairs = definitions.chosen("models", "BY_WINDOW")
             others = {by_window: at_rates for at_rates, by_window in pairs.items()} if self.model.windows else pairs
             name = others.get(str(self.network.model_name), next(iter(others.values())))
             raise InputError(f"{error.message}: --model {name}", error.file, error.line) from None
